@@ -1,1 +1,18 @@
-//! Placeholder.
+//! The types that both sides of the queue speak: wire bodies, jobs, outcomes.
+//!
+//! One shape per boundary: the HTTP bodies follow the service's contract field by field, a job is what the
+//! API stores, an outcome is what a worker answers. Nothing here does I/O or is async, so that a stored job
+//! can be replayed by hand and a change of shape shows up in the golden files of `tests/`.
+
+mod job;
+mod sample;
+mod treesearch;
+
+pub use job::{JobId, Problem, SampleJob, StoredSampleJob, StoredTreeSearchJob, TreeSearchJob};
+pub use sample::{
+    ListObject, MAX_SAMPLE_SIZE, NotASampleId, Sample, SampleId, SampleList, SampleListItem, SampleObject, SampleRequest,
+};
+pub use treesearch::{
+    Country, Edge, MAX_DEPTH_LIMIT, Metadata, Node, NodeData, PricingAnnotation, ReagentResults, RouteGraph,
+    RouteHierarchy, TreeSearchRequest, TreeSearchResult,
+};

@@ -1,0 +1,108 @@
+//! Jobs as they are stored, and how they can fail for good.
+
+use std::{fmt, str::FromStr};
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use ulid::Ulid;
+
+use crate::{SampleId, TreeSearchRequest};
+
+/// A job's id: a ULID, the same in our tables, in apalis' and in every log line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct JobId(Ulid);
+
+impl JobId {
+    /// A new id.
+    #[must_use]
+    pub fn generate() -> Self {
+        Self(Ulid::generate())
+    }
+}
+
+impl fmt::Display for JobId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl FromStr for JobId {
+    type Err = ulid::DecodeError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        text.parse().map(Self)
+    }
+}
+
+/// Generate and store one sample.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SampleJob {
+    /// The id that the sample will have.
+    pub sample_id: SampleId,
+    /// The account that will own it.
+    pub account_id: String,
+    /// Molecules wanted, 1 to 10,000.
+    pub size: u32,
+    /// The model asked for; `None` leaves the choice to the worker.
+    pub model_id: Option<String>,
+    /// Same seed, same resources: same sample.
+    pub seed: u64,
+    /// The instant by which the caller stops waiting.
+    pub deadline: DateTime<Utc>,
+}
+
+/// Search for routes to one target.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TreeSearchJob {
+    /// The request, checked.
+    pub request: TreeSearchRequest,
+    /// The instant by which the caller stops waiting.
+    pub deadline: DateTime<Utc>,
+}
+
+/// A [`SampleJob`] with the version of its shape; old versions go on decoding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "version")]
+pub enum StoredSampleJob {
+    /// The first shape.
+    #[serde(rename = "1")]
+    V1(SampleJob),
+}
+
+/// A [`TreeSearchJob`] with the version of its shape; old versions go on decoding.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "version")]
+pub enum StoredTreeSearchJob {
+    /// The first shape.
+    #[serde(rename = "1")]
+    V1(TreeSearchJob),
+}
+
+/// Why a job has no answer, for good: kept as its outcome and never retried.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(tag = "problem", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "fields named in the variant's doc")]
+#[non_exhaustive]
+pub enum Problem {
+    /// No live worker has loaded `model_id`.
+    #[error("no model `{model_id}`")]
+    UnknownModel { model_id: String },
+    /// The model gave only `reached` of the `wanted` distinct valid molecules within its bound on attempts.
+    #[error("model `{model_id}` gave {reached} distinct valid molecules of the {wanted} wanted")]
+    SizeUnreachable { model_id: String, wanted: u32, reached: u32 },
+    /// The worker refused the target that the API had let through.
+    #[error("not a molecule that can be searched: {reason}")]
+    BadTarget { reason: String },
+    /// The deadline passed before the work was done.
+    #[error("the deadline passed")]
+    DeadlinePassed,
+    /// The caller hung up.
+    #[error("cancelled")]
+    Cancelled,
+    /// The job was begun `attempts` times and no worker finished it.
+    #[error("given up after {attempts} attempts")]
+    Abandoned { attempts: u32 },
+    /// A fault of ours; the cause is in the worker's log under the job's id.
+    #[error("internal error")]
+    Internal,
+}

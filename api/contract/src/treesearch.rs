@@ -1,0 +1,329 @@
+//! Bodies of the tree search API.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// The largest `max_depth`.
+pub const MAX_DEPTH_LIMIT: u32 = 50;
+
+/// Body of `POST /synth/v1/treesearch`; only `search_smiles` is required.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TreeSearchRequest {
+    /// SMILES of the target molecule: one component, at most 1,000 characters and 200 heavy atoms.
+    #[schema(min_length = 1, max_length = 1000, example = "CC(=O)Nc1ccc(O)cc1")]
+    pub search_smiles: String,
+    /// Stop as soon as one validated route is found instead of using the full time budget.
+    #[serde(default = "default_true")]
+    #[schema(default = true)]
+    pub early_exit_first_solution: bool,
+    /// Maximum wall-clock seconds to search; over 0, at most 120 unless the operator says otherwise.
+    #[serde(default = "default_max_seconds")]
+    #[schema(default = 4.0, exclusive_minimum = 0.0, maximum = 120.0)]
+    pub max_seconds: f64,
+    /// Maximum number of reaction steps (tree depth).
+    #[serde(default = "default_max_depth")]
+    #[schema(default = 5, minimum = 1, maximum = 50)]
+    pub max_depth: u32,
+    /// Exclude the zero-step solution where the target is itself a purchasable building block.
+    #[serde(default = "default_true")]
+    #[schema(default = true)]
+    pub mask_trivial_solution: bool,
+    /// Exclude building blocks whose molecular weight (daltons) is at or above this value; null: no limit.
+    #[serde(default)]
+    pub mask_bblocks_mw_gte: Option<f64>,
+    /// Exclude building blocks priced at or above this normalised USD-per-gram cost; null: no limit.
+    #[serde(default = "default_usd_mask")]
+    #[schema(default = 10000.0)]
+    pub mask_usd_pricing_gte: Option<f64>,
+    /// ISO country code; scopes pricing and lead-time annotations to that delivery region; null: no region.
+    #[serde(default = "default_ships_to")]
+    #[schema(default = "US")]
+    pub ships_to: Option<Country>,
+    /// Exclude building blocks whose lead time (days) to the `ships_to` region is at or above this value.
+    #[serde(default)]
+    pub mask_lead_times_gte: Option<f64>,
+    /// Maximum number of distinct route backbones returned.
+    #[serde(default = "default_max_backbone_groups")]
+    #[schema(default = 5, minimum = 1)]
+    pub max_backbone_groups: u32,
+    /// Maximum number of building-block variations kept per backbone.
+    #[serde(default = "default_max_backbone_group_size")]
+    #[schema(default = 10, minimum = 1)]
+    pub max_backbone_group_size: u32,
+    /// Keep the cheapest building-block variations first when a group is truncated.
+    #[serde(default)]
+    #[schema(default = false)]
+    pub limit_backbone_group_size_by_cost: bool,
+}
+
+impl TreeSearchRequest {
+    /// A request with every default, for the target `search_smiles`.
+    #[must_use]
+    pub fn new(search_smiles: impl Into<String>) -> Self {
+        Self {
+            search_smiles: search_smiles.into(),
+            early_exit_first_solution: true,
+            max_seconds: default_max_seconds(),
+            max_depth: default_max_depth(),
+            mask_trivial_solution: true,
+            mask_bblocks_mw_gte: None,
+            mask_usd_pricing_gte: default_usd_mask(),
+            ships_to: default_ships_to(),
+            mask_lead_times_gte: None,
+            max_backbone_groups: default_max_backbone_groups(),
+            max_backbone_group_size: default_max_backbone_group_size(),
+            limit_backbone_group_size_by_cost: false,
+        }
+    }
+}
+
+const fn default_true() -> bool {
+    true
+}
+
+const fn default_max_seconds() -> f64 {
+    4.0
+}
+
+const fn default_max_depth() -> u32 {
+    5
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "serde's default has the field's type")]
+const fn default_usd_mask() -> Option<f64> {
+    Some(10_000.0)
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "serde's default has the field's type")]
+const fn default_ships_to() -> Option<Country> {
+    Some(Country::Us)
+}
+
+const fn default_max_backbone_groups() -> u32 {
+    5
+}
+
+const fn default_max_backbone_group_size() -> u32 {
+    10
+}
+
+/// A country that the catalogue keeps lead times for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Country {
+    /// United States.
+    Us,
+    /// Canada.
+    Ca,
+    /// United Kingdom.
+    Gb,
+    /// France.
+    Fr,
+    /// Switzerland.
+    Ch,
+    /// Germany.
+    De,
+    /// China.
+    Cn,
+    /// Australia.
+    Au,
+}
+
+impl Country {
+    /// Every country, in the order of the contract's lead-time fields.
+    pub const ALL: [Self; 8] =
+        [Self::Us, Self::Ca, Self::Gb, Self::Fr, Self::Ch, Self::De, Self::Cn, Self::Au];
+
+    /// The ISO 3166-1 alpha-2 code.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::Us => "US",
+            Self::Ca => "CA",
+            Self::Gb => "GB",
+            Self::Fr => "FR",
+            Self::Ch => "CH",
+            Self::De => "DE",
+            Self::Cn => "CN",
+            Self::Au => "AU",
+        }
+    }
+}
+
+/// Routes by number of steps of the longest branch, then by backbone; each value holds one array of route
+/// graphs per distinct set of building blocks, best first.
+pub type RouteHierarchy = BTreeMap<String, BTreeMap<String, Vec<Vec<RouteGraph>>>>;
+
+/// Every validated route found, with offers for the building blocks used.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct TreeSearchResult {
+    /// Canonical SMILES of the target.
+    pub search_smiles: String,
+    /// Timings in seconds, and counts.
+    pub metadata: Metadata,
+    /// `route_hierarchy[steps][backbone]`: `steps` is the number of reaction steps of the longest branch;
+    /// `backbone` is `b` and 16 hexadecimal digits, the same for the same backbone in every search.
+    #[schema(value_type = BTreeMap<String, BTreeMap<String, Vec<Vec<RouteGraph>>>>)]
+    pub route_hierarchy: RouteHierarchy,
+    /// Vendor offers for the building blocks used.
+    pub pricing_annotations: Vec<PricingAnnotation>,
+    /// The distinct reaction steps.
+    pub reagent_results: ReagentResults,
+}
+
+/// Elapsed seconds of each stage, and counts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Metadata {
+    /// Seconds spent searching.
+    pub tree_search_elapsed: f64,
+    /// Seconds spent extracting routes.
+    pub routes_extracted_elapsed: f64,
+    /// Seconds spent validating routes.
+    pub routes_validated_elapsed: f64,
+    /// Seconds spent annotating building blocks with offers.
+    pub bblock_annotations_elapsed: f64,
+    /// Seconds from the worker's start on the job to its answer.
+    pub total_elapsed: f64,
+    /// Nodes of the search graph, molecules and reactions.
+    pub total_graph_nodes: u64,
+    /// Candidate routes that were extracted and failed validation.
+    pub unvalidated_routes: u64,
+    /// Routes that passed validation.
+    pub validated_routes: u64,
+    /// Distinct building blocks in the routes returned.
+    pub total_bblocks: u64,
+}
+
+/// A route as `NetworkX` node-link data: `networkx.node_link_graph(graph, edges="edges")` reads it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct RouteGraph {
+    /// Always true: edges run from product to precursor.
+    pub directed: bool,
+    /// Always false.
+    pub multigraph: bool,
+    /// The molecules, the target first.
+    pub nodes: Vec<Node>,
+    /// From product to precursor.
+    pub edges: Vec<Edge>,
+}
+
+/// A molecule of a route.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Node {
+    /// UUID, stable within a response: the same molecule has the same id in every route.
+    pub id: String,
+    /// What is known of the molecule.
+    pub data: NodeData,
+}
+
+/// What is known of a molecule of a route.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct NodeData {
+    /// Canonical SMILES.
+    pub smiles: String,
+    /// Average molecular weight, daltons.
+    pub mw: f64,
+    /// Whether the route buys it.
+    pub is_building_block: bool,
+    /// The catalogue's integer for it, equal to `major_component_id` of its offers; null if it is not bought.
+    pub building_block_idx: Option<i32>,
+    /// Tanimoto similarity (Morgan, radius 2, 2048 bits) to the nearest allowed building block; 1.0 for one.
+    pub closest_building_block: f64,
+    /// Reaction steps from the target, which is 0.
+    pub depth: u32,
+    /// Whether the search expanded it.
+    pub expanded: bool,
+    /// Whether it lies on a solved route; true for every node of a returned route.
+    pub in_solution_path: bool,
+}
+
+/// From a product to one of its precursors.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+pub struct Edge {
+    /// Node id of the product.
+    pub source: String,
+    /// Node id of the precursor.
+    pub target: String,
+}
+
+/// The distinct reaction steps of the routes returned.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ReagentResults {
+    /// From `precursor.precursor>>product` to the identifiers `SOURCE_ID:TARGET_ID` of its edges.
+    pub reaction_to_edges: BTreeMap<String, Vec<String>>,
+}
+
+/// One vendor offer for a building block.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[expect(non_snake_case, reason = "the contract's field names end in ISO country codes")]
+pub struct PricingAnnotation {
+    /// The catalogue's integer for the major component.
+    pub major_component_id: i32,
+    /// Canonical SMILES of the full entry, components separated by dots.
+    pub full_canonical: String,
+    /// SMILES of the building block.
+    pub major_component: String,
+    /// SMILES of what else the entry holds (counter-ions, solvates); empty if nothing.
+    pub minor_components: String,
+    /// Molecular weight of the full entry, daltons.
+    pub mw: f64,
+    /// Vendor.
+    pub vendor_name: String,
+    /// Catalogue entry identifier.
+    pub cs_id: String,
+    /// Catalogue prefix of the vendor.
+    pub cs_prefix: String,
+    /// URL of the catalogue entry.
+    pub cs_url: String,
+    /// Pack size, in `uom`.
+    pub pack: Option<f64>,
+    /// Unit of measure of the pack.
+    pub uom: Option<String>,
+    /// Price of the pack in USD.
+    pub price_usd: Option<f64>,
+    /// USD per gram of the major component; null where it cannot be known.
+    pub normalised_usd: Option<f64>,
+    /// When the offer was recorded.
+    pub api_timestamp: DateTime<Utc>,
+    /// Days to the United States; null where the vendor does not ship there.
+    pub lead_time_days_to_US: Option<f64>,
+    /// Days to Canada.
+    pub lead_time_days_to_CA: Option<f64>,
+    /// Days to the United Kingdom.
+    pub lead_time_days_to_GB: Option<f64>,
+    /// Days to France.
+    pub lead_time_days_to_FR: Option<f64>,
+    /// Days to Switzerland.
+    pub lead_time_days_to_CH: Option<f64>,
+    /// Days to Germany.
+    pub lead_time_days_to_DE: Option<f64>,
+    /// Days to China.
+    pub lead_time_days_to_CN: Option<f64>,
+    /// Days to Australia.
+    pub lead_time_days_to_AU: Option<f64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_target_alone_makes_a_request_with_the_defaults_of_the_contract() {
+        let request: TreeSearchRequest = serde_json::from_str(r#"{"search_smiles":"CCO"}"#).unwrap();
+
+        assert_eq!(request, TreeSearchRequest::new("CCO"));
+    }
+
+    #[test]
+    fn null_lifts_a_mask_that_has_a_default() {
+        let body = r#"{"search_smiles":"CCO","mask_usd_pricing_gte":null,"ships_to":null}"#;
+
+        let request: TreeSearchRequest = serde_json::from_str(body).unwrap();
+
+        assert_eq!((request.mask_usd_pricing_gte, request.ships_to), (None, None));
+    }
+}

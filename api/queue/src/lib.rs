@@ -1,1 +1,17 @@
-//! Placeholder.
+//! Jobs between the API and its workers: apalis on Postgres behind a small interface.
+//!
+//! A caller of the API waits for its job, so a job is worth something only until its deadline: the queue
+//! refuses work that it could not finish in time, drops the work of a caller that left, and hands every
+//! outcome over by LISTEN/NOTIFY in milliseconds. Our table `jobs` holds what is true of a job (deadline,
+//! attempts, cancelled, outcome); apalis only deals the jobs out. Whoever writes an outcome does it in the
+//! transaction of its own rows, so that a job that runs again after a crash sees that it is done.
+
+mod client;
+mod error;
+mod job;
+mod worker;
+
+pub use client::{Client, LiveModel, Pending};
+pub use error::{AwaitError, HandlerError, QueueError, SubmitError};
+pub use job::Job;
+pub use worker::{Finished, Handler, JobContext, WorkerConfig, run_worker, setup};

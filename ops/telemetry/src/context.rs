@@ -1,0 +1,62 @@
+//! A trace context as a plain map, as W3C Trace Context names it (`traceparent`, `tracestate`).
+//!
+//! A map and not a type of OpenTelemetry: it is stored in a job, where it has to be readable by
+//! every later version, and a `BTreeMap` is written in the same order each time.
+
+use std::collections::BTreeMap;
+
+use opentelemetry::{
+    global,
+    propagation::{Extractor, Injector},
+};
+use tracing::Span;
+use tracing_opentelemetry::{OpenTelemetrySpanExt, SetParentError};
+
+/// The context of the current span: empty when there is none or tracing is off.
+#[must_use]
+pub fn inject() -> BTreeMap<String, String> {
+    let mut carrier = BTreeMap::new();
+    let context = Span::current().context();
+    global::get_text_map_propagator(|propagator| {
+        propagator.inject_context(&context, &mut Writer(&mut carrier));
+    });
+    carrier
+}
+
+/// Makes `span` a child of the span whose context [`inject`] wrote into `carrier`.
+///
+/// An empty or unreadable carrier leaves the span as it is. Call it before the span is first
+/// entered, cloned into an `Instrumented` future or asked for its context: a started span keeps its
+/// parent.
+pub fn set_parent(span: &Span, carrier: &BTreeMap<String, String>) {
+    if carrier.is_empty() {
+        return;
+    }
+    let parent = global::get_text_map_propagator(|propagator| propagator.extract(&Reader(carrier)));
+    if let Err(SetParentError::AlreadyStarted) = span.set_parent(parent) {
+        tracing::warn!("a span was given its parent after it had started; its trace is cut there");
+    }
+}
+
+struct Writer<'a>(&'a mut BTreeMap<String, String>);
+
+impl Injector for Writer<'_> {
+    fn set(&mut self, key: &str, value: String) {
+        // An empty `tracestate` says nothing and would be stored with every job.
+        if !value.is_empty() {
+            self.0.insert(key.to_owned(), value);
+        }
+    }
+}
+
+struct Reader<'a>(&'a BTreeMap<String, String>);
+
+impl Extractor for Reader<'_> {
+    fn get(&self, key: &str) -> Option<&str> {
+        self.0.get(key).map(String::as_str)
+    }
+
+    fn keys(&self) -> Vec<&str> {
+        self.0.keys().map(String::as_str).collect()
+    }
+}

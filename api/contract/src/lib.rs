@@ -4,13 +4,17 @@
 //! API stores, an outcome is what a worker answers. Nothing here does I/O or is async, so that a stored job
 //! can be replayed by hand and a change of shape shows up in the golden files of `tests/`.
 
+mod error;
 mod job;
 mod sample;
+pub mod scope;
 mod treesearch;
 
+pub use error::{ErrorBody, ErrorItem, Location};
 pub use job::{JobId, Problem, SampleJob, StoredSampleJob, StoredTreeSearchJob, TreeSearchJob};
 pub use sample::{
-    ListObject, MAX_SAMPLE_SIZE, NotASampleId, Sample, SampleId, SampleList, SampleListItem, SampleObject, SampleRequest,
+    ListObject, MAX_SAMPLE_SIZE, NotASampleId, Sample, SampleId, SampleList, SampleListItem, SampleObject,
+    SampleRequest,
 };
 pub use treesearch::{
     Country, Edge, MAX_DEPTH_LIMIT, Metadata, Node, NodeData, PricingAnnotation, ReagentResults, RouteGraph,

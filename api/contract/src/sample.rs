@@ -29,7 +29,8 @@ pub struct Sample {
     /// Unique resource identifier.
     #[schema(value_type = String, pattern = r"^\w+$", example = "smp_01jd6xq1v3m4c5t6y7z8a9b0cd")]
     pub id: SampleId,
-    /// Resource type.
+    /// Resource type: `sample`.
+    #[schema(value_type = String, pattern = r"^\w+$", example = "sample")]
     pub object: SampleObject,
     /// Identifier of the model used for generation.
     #[schema(pattern = r"^\w+$")]
@@ -37,6 +38,7 @@ pub struct Sample {
     /// Generated SMILES structures, unique and canonical; as many as the `size` requested at creation.
     pub smiles: Vec<String>,
     /// Creation timestamp.
+    #[schema(required = false)]
     pub created_at: DateTime<Utc>,
 }
 
@@ -46,7 +48,8 @@ pub struct SampleListItem {
     /// Unique resource identifier.
     #[schema(value_type = String, pattern = r"^\w+$", example = "smp_01jd6xq1v3m4c5t6y7z8a9b0cd")]
     pub id: SampleId,
-    /// Resource type.
+    /// Resource type: `sample`.
+    #[schema(value_type = String, pattern = r"^\w+$", example = "sample")]
     pub object: SampleObject,
     /// Model used to generate the sample.
     #[schema(pattern = r"^\w+$")]
@@ -55,6 +58,7 @@ pub struct SampleListItem {
     #[schema(minimum = 1, maximum = 10000)]
     pub num_smiles: u32,
     /// Creation timestamp.
+    #[schema(required = false)]
     pub created_at: DateTime<Utc>,
 }
 
@@ -66,6 +70,7 @@ pub struct SampleList {
     /// True when further items can be fetched in the direction of travel.
     pub has_more: bool,
     /// Resource type.
+    #[schema(value_type = String, pattern = r"^\w+$", default = "list", required = false)]
     pub object: ListObject,
 }
 
@@ -153,7 +158,8 @@ mod tests {
 
     #[test]
     fn text_that_display_never_writes_is_no_sample_id() {
-        for text in ["", "smp_", "smp_01", "SMP_01jd6xq1v3m4c5t6y7z8a9b0cd", "smp_01JD6XQ1V3M4C5T6Y7Z8A9B0CD"] {
+        for text in ["", "smp_", "smp_01", "SMP_01jd6xq1v3m4c5t6y7z8a9b0cd", "smp_01JD6XQ1V3M4C5T6Y7Z8A9B0CD"]
+        {
             assert_eq!(text.parse::<SampleId>(), Err(NotASampleId), "{text}");
         }
     }

@@ -162,6 +162,7 @@ pub type RouteHierarchy = BTreeMap<String, BTreeMap<String, Vec<Vec<RouteGraph>>
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TreeSearchResult {
     /// Canonical SMILES of the target.
+    #[schema(required = false)]
     pub search_smiles: String,
     /// Timings in seconds, and counts.
     pub metadata: Metadata,

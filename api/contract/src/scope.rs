@@ -1,0 +1,24 @@
+//! The scopes that an access token can carry.
+
+/// Read samples.
+pub const SAMPLES_READ: &str = "generator_api.samples:read";
+/// Create samples.
+pub const SAMPLES_CREATE: &str = "generator_api.samples:create";
+/// Ask for a refresh token.
+pub const OFFLINE_ACCESS: &str = "offline_access";
+
+/// Every scope with its meaning, in the order of the contract; a new account may use them all.
+pub const ALL: [(&str, &str); 12] = [
+    (SAMPLES_CREATE, "Create samples"),
+    (SAMPLES_READ, "Read samples"),
+    ("generator_api.samples:update", "Update samples"),
+    ("generator_api.samples:delete", "Delete samples"),
+    ("generator_api.models:create", "Create models"),
+    ("generator_api.models:read", "Read models"),
+    ("generator_api.models:update", "Update models"),
+    ("generator_api.models:delete", "Delete models"),
+    ("email", "Access to the user's email address"),
+    ("profile", "Access to basic profile information"),
+    ("openid", "Required for OpenID Connect sign-in"),
+    (OFFLINE_ACCESS, "Request a refresh token"),
+];

@@ -1,0 +1,57 @@
+//! What is stored stays readable: each golden file was written by a released shape and must go on decoding.
+
+use std::fmt::Debug;
+
+use chrono::{DateTime, TimeZone, Utc};
+use contract::{Problem, SampleJob, StoredSampleJob, StoredTreeSearchJob, TreeSearchJob, TreeSearchRequest};
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
+
+fn deadline() -> DateTime<Utc> {
+    Utc.with_ymd_and_hms(2026, 1, 2, 3, 4, 5).unwrap()
+}
+
+fn assert_golden<T: Serialize + DeserializeOwned + PartialEq + Debug>(golden: &str, value: &T) {
+    let written: Value = serde_json::from_str(golden).unwrap();
+
+    assert_eq!(serde_json::from_str::<T>(golden).unwrap(), *value);
+    assert_eq!(serde_json::to_value(value).unwrap(), written);
+}
+
+#[test]
+fn a_stored_sample_job_keeps_its_shape() {
+    let job = SampleJob {
+        sample_id: "smp_01jd6xq1v3m4c5t6y7z8a9b0cd".parse().unwrap(),
+        account_id: "acc_1".to_owned(),
+        size: 10,
+        model_id: None,
+        seed: u64::MAX,
+        deadline: deadline(),
+    };
+
+    assert_golden(include_str!("golden/sample_job_v1.json"), &StoredSampleJob::V1(job));
+}
+
+#[test]
+fn a_stored_tree_search_job_keeps_its_shape() {
+    let request = TreeSearchRequest::new("CC(=O)Nc1ccc(O)cc1");
+
+    let job = StoredTreeSearchJob::V1(TreeSearchJob { request, deadline: deadline() });
+
+    assert_golden(include_str!("golden/treesearch_job_v1.json"), &job);
+}
+
+#[test]
+fn a_stored_problem_keeps_its_shape() {
+    let problems = vec![
+        Problem::UnknownModel { model_id: "m".to_owned() },
+        Problem::SizeUnreachable { model_id: "m".to_owned(), wanted: 10, reached: 9 },
+        Problem::BadTarget { reason: "r".to_owned() },
+        Problem::DeadlinePassed,
+        Problem::Cancelled,
+        Problem::Abandoned { attempts: 3 },
+        Problem::Internal,
+    ];
+
+    assert_golden(include_str!("golden/problems.json"), &problems);
+}

@@ -1,1 +1,23 @@
-//! Placeholder.
+//! Molecules, fingerprints, substructure patterns and reaction templates, as RDKit has them.
+//!
+//! The decision that matters: the chemistry is `chematic`'s port of RDKit, and what this crate adds is what a
+//! service needs around it: strict input checks before any parser runs, errors that carry positions, matching
+//! that is cheap enough to try every template on every molecule, and template outcomes that say where each atom
+//! came from. No I/O, no async, nothing global.
+
+mod correspondence;
+mod error;
+mod fingerprint;
+mod index;
+mod molecule;
+mod pattern;
+mod prepared;
+mod syntax;
+mod template;
+
+pub use error::{SmilesError, TemplateError};
+pub use fingerprint::Fingerprint;
+pub use molecule::{Limits, Molecule};
+pub use pattern::Pattern;
+pub use prepared::PreparedMolecule;
+pub use template::{Outcome, Precursor, Template};

@@ -1,0 +1,120 @@
+//! What can be wrong with a SMILES or a template, with the place where it is wrong.
+
+/// Why a SMILES string is no molecule of ours.
+///
+/// Positions are byte offsets into the string that was parsed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "the fields are named in each variant's message")]
+pub enum SmilesError {
+    /// Nothing was given.
+    #[error("the string is empty")]
+    Empty,
+    /// The string is longer than the caller's limit.
+    #[error("{bytes} bytes are more than the {limit} allowed")]
+    TooLong { bytes: usize, limit: usize },
+    /// The string describes more heavy atoms than the caller's limit.
+    #[error("more than {limit} heavy atoms, the first one too many at byte {at}")]
+    TooManyAtoms { limit: usize, at: usize },
+    /// Branches are nested deeper than any real molecule needs.
+    #[error("branches nested more than {limit} deep at byte {at}")]
+    TooDeep { limit: usize, at: usize },
+    /// A character that can start nothing here.
+    #[error("unexpected `{found}` at byte {at}")]
+    Unexpected { found: char, at: usize },
+    /// The string stops where an atom has to follow.
+    #[error("the string ends after `{after}` at byte {at}, where an atom must follow")]
+    Unfinished { after: char, at: usize },
+    /// A letter sequence that names no element.
+    #[error("`{symbol}` at byte {at} is no element")]
+    UnknownElement { symbol: String, at: usize },
+    /// `[` without `]`.
+    #[error("bracket opened at byte {opened} is never closed")]
+    UnclosedBracket { opened: usize },
+    /// `(` without `)`.
+    #[error("branch opened at byte {opened} is never closed")]
+    UnclosedBranch { opened: usize },
+    /// `)` without `(`.
+    #[error("`)` at byte {at} closes no branch")]
+    UnopenedBranch { at: usize },
+    /// `()` or a branch that starts with something other than an atom.
+    #[error("branch opened at byte {opened} has no atom")]
+    EmptyBranch { opened: usize },
+    /// A ring bond number used an odd number of times.
+    #[error("ring bond {number} opened at byte {opened} is never closed")]
+    UnclosedRing { number: u32, opened: usize },
+    /// A ring bond from an atom to itself.
+    #[error("ring bond {number} at byte {at} joins an atom to itself")]
+    RingToSelf { number: u32, at: usize },
+    /// A ring bond between two atoms that are bonded already.
+    #[error("ring bond {number} at byte {at} joins two atoms that are already bonded")]
+    DuplicateBond { number: u32, at: usize },
+    /// The two ends of a ring bond name different bonds.
+    #[error("ring bond {number} is written with two different bond types, at bytes {opened} and {at}")]
+    RingBondConflict { number: u32, opened: usize, at: usize },
+    /// A number that is out of range (ring bond, isotope, charge, hydrogens, atom map).
+    #[error("the {what} at byte {at} is out of range")]
+    OutOfRange { what: &'static str, at: usize },
+    /// An atom with more bonds than its element allows.
+    #[error("{element} with {bonds} bonds at byte {at}")]
+    Valence { element: &'static str, bonds: u32, at: usize },
+    /// Aromatic atoms to which no alternation of single and double bonds can be given.
+    #[error("the aromatic system around byte {at} has no arrangement of double bonds")]
+    Kekule { at: usize },
+    /// An aromatic atom outside a ring.
+    #[error("the aromatic atom at byte {at} is in no ring")]
+    AromaticOutsideRing { at: usize },
+    /// The sanitiser refused the molecule for a reason of its own.
+    #[error("not a molecule: {reason}")]
+    Refused { reason: String, at: Option<usize> },
+    /// Something RDKit knows and this crate does not handle.
+    #[error("not supported here: {reason}")]
+    Unsupported { reason: String, at: Option<usize> },
+}
+
+impl SmilesError {
+    /// The byte offset of the fault, where it has one.
+    #[must_use]
+    pub fn position(&self) -> Option<usize> {
+        match *self {
+            Self::Empty | Self::TooLong { .. } => None,
+            Self::TooManyAtoms { at, .. }
+            | Self::TooDeep { at, .. }
+            | Self::Unexpected { at, .. }
+            | Self::Unfinished { at, .. }
+            | Self::UnknownElement { at, .. }
+            | Self::UnopenedBranch { at }
+            | Self::RingToSelf { at, .. }
+            | Self::DuplicateBond { at, .. }
+            | Self::RingBondConflict { at, .. }
+            | Self::OutOfRange { at, .. }
+            | Self::Valence { at, .. }
+            | Self::Kekule { at }
+            | Self::AromaticOutsideRing { at } => Some(at),
+            Self::UnclosedBracket { opened }
+            | Self::UnclosedBranch { opened }
+            | Self::EmptyBranch { opened }
+            | Self::UnclosedRing { opened, .. } => Some(opened),
+            Self::Refused { at, .. } | Self::Unsupported { at, .. } => at,
+        }
+    }
+}
+
+/// Why a SMARTS pattern or reaction template cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "the fields are named in each variant's message")]
+pub enum TemplateError {
+    /// The template is longer than any real one.
+    #[error("{bytes} bytes are more than the {limit} allowed")]
+    TooLong { bytes: usize, limit: usize },
+    /// Not `product>>precursors`.
+    #[error("a template is written `product>>precursors`, both sides present")]
+    NotAReaction,
+    /// A side, or a pattern, that is no SMARTS.
+    #[error("`{smarts}` is no SMARTS pattern: {reason}")]
+    Smarts { smarts: String, reason: String },
+    /// A pattern too large to match.
+    #[error("{atoms} pattern atoms are more than the {limit} allowed")]
+    TooManyAtoms { atoms: usize, limit: usize },
+}

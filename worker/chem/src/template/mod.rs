@@ -1,0 +1,106 @@
+//! Reaction templates, applied backwards (retrosynthesis) and forwards (validation).
+//!
+//! A template is written product side first, `product>>precursors`, as rdchiral extracts them. Both sides are
+//! grouped in parentheses when applied: without that, a ring-opening disconnection is matched and split as if
+//! its two halves were separate molecules.
+
+mod apply;
+mod forward;
+mod text;
+
+use std::sync::OnceLock;
+
+use chematic::rxn::transform::{self, PreparedReaction, RdkitProfileOutcome, TracedProduct};
+
+use crate::error::TemplateError;
+use crate::molecule::Molecule;
+use crate::prepared::PreparedMolecule;
+
+/// A retro template: a pattern of the product and what its precursors look like.
+pub struct Template {
+    text: text::Sides,
+    backward: OnceLock<Engine>,
+    forward: OnceLock<Vec<(usize, Engine)>>,
+}
+
+/// One way to make the product: the precursors, sorted by canonical SMILES.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// The molecules needed, in the order of their canonical SMILES.
+    pub precursors: Vec<Precursor>,
+}
+
+/// A molecule that a template cuts the product into.
+#[derive(Debug, Clone)]
+pub struct Precursor {
+    /// The canonical SMILES.
+    pub smiles: String,
+    /// The molecule, parsed from [`Self::smiles`]: atom `i` is the `i`-th atom of that string.
+    pub molecule: Molecule,
+    /// For each atom of [`Self::molecule`], the atom of the product it is; `None` for an atom the template adds.
+    pub sources: Vec<Option<u32>>,
+}
+
+impl Template {
+    /// Parses a retro template, `product>>precursors`, its sides grouped in parentheses or not.
+    ///
+    /// # Errors
+    /// Fails when there are not two sides of SMARTS.
+    pub fn parse(smarts: &str) -> Result<Self, TemplateError> {
+        Ok(Self { text: text::Sides::parse(smarts)?, backward: OnceLock::new(), forward: OnceLock::new() })
+    }
+
+    /// Applies the template to a product.
+    ///
+    /// Outcomes are unique and come in the order of their precursors' SMILES; there are none where the template
+    /// does not match. Outcomes whose molecules do not sanitise are left out. An outcome in which a precursor is
+    /// the product itself is kept: whether that is of use is the caller's question.
+    #[must_use]
+    pub fn apply(&self, product: &PreparedMolecule) -> Vec<Outcome> {
+        apply::apply(self, product)
+    }
+
+    /// Runs the template forwards on precursors.
+    ///
+    /// Every assignment of the precursors to the template's precursor side is tried; the result holds the
+    /// canonical SMILES of every product molecule, sorted and unique.
+    #[must_use]
+    pub fn forward(&self, precursors: &[Molecule]) -> Vec<String> {
+        forward::forward(self, precursors)
+    }
+
+    fn backward(&self) -> &Engine {
+        self.backward.get_or_init(|| Engine::new(self.text.backward()))
+    }
+}
+
+/// A reaction of chematic's.
+///
+/// The prepared form refuses some templates (`@` in an atom that only SMARTS can express) that the function
+/// taking text accepts, so those keep their text; chematic caches what it makes of it.
+enum Engine {
+    Prepared(Box<PreparedReaction>),
+    Text(String),
+}
+
+impl Engine {
+    fn new(text: String) -> Self {
+        match PreparedReaction::new(&text) {
+            Ok(prepared) => Self::Prepared(Box::new(prepared)),
+            Err(_) => Self::Text(text),
+        }
+    }
+
+    fn run(&self, reactants: &[&Molecule]) -> Vec<Vec<TracedProduct>> {
+        let graphs: Vec<_> = reactants.iter().map(|molecule| molecule.graph()).collect();
+        let limits = transform::ReactionTransformLimits { max_matches: 1000 };
+        let outcome = match self {
+            Self::Prepared(prepared) => prepared.run_reactants_traced_rdkit_2026_03_6(&graphs, &limits),
+            Self::Text(text) => transform::run_reactants_traced_rdkit_2026_03_6(text, &graphs, &limits),
+        };
+        match outcome {
+            Ok(RdkitProfileOutcome::Report(report)) => report.products,
+            Ok(RdkitProfileOutcome::Unsupported(_)) | Err(_) => Vec::new(),
+        }
+    }
+}

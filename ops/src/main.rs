@@ -1,2 +1,113 @@
-//! Placeholder.
-fn main() {}
+//! `retort`: the command line of the service, for its callers and for its operator.
+//!
+//! Standard output carries data and nothing else, so that `$(retort token)` and `retort sample … | sort`
+//! work; progress and messages go to standard error. One file a command.
+
+mod catalogue;
+mod commands;
+mod data_folder;
+mod failure;
+mod route_tree;
+mod service;
+mod terminal;
+
+use std::{path::PathBuf, process::ExitCode};
+
+use clap::{Parser, Subcommand};
+
+use crate::{data_folder::DataFolder, failure::Failure, service::Service};
+
+/// Generate molecules and plan their synthesis with a Retort service.
+#[derive(Debug, Parser)]
+#[command(
+    name = "retort",
+    version,
+    about,
+    after_help = "Exit codes: 0 done, 1 failure, 2 wrong usage, 3 not logged in, 4 refused by the service, \
+                  5 service or database unreachable."
+)]
+struct Cli {
+    #[command(flatten)]
+    place: Place,
+    #[command(subcommand)]
+    command: Subcommands,
+}
+
+/// Where the installation is.
+#[derive(Debug, clap::Args)]
+struct Place {
+    /// The data folder of the installation: its addresses and the login.
+    #[arg(long, global = true, value_name = "DIR", env = "RETORT_DATA", default_value = ".retort")]
+    data: PathBuf,
+    /// The service's address [default: <data>/api-url, else http://127.0.0.1:8080].
+    #[arg(long, global = true, value_name = "URL", env = "RETORT_API")]
+    api: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Subcommands {
+    /// Manage accounts, in the database.
+    #[command(subcommand)]
+    Account(commands::account::Account),
+    /// Log in and keep the credentials in the data folder.
+    Login(commands::login::Login),
+    /// Print a bearer token and nothing else.
+    Token(commands::token::Token),
+    /// Generate molecules.
+    Sample(commands::sample::Sample),
+    /// Plan routes to a molecule.
+    Plan(commands::plan::Plan),
+    /// Load what can be bought, and look at it, in the database.
+    #[command(subcommand)]
+    Catalogue(commands::catalogue::Catalogue),
+    /// Look at every part of the installation and say what is wrong.
+    Doctor(commands::doctor::Doctor),
+}
+
+impl Place {
+    /// The data folder.
+    fn data(&self) -> DataFolder {
+        DataFolder::new(self.data.clone())
+    }
+
+    /// The service.
+    fn service(&self) -> Result<Service, Failure> {
+        Service::new(self.data(), self.api.as_deref())
+    }
+}
+
+#[tokio::main(flavor = "multi_thread", worker_threads = 2)]
+async fn main() -> ExitCode {
+    let cli = Cli::parse();
+    // The process has one TLS library; a second installation of it could only come from this line.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let done = match cli.command {
+        Subcommands::Account(command) => command.run(&cli.place).await,
+        Subcommands::Login(command) => command.run(&cli.place).await,
+        Subcommands::Token(command) => command.run(&cli.place).await,
+        Subcommands::Sample(command) => command.run(&cli.place).await,
+        Subcommands::Plan(command) => command.run(&cli.place).await,
+        Subcommands::Catalogue(command) => command.run(&cli.place).await,
+        Subcommands::Doctor(command) => command.run(&cli.place).await,
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) if failure.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(failure) => {
+            terminal::note(&format!("retort: {failure}"));
+            failure.exit_code()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}

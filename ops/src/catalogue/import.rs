@@ -1,0 +1,173 @@
+//! Reading a vendor's file and sending it to the database, a block of rows at a time.
+//!
+//! Structures cost 99 % of the time, so a block's rows are parsed on all cores, in the file's order;
+//! the database takes them faster than they come.
+
+use std::{
+    fs::File,
+    io::{BufRead as _, BufReader, Read},
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context as _, anyhow};
+use csv::{ByteRecord, ReaderBuilder};
+use flate2::bufread::MultiGzDecoder;
+use indicatif::ProgressBar;
+use rayon::prelude::*;
+use sqlx::PgConnection;
+
+use super::{
+    columns::Columns,
+    entry::{Entry, Fault},
+    load::{self, Merged},
+    report::Report,
+};
+use crate::{failure::Failure, terminal};
+
+/// Rows parsed together: enough for every core, small enough for a moving bar.
+const BLOCK: usize = 2_048;
+
+/// What to import.
+#[derive(Debug, Clone)]
+pub struct Import {
+    /// Comma or tab separated, gzip or not, with a header.
+    pub file: PathBuf,
+    /// The vendor of rows that name none.
+    pub vendor: Option<String>,
+    /// The column with structures, where it is not called `smiles` or `full_canonical`.
+    pub smiles_column: Option<String>,
+    /// Where every row left out is written.
+    pub errors: Option<PathBuf>,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Imported {
+    /// Rows that loaded.
+    pub loaded: u64,
+    /// Rows left out.
+    pub left_out: u64,
+    /// What changed in the catalogue.
+    pub merged: Merged,
+}
+
+/// Imports a file; rows that make no sense are reported and left out.
+///
+/// # Errors
+/// Fails, and changes nothing, when the file cannot be read to its end, when its header has no structures, or
+/// when the database does.
+pub async fn import(database: &mut PgConnection, import: &Import) -> Result<Imported, Failure> {
+    let path = import.file.display().to_string();
+    let file = File::open(&import.file).with_context(|| format!("opening {path}"))?;
+    let bar = terminal::file_bar(&file, "importing").with_context(|| format!("opening {path}"))?;
+    let mut rows = open(bar.wrap_read(file), &path)?;
+    let header = rows.headers().with_context(|| format!("reading the header of {path}"))?;
+    let (columns, unused) = Columns::from_header(header, import.smiles_column.as_deref())
+        .map_err(|error| Failure::Usage(format!("{path}: {error}")))?;
+    if columns.vendor_name.is_none() && import.vendor.is_none() {
+        return Err(Failure::Usage(format!(
+            "{path} has no column `vendor_name`: name the vendor with --vendor"
+        )));
+    }
+    if !unused.is_empty() {
+        bar.suspend(|| terminal::note(&format!("columns not used: {}", unused.join(", "))));
+    }
+    let mut report = Report::new(import.errors.as_deref()).context("writing the file of errors")?;
+
+    let mut transaction = load::begin(database).await?;
+    let loaded = copy_rows(&mut transaction, &mut rows, &columns, import, &mut report, &bar).await?;
+    bar.set_message("merging");
+    let merged = load::merge(&mut transaction).await?;
+    load::commit(transaction).await?;
+    bar.finish_and_clear();
+    let left_out = report.count();
+    report.finish().context("writing the file of errors")?;
+    Ok(Imported { loaded, left_out, merged })
+}
+
+/// A row and the line that it begins on.
+type Line = (u64, ByteRecord);
+
+type Rows = csv::Reader<Box<dyn Read + Send>>;
+
+/// Tells gzip by its first bytes and the separator by the first line.
+fn open(file: impl Read + Send + 'static, path: &str) -> Result<Rows, Failure> {
+    let reading = || format!("reading {path}");
+    let mut file = BufReader::with_capacity(1 << 16, file);
+    let plain: Box<dyn Read + Send> = if file.fill_buf().with_context(reading)?.starts_with(&[0x1f, 0x8b]) {
+        Box::new(MultiGzDecoder::new(file))
+    } else {
+        Box::new(file)
+    };
+    let mut plain = BufReader::with_capacity(1 << 16, plain);
+    let start = plain.fill_buf().with_context(reading)?;
+    if start.is_empty() {
+        return Err(Failure::Other(anyhow!("{path} is empty")));
+    }
+    let first_line = start.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let delimiter = if first_line.contains(&b'\t') { b'\t' } else { b',' };
+    Ok(ReaderBuilder::new().delimiter(delimiter).flexible(true).from_reader(Box::new(plain)))
+}
+
+/// Sends every row that makes sense to the temporary table; gives their number.
+async fn copy_rows(
+    connection: &mut PgConnection,
+    rows: &mut Rows,
+    columns: &Columns,
+    import: &Import,
+    report: &mut Report,
+    bar: &ProgressBar,
+) -> Result<u64, Failure> {
+    let mut copy = load::copy(connection).await?;
+    let mut loaded = 0;
+    loop {
+        let block = match read_block(rows, &import.file) {
+            Ok(block) => block,
+            Err(failure) => {
+                // The server must leave its copy mode before the transaction can end; the fault to tell is the file's.
+                let _ = copy.abort("the file cannot be read").await;
+                return Err(failure);
+            }
+        };
+        if block.is_empty() {
+            break;
+        }
+        let vendor = import.vendor.as_deref();
+        let entries: Vec<Result<Entry, (u64, Fault)>> = block
+            .par_iter()
+            .map(|(line, row)| Entry::read(*line, row, columns, vendor).map_err(|fault| (*line, fault)))
+            .collect();
+        let mut text = String::new();
+        for entry in &entries {
+            match entry {
+                Ok(entry) => {
+                    load::push_row(&mut text, entry);
+                    loaded += 1;
+                }
+                Err((line, fault)) => report
+                    .add(*line, fault, |told| bar.suspend(|| terminal::note(told)))
+                    .context("writing the file of errors")?,
+            }
+        }
+        copy.send(text.into_bytes()).await.map_err(|error| Failure::database("copying rows", &error))?;
+    }
+    copy.finish().await.map_err(|error| Failure::database("copying rows", &error))?;
+    Ok(loaded)
+}
+
+/// The next rows of the file; none at its end. Empty lines are no rows.
+fn read_block(rows: &mut Rows, path: &Path) -> Result<Vec<Line>, Failure> {
+    let mut block = Vec::with_capacity(BLOCK);
+    let mut row = ByteRecord::new();
+    while block.len() < BLOCK {
+        let line = rows.position().line();
+        let more = rows.read_byte_record(&mut row).with_context(|| {
+            format!("reading {} at about line {line}; nothing was imported", path.display())
+        })?;
+        if !more {
+            break;
+        }
+        block.push((row.position().map_or(line, csv::Position::line), row.clone()));
+    }
+    Ok(block)
+}

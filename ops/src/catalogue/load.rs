@@ -1,0 +1,241 @@
+//! The catalogue's SQL: entries are copied to a temporary table and merged from there.
+//!
+//! One transaction holds the whole file: readers see the catalogue before it or after it, and an import
+//! that is killed leaves nothing behind and is simply run again. Rows stream in by `COPY`, so the size of a
+//! file is bounded by the disk and not by memory.
+
+use std::fmt::Write as _;
+
+use contract::Country;
+use sqlx::{
+    AssertSqlSafe, Connection as _, PgConnection, Postgres, Transaction,
+    postgres::{PgConnection as Connection, PgCopyIn},
+};
+
+use super::entry::Entry;
+use crate::failure::Failure;
+
+/// What an import changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Merged {
+    /// Building blocks that were not in the catalogue before.
+    pub new_building_blocks: u64,
+    /// Offers that were not in the catalogue before.
+    pub new_offers: u64,
+    /// Offers that were replaced.
+    pub replaced_offers: u64,
+}
+
+/// What the catalogue holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Info {
+    /// Building blocks.
+    pub building_blocks: i64,
+    /// Building blocks with a price per gram from some vendor.
+    pub priced_building_blocks: i64,
+    /// Vendors by name.
+    pub vendors: Vec<VendorInfo>,
+}
+
+/// What one vendor offers.
+#[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow)]
+pub struct VendorInfo {
+    /// Name.
+    pub name: String,
+    /// Offers.
+    pub offers: i64,
+    /// Offers with a price per gram.
+    pub priced_offers: i64,
+    /// Distinct building blocks offered.
+    pub building_blocks: i64,
+}
+
+/// The columns of the temporary table, in the order of `push_row`.
+const STAGED: &str = "line, vendor_name, smiles, mw, morgan_bits, full_canonical, minor_components, full_mw, cs_id, \
+                      cs_prefix, cs_url, pack, uom, price_usd, normalised_usd";
+
+/// Begins an import: a transaction with an empty temporary table.
+pub async fn begin(database: &mut PgConnection) -> Result<Transaction<'_, Postgres>, Failure> {
+    let failed = |error| Failure::database("beginning the import", &error);
+    let mut transaction = database.begin().await.map_err(failed)?;
+    let lead_times: String =
+        lead_time_columns().map(|column| format!(", {column} double precision")).collect();
+    let statement = format!(
+        "create temporary table staged (
+            line bigint not null, vendor_name text not null, smiles text not null, mw real not null,
+            morgan_bits bytea not null, full_canonical text not null, minor_components text not null,
+            full_mw double precision not null, cs_id text, cs_prefix text not null, cs_url text not null,
+            pack double precision, uom text, price_usd double precision, normalised_usd double precision{lead_times}
+        ) on commit drop"
+    );
+    sqlx::query(AssertSqlSafe(statement)).execute(&mut *transaction).await.map_err(failed)?;
+    Ok(transaction)
+}
+
+/// Opens the stream of rows into the temporary table; `push_row` makes them.
+pub async fn copy(connection: &mut Connection) -> Result<PgCopyIn<&mut Connection>, Failure> {
+    let lead_times: String = lead_time_columns().map(|column| format!(", {column}")).collect();
+    let statement = format!("copy staged ({STAGED}{lead_times}) from stdin");
+    connection.copy_in_raw(&statement).await.map_err(|error| Failure::database("copying rows", &error))
+}
+
+/// Appends `entry` in the text format of `COPY`.
+pub fn push_row(rows: &mut String, entry: &Entry) {
+    let _ = write!(rows, "{}\t", entry.line);
+    push_text(rows, &entry.vendor_name);
+    push_text(rows, &entry.smiles);
+    let _ = write!(rows, "{}\t", entry.mw);
+    rows.push_str("\\\\x");
+    for byte in &entry.morgan_bits {
+        let _ = write!(rows, "{byte:02x}");
+    }
+    rows.push('\t');
+    push_text(rows, &entry.full_canonical);
+    push_text(rows, &entry.minor_components);
+    let _ = write!(rows, "{}\t", entry.full_mw);
+    push_optional(rows, entry.cs_id.as_deref(), push_text);
+    push_text(rows, &entry.cs_prefix);
+    push_text(rows, &entry.cs_url);
+    push_optional(rows, entry.pack, push_number);
+    push_optional(rows, entry.uom.as_deref(), push_text);
+    push_optional(rows, entry.price_usd, push_number);
+    push_optional(rows, entry.normalised_usd, push_number);
+    for days in entry.lead_time_days {
+        push_optional(rows, days, push_number);
+    }
+    // The last field ends with the line and not with a tab.
+    rows.pop();
+    rows.push('\n');
+}
+
+/// Merges the temporary table into the catalogue.
+///
+/// An entry is one vendor's pack of one catalogue number: a second import of it replaces the offer. Within
+/// a file the last line counts. A file without catalogue numbers gets them from its structures.
+pub async fn merge(transaction: &mut Transaction<'_, Postgres>) -> Result<Merged, Failure> {
+    let failed = |error| Failure::database("merging the import", &error);
+    let connection = &mut **transaction;
+    // Two imports at once would wait for each other's rows in different orders.
+    sqlx::query("select pg_advisory_xact_lock(hashtext('retort catalogue import'))")
+        .execute(&mut *connection)
+        .await
+        .map_err(failed)?;
+    sqlx::query("analyze staged").execute(&mut *connection).await.map_err(failed)?;
+    sqlx::query(
+        "insert into vendors (name)
+         select distinct vendor_name from staged
+         where not exists (select from vendors where vendors.name = staged.vendor_name)
+         order by vendor_name",
+    )
+    .execute(&mut *connection)
+    .await
+    .map_err(failed)?;
+    let blocks = sqlx::query(
+        "insert into building_blocks (smiles, mw, morgan_bits)
+         select smiles, mw, morgan_bits
+         from (select distinct on (smiles) line, smiles, mw, morgan_bits from staged order by smiles, line) as fresh
+         where not exists (select from building_blocks where building_blocks.smiles = fresh.smiles)
+         order by line",
+    )
+    .execute(&mut *connection)
+    .await
+    .map_err(failed)?;
+    let (new_offers, replaced_offers) = merge_offers(connection).await.map_err(failed)?;
+    Ok(Merged { new_building_blocks: blocks.rows_affected(), new_offers, replaced_offers })
+}
+
+async fn merge_offers(connection: &mut PgConnection) -> Result<(u64, u64), sqlx::Error> {
+    let kept: Vec<String> = ["pack", "uom", "price_usd", "normalised_usd"]
+        .map(ToOwned::to_owned)
+        .into_iter()
+        .chain(lead_time_columns())
+        .collect();
+    let columns =
+        format!("full_canonical, minor_components, full_mw, cs_prefix, cs_url, {}", kept.join(", "));
+    let replaced: String = ["building_block_id", "api_timestamp"]
+        .into_iter()
+        .chain(columns.split(", "))
+        .map(|column| format!("{column} = excluded.{column}"))
+        .collect::<Vec<_>>()
+        .join(", ");
+    let statement = format!(
+        "with changed as (
+            insert into offers (building_block_id, vendor_id, cs_id, {columns})
+            select distinct on (vendors.id, entry.id, coalesce(pack, -1), coalesce(uom, ''))
+                building_blocks.id, vendors.id, entry.id, {columns}
+            from staged
+            join vendors on vendors.name = staged.vendor_name
+            join building_blocks on building_blocks.smiles = staged.smiles
+            cross join lateral (select coalesce(cs_id, left(md5(full_canonical), 16)) as id) as entry
+            order by vendors.id, entry.id, coalesce(pack, -1), coalesce(uom, ''), line desc
+            on conflict (vendor_id, cs_id, coalesce(pack, -1), coalesce(uom, '')) do update set {replaced}
+            returning xmax = 0 as is_new
+        )
+        select count(*) filter (where is_new), count(*) filter (where not is_new) from changed"
+    );
+    let (new, replaced): (i64, i64) =
+        sqlx::query_as(AssertSqlSafe(statement)).fetch_one(&mut *connection).await?;
+    Ok((new.unsigned_abs(), replaced.unsigned_abs()))
+}
+
+/// Commits, tells the workers, and brings the planner's statistics up to date.
+pub async fn commit(mut transaction: Transaction<'_, Postgres>) -> Result<(), Failure> {
+    let failed = |error| Failure::database("committing the import", &error);
+    // The notification leaves with the commit.
+    sqlx::query("select pg_notify('catalogue_changed', '')")
+        .execute(&mut *transaction)
+        .await
+        .map_err(failed)?;
+    transaction.commit().await.map_err(failed)
+}
+
+/// Counts what the catalogue holds.
+pub async fn info(database: &mut PgConnection) -> Result<Info, Failure> {
+    let failed = |error| Failure::database("reading the catalogue", &error);
+    let (building_blocks, priced_building_blocks): (i64, i64) = sqlx::query_as(
+        "select (select count(*) from building_blocks),
+                (select count(distinct building_block_id) from offers where normalised_usd is not null)",
+    )
+    .fetch_one(&mut *database)
+    .await
+    .map_err(failed)?;
+    let vendors = sqlx::query_as(
+        "select name, count(offers.id) as offers, count(offers.normalised_usd) as priced_offers,
+                count(distinct offers.building_block_id) as building_blocks
+         from vendors left join offers on offers.vendor_id = vendors.id
+         group by vendors.id, name order by name",
+    )
+    .fetch_all(database)
+    .await
+    .map_err(failed)?;
+    Ok(Info { building_blocks, priced_building_blocks, vendors })
+}
+
+fn lead_time_columns() -> impl Iterator<Item = String> {
+    Country::ALL.into_iter().map(|country| format!("lead_time_days_to_{}", country.code().to_lowercase()))
+}
+
+/// Appends text and a tab, escaped as `COPY` wants it.
+fn push_text(rows: &mut String, text: &str) {
+    for character in text.chars() {
+        match character {
+            '\\' => rows.push_str("\\\\"),
+            '\t' => rows.push_str("\\t"),
+            '\n' => rows.push_str("\\n"),
+            '\r' => rows.push_str("\\r"),
+            _ => rows.push(character),
+        }
+    }
+    rows.push('\t');
+}
+
+fn push_number(rows: &mut String, number: f64) {
+    let _ = write!(rows, "{number}\t");
+}
+
+fn push_optional<T>(rows: &mut String, value: Option<T>, push: impl Fn(&mut String, T)) {
+    match value {
+        Some(value) => push(rows, value),
+        None => rows.push_str("\\N\t"),
+    }
+}

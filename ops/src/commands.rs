@@ -1,0 +1,9 @@
+//! One file a command: its arguments, and what it does.
+
+pub mod account;
+pub mod catalogue;
+pub mod doctor;
+pub mod login;
+pub mod plan;
+pub mod sample;
+pub mod token;

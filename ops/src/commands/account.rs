@@ -1,0 +1,198 @@
+//! `retort account`: accounts are made by the operator, straight in the database.
+//!
+//! Passwords are kept as Argon2id hashes in PHC form, with the crate's default parameters (19 MiB, two
+//! passes, one lane), which are OWASP's.
+
+use anyhow::anyhow;
+use argon2::{
+    Argon2,
+    password_hash::{PasswordHasher as _, SaltString},
+};
+use clap::{Args, Subcommand};
+use sqlx::PgConnection;
+
+use crate::{
+    Place,
+    failure::Failure,
+    terminal::{self, Confirm, PasswordSource},
+};
+
+/// What the contract defines; an account has all of it unless told otherwise.
+const SCOPES: [&str; 12] = [
+    "generator_api.samples:create",
+    "generator_api.samples:read",
+    "generator_api.samples:update",
+    "generator_api.samples:delete",
+    "generator_api.models:create",
+    "generator_api.models:read",
+    "generator_api.models:update",
+    "generator_api.models:delete",
+    "email",
+    "profile",
+    "openid",
+    "offline_access",
+];
+
+/// The shortest password that is taken.
+const MIN_PASSWORD_CHARACTERS: usize = 10;
+
+/// Bits of a generated password: 26 characters of Crockford's base 32.
+type GeneratedPassword = u128;
+
+/// Manage accounts.
+#[derive(Debug, Subcommand)]
+pub enum Account {
+    /// Make an account.
+    Add(Add),
+}
+
+/// Make an account.
+#[derive(Debug, Args)]
+pub struct Add {
+    /// The address that the account logs in with.
+    email: String,
+    /// The person's name [default: the part of the address before the @].
+    #[arg(long)]
+    name: Option<String>,
+    /// Read the password from the first line of standard input instead of asking.
+    #[arg(long, conflicts_with = "generate")]
+    password_stdin: bool,
+    /// Make a password and print it on standard output.
+    #[arg(long)]
+    generate: bool,
+    /// What tokens of the account may do, separated by commas [default: everything].
+    #[arg(long, value_delimiter = ',', value_name = "SCOPE,…")]
+    scopes: Option<Vec<String>>,
+}
+
+impl Account {
+    /// Runs the command.
+    pub async fn run(self, place: &Place) -> Result<(), Failure> {
+        match self {
+            Self::Add(add) => add.run(place).await,
+        }
+    }
+}
+
+impl Add {
+    async fn run(self, place: &Place) -> Result<(), Failure> {
+        let email = parse_email(&self.email)?;
+        let scopes = parse_scopes(self.scopes.as_deref())?;
+        let name = self.name.unwrap_or_else(|| email.split('@').next().unwrap_or_default().to_owned());
+        let mut database = place.data().connect().await?;
+        let password = if self.generate {
+            generate_password()
+        } else if self.password_stdin {
+            terminal::password(PasswordSource::Stdin)?
+        } else {
+            terminal::password(PasswordSource::Prompt(Confirm::Twice))?
+        };
+        if password.chars().count() < MIN_PASSWORD_CHARACTERS {
+            return Err(Failure::Usage(format!(
+                "a password has at least {MIN_PASSWORD_CHARACTERS} characters"
+            )));
+        }
+        let hash = hash_password(&password)?;
+
+        insert(&mut database, &email, &name, &hash, &scopes).await?;
+
+        if self.generate {
+            terminal::data(&password)?;
+        }
+        terminal::note(&format!("made the account {email}"));
+        Ok(())
+    }
+}
+
+async fn insert(
+    database: &mut PgConnection,
+    email: &str,
+    name: &str,
+    password_hash: &str,
+    scopes: &[String],
+) -> Result<(), Failure> {
+    let id = format!("acc_{}", ulid::Ulid::generate().to_string().to_ascii_lowercase());
+    let inserted = sqlx::query(
+        "insert into accounts (id, email, name, password_hash, scopes) values ($1, $2, $3, $4, $5) \
+         on conflict (lower(email)) do nothing",
+    )
+    .bind(id)
+    .bind(email)
+    .bind(name)
+    .bind(password_hash)
+    .bind(scopes)
+    .execute(database)
+    .await
+    .map_err(|error| Failure::database("making the account", &error))?;
+    if inserted.rows_affected() == 0 {
+        return Err(Failure::Other(anyhow!("there is an account {email} already")));
+    }
+    Ok(())
+}
+
+fn parse_email(text: &str) -> Result<String, Failure> {
+    let email = text.trim();
+    let refused = || Failure::Usage(format!("`{email}` is no e-mail address"));
+    let (local, domain) = email.rsplit_once('@').ok_or_else(refused)?;
+    let printable = email.chars().all(|character| !character.is_whitespace() && !character.is_control());
+    if local.is_empty() || domain.is_empty() || !printable || email.len() > 254 {
+        return Err(refused());
+    }
+    Ok(email.to_owned())
+}
+
+fn parse_scopes(given: Option<&[String]>) -> Result<Vec<String>, Failure> {
+    let Some(given) = given else { return Ok(SCOPES.map(ToOwned::to_owned).to_vec()) };
+    if let Some(unknown) = given.iter().find(|scope| !SCOPES.contains(&scope.as_str())) {
+        return Err(Failure::Usage(format!(
+            "there is no scope `{unknown}`; there are {}",
+            SCOPES.join(", ")
+        )));
+    }
+    Ok(given.to_vec())
+}
+
+fn generate_password() -> String {
+    ulid::Ulid::from(rand::random::<GeneratedPassword>()).to_string().to_ascii_lowercase()
+}
+
+fn hash_password(password: &str) -> Result<String, Failure> {
+    let failed =
+        |error: argon2::password_hash::Error| Failure::Other(anyhow!("hashing the password: {error}"));
+    let salt = SaltString::encode_b64(&rand::random::<[u8; 16]>()).map_err(failed)?;
+    let hash = Argon2::default().hash_password(password.as_bytes(), &salt).map_err(failed)?;
+    Ok(hash.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use argon2::{PasswordHash, PasswordVerifier as _};
+
+    use super::*;
+
+    #[test]
+    fn a_password_is_kept_as_an_argon2id_hash_that_verifies_it() {
+        let hash = hash_password("correct horse battery").unwrap();
+
+        assert!(hash.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{hash}");
+        let parsed = PasswordHash::new(&hash).unwrap();
+        assert!(Argon2::default().verify_password(b"correct horse battery", &parsed).is_ok());
+        assert!(Argon2::default().verify_password(b"correct horse", &parsed).is_err());
+    }
+
+    #[test]
+    fn addresses_and_scopes_that_make_no_sense_are_wrong_usage() {
+        for text in ["", "demo", "@example.org", "demo@", "de mo@example.org"] {
+            assert!(matches!(parse_email(text), Err(Failure::Usage(_))), "{text}");
+        }
+        assert!(matches!(parse_scopes(Some(&["samples".to_owned()])), Err(Failure::Usage(_))));
+    }
+
+    #[test]
+    fn generated_passwords_are_long_and_differ() {
+        let (one, other) = (generate_password(), generate_password());
+
+        assert_eq!(one.len(), 26);
+        assert_ne!(one, other);
+    }
+}

@@ -1,0 +1,176 @@
+//! `retort doctor`: looks at every part of an installation and says what is wrong.
+
+use clap::Args;
+use sqlx::PgConnection;
+
+use crate::{Place, catalogue, failure::Failure, terminal};
+
+/// A worker that has not been seen for longer is dead.
+const SILENT_SECONDS: i32 = 15;
+
+/// Look at every part of the installation and say what is wrong.
+#[derive(Debug, Args)]
+pub struct Doctor {}
+
+/// What the doctor found so far.
+#[derive(Debug, Default)]
+struct Findings {
+    faults: usize,
+}
+
+impl Findings {
+    fn good(&mut self, what: &str) -> Result<(), Failure> {
+        terminal::data(&format!("ok     {what}"))
+    }
+
+    fn bad(&mut self, what: &str) -> Result<(), Failure> {
+        self.faults += 1;
+        terminal::data(&format!("FAULT  {what}"))
+    }
+}
+
+impl Doctor {
+    /// Runs the command.
+    pub async fn run(self, place: &Place) -> Result<(), Failure> {
+        let mut findings = Findings::default();
+        match place.data().connect().await {
+            Ok(mut database) => check_database(&mut findings, &mut database).await?,
+            Err(failure) => findings.bad(&format!("database: {failure}"))?,
+        }
+        check_service(&mut findings, place).await?;
+        match findings.faults {
+            0 => Ok(()),
+            1 => Err(Failure::Other(anyhow::anyhow!("one fault"))),
+            count => Err(Failure::Other(anyhow::anyhow!("{count} faults"))),
+        }
+    }
+}
+
+async fn check_database(findings: &mut Findings, database: &mut PgConnection) -> Result<(), Failure> {
+    let version: Result<String, _> =
+        sqlx::query_scalar("select current_setting('server_version')").fetch_one(&mut *database).await;
+    match version {
+        Ok(version) => findings.good(&format!("database: PostgreSQL {version} answers"))?,
+        Err(error) => return findings.bad(&format!("database: {error}")),
+    }
+    if !check_migrations(findings, database).await? {
+        return Ok(());
+    }
+    check_catalogue(findings, database).await?;
+    check_accounts(findings, database).await?;
+    check_workers(findings, database).await
+}
+
+/// Whether the schema is the one that this program knows.
+async fn check_migrations(findings: &mut Findings, database: &mut PgConnection) -> Result<bool, Failure> {
+    let applied: Result<Vec<(i64, bool)>, _> =
+        sqlx::query_as("select version, success from _sqlx_migrations order by version")
+            .fetch_all(database)
+            .await;
+    let Ok(applied) = applied else {
+        findings.bad("migrations: none applied; run `retort-api migrate`")?;
+        return Ok(false);
+    };
+    let known: Vec<i64> = sqlx::migrate!("../migrations").iter().map(|migration| migration.version).collect();
+    let missing: Vec<String> = known
+        .iter()
+        .filter(|version| !applied.iter().any(|(done, success)| done == *version && *success))
+        .map(ToString::to_string)
+        .collect();
+    let newer: Vec<String> = applied
+        .iter()
+        .filter(|(version, _)| !known.contains(version))
+        .map(|(version, _)| version.to_string())
+        .collect();
+    if !missing.is_empty() {
+        findings.bad(&format!("migrations: {} missing; run `retort-api migrate`", missing.join(", ")))?;
+        return Ok(false);
+    }
+    if !newer.is_empty() {
+        findings
+            .bad(&format!("migrations: {} are newer than this program; build it anew", newer.join(", ")))?;
+        return Ok(false);
+    }
+    findings.good(&format!("migrations: all {} applied", known.len()))?;
+    Ok(true)
+}
+
+async fn check_catalogue(findings: &mut Findings, database: &mut PgConnection) -> Result<(), Failure> {
+    match catalogue::info(database).await {
+        Ok(info) if info.building_blocks == 0 => {
+            findings.bad("catalogue: empty, so no route can end; see `retort catalogue import --help`")
+        }
+        Ok(info) => findings.good(&format!(
+            "catalogue: {} building blocks of {} vendors",
+            info.building_blocks,
+            info.vendors.len()
+        )),
+        Err(failure) => findings.bad(&format!("catalogue: {failure}")),
+    }
+}
+
+async fn check_accounts(findings: &mut Findings, database: &mut PgConnection) -> Result<(), Failure> {
+    let accounts: Result<i64, _> =
+        sqlx::query_scalar("select count(*) from accounts where disabled_at is null")
+            .fetch_one(database)
+            .await;
+    match accounts {
+        Ok(0) => findings.bad("accounts: none; make one with `retort account add EMAIL`"),
+        Ok(count) => findings.good(&format!("accounts: {count}")),
+        Err(error) => findings.bad(&format!("accounts: {error}")),
+    }
+}
+
+async fn check_workers(findings: &mut Findings, database: &mut PgConnection) -> Result<(), Failure> {
+    let live: Result<Vec<(String, i64, i64)>, _> = sqlx::query_as(
+        "select queue, count(*), sum(slots)::bigint from live_workers
+         where last_seen > now() - make_interval(secs => $1) group by queue order by queue",
+    )
+    .bind(SILENT_SECONDS)
+    .fetch_all(&mut *database)
+    .await;
+    let live = match live {
+        Ok(live) => live,
+        Err(error) => return findings.bad(&format!("workers: {error}")),
+    };
+    for (queue, command) in [("sample", "retort-worker sample"), ("search", "retort-worker search")] {
+        match live.iter().find(|(name, ..)| name == queue) {
+            Some((_, workers, slots)) => {
+                findings.good(&format!("workers: {workers} for {queue} jobs, {slots} at a time"))?;
+            }
+            None => findings
+                .bad(&format!("workers: none for {queue} jobs lives; start `{command}`, or read its log"))?,
+        }
+    }
+    let models: Result<Vec<String>, _> = sqlx::query_scalar(
+        "select distinct model_id from live_models join live_workers on live_workers.name = live_models.worker
+         where last_seen > now() - make_interval(secs => $1) order by model_id",
+    )
+    .bind(SILENT_SECONDS)
+    .fetch_all(database)
+    .await;
+    match models {
+        Ok(models) if models.is_empty() => findings.bad("models: no sampler has one loaded"),
+        Ok(models) => findings.good(&format!("models: {}", models.join(", "))),
+        Err(error) => findings.bad(&format!("models: {error}")),
+    }
+}
+
+async fn check_service(findings: &mut Findings, place: &Place) -> Result<(), Failure> {
+    let service = place.service()?;
+    match service.probe("/readyz").await {
+        Ok((status, _)) if status.is_success() => {
+            findings.good(&format!("service: {} is ready", service.base()))?
+        }
+        Ok((status, body)) => {
+            findings.bad(&format!("service: {} is not ready ({status}): {}", service.base(), body.trim()))?;
+        }
+        Err(failure) => return findings.bad(&format!("service: {failure}")),
+    }
+    match service.access_token().await {
+        Ok(_) => findings.good("login: there is a valid token"),
+        // Not every installation has somebody logged in.
+        Err(Failure::NotLoggedIn(why)) => findings.good(&format!("login: {why}")),
+        Err(failure) => findings.bad(&format!("login: {failure}")),
+    }
+}

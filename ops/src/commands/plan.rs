@@ -1,0 +1,160 @@
+//! `retort plan`.
+
+use std::{fs, path::PathBuf, time::Duration};
+
+use anyhow::Context as _;
+use clap::Args;
+use contract::{Country, TreeSearchRequest, TreeSearchResult};
+
+use crate::{Place, failure::Failure, route_tree, terminal};
+
+/// What queueing and annotating may add to the search's own seconds.
+const MARGIN: Duration = Duration::from_secs(60);
+
+/// Plan routes to a molecule.
+#[derive(Debug, Args)]
+pub struct Plan {
+    /// SMILES of the target.
+    smiles: String,
+    /// Seconds to search at most.
+    #[arg(long, default_value_t = 4.0, value_parser = parse_seconds)]
+    max_seconds: f64,
+    /// Reaction steps of the longest branch at most.
+    #[arg(long, default_value_t = 5)]
+    max_depth: u32,
+    /// Search for the whole time and answer with every route, instead of stopping at the first.
+    #[arg(long)]
+    all_routes: bool,
+    /// Let the answer be "buy it" where the target is itself a building block.
+    #[arg(long)]
+    allow_trivial: bool,
+    /// Use building blocks lighter than this, daltons.
+    #[arg(long, value_name = "MW")]
+    mw_below: Option<f64>,
+    /// Use building blocks cheaper than this.
+    #[arg(long, value_name = "USD_PER_GRAM", default_value_t = 10_000.0, conflicts_with = "any_price")]
+    usd_below: f64,
+    /// Use building blocks at any price.
+    #[arg(long)]
+    any_price: bool,
+    /// Country to ship to (US, CA, GB, FR, CH, DE, CN, AU), or `anywhere`.
+    #[arg(long, value_name = "COUNTRY", default_value = "US", value_parser = parse_destination)]
+    ships_to: Destination,
+    /// Use building blocks that arrive in fewer days than this.
+    #[arg(long, value_name = "DAYS")]
+    lead_time_below: Option<f64>,
+    /// Distinct backbones in the answer at most.
+    #[arg(long, default_value_t = 5)]
+    max_backbones: u32,
+    /// Building-block variations of a backbone at most.
+    #[arg(long, default_value_t = 10)]
+    max_variations: u32,
+    /// Keep the cheapest variations instead of the best ones.
+    #[arg(long)]
+    cheapest_variations: bool,
+    /// Also write the whole answer as JSON to FILE.
+    #[arg(long, value_name = "FILE.json")]
+    out: Option<PathBuf>,
+    /// Print the whole answer as JSON instead of trees.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Where building blocks are to be sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Destination {
+    Anywhere,
+    To(Country),
+}
+
+impl Plan {
+    /// Runs the command.
+    pub async fn run(self, place: &Place) -> Result<(), Failure> {
+        let service = place.service()?;
+        let request = self.request();
+        let timeout = Duration::from_secs_f64(self.max_seconds) + MARGIN;
+        let spinner = terminal::spinner(format!("searching for at most {} s", self.max_seconds));
+        let answer = service.post::<_, TreeSearchResult>("/synth/v1/treesearch", &request, timeout).await;
+        spinner.finish_and_clear();
+        let result = answer?;
+
+        let json = || serde_json::to_string_pretty(&result).context("writing the answer as JSON");
+        if let Some(file) = &self.out {
+            fs::write(file, json()? + "\n").with_context(|| format!("writing {}", file.display()))?;
+        }
+        if self.json {
+            return terminal::data(&json()?);
+        }
+        terminal::data(route_tree::render(&result, request.ships_to).trim_end())
+    }
+
+    fn request(&self) -> TreeSearchRequest {
+        TreeSearchRequest {
+            search_smiles: self.smiles.clone(),
+            early_exit_first_solution: !self.all_routes,
+            max_seconds: self.max_seconds,
+            max_depth: self.max_depth,
+            mask_trivial_solution: !self.allow_trivial,
+            mask_bblocks_mw_gte: self.mw_below,
+            mask_usd_pricing_gte: if self.any_price { None } else { Some(self.usd_below) },
+            ships_to: match self.ships_to {
+                Destination::Anywhere => None,
+                Destination::To(country) => Some(country),
+            },
+            mask_lead_times_gte: self.lead_time_below,
+            max_backbone_groups: self.max_backbones,
+            max_backbone_group_size: self.max_variations,
+            limit_backbone_group_size_by_cost: self.cheapest_variations,
+        }
+    }
+}
+
+fn parse_seconds(text: &str) -> Result<f64, String> {
+    let seconds: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
+    // The service has its own, configured, upper bound; this one keeps the duration representable.
+    if seconds > 0.0 && seconds <= 86_400.0 {
+        Ok(seconds)
+    } else {
+        Err("must be over 0 and at most a day".to_owned())
+    }
+}
+
+fn parse_destination(text: &str) -> Result<Destination, String> {
+    if text.eq_ignore_ascii_case("anywhere") {
+        return Ok(Destination::Anywhere);
+    }
+    Country::ALL
+        .into_iter()
+        .find(|country| country.code().eq_ignore_ascii_case(text))
+        .map(Destination::To)
+        .ok_or_else(|| format!("one of {}, or anywhere", Country::ALL.map(Country::code).join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        plan: Plan,
+    }
+
+    #[test]
+    fn a_target_alone_asks_for_what_the_contract_defaults_to() {
+        let line = Line::parse_from(["plan", "CCO"]);
+
+        assert_eq!(line.plan.request(), TreeSearchRequest::new("CCO"));
+    }
+
+    #[test]
+    fn lifted_masks_are_null() {
+        let line = Line::parse_from(["plan", "CCO", "--any-price", "--ships-to", "anywhere"]);
+
+        let request = line.plan.request();
+
+        assert_eq!((request.mask_usd_pricing_gte, request.ships_to), (None, None));
+    }
+}

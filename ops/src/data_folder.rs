@@ -1,0 +1,193 @@
+//! The installation's data folder: where its database and its service are, and who is logged in.
+//!
+//! `ops/up` writes the files; this module reads them, and keeps `credentials.json`. A secret file is made
+//! with mode 0600 under another name and moved into place, so that no reader ever sees it open to others
+//! or half written.
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{self, Write as _},
+    os::unix::fs::OpenOptionsExt as _,
+    path::PathBuf,
+};
+
+use anyhow::Context as _;
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use sqlx::{Connection as _, PgConnection};
+
+use crate::failure::Failure;
+
+/// Where the service answers when nothing says otherwise.
+const DEFAULT_API: &str = "http://127.0.0.1:8080";
+
+/// A data folder, which need not exist yet.
+#[derive(Debug, Clone)]
+pub struct DataFolder {
+    path: PathBuf,
+}
+
+/// What a login leaves behind.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Credentials {
+    /// The service that the tokens are for.
+    pub api: String,
+    /// The account.
+    pub email: String,
+    /// The bearer token.
+    pub access_token: String,
+    /// Buys the next access token, once.
+    pub refresh_token: Option<String>,
+    /// When the access token ends.
+    pub expires_at: DateTime<Utc>,
+}
+
+impl DataFolder {
+    /// The folder at `path`.
+    pub const fn new(path: PathBuf) -> Self {
+        Self { path }
+    }
+
+    /// The folder as the user gave it.
+    pub fn display(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    /// The database's address: `DATABASE_URL`, else the folder's `database-url`.
+    pub fn database_url(&self) -> Result<String, Failure> {
+        if let Ok(url) = std::env::var("DATABASE_URL")
+            && !url.is_empty()
+        {
+            return Ok(url);
+        }
+        self.line("database-url")?.ok_or_else(|| {
+            Failure::Usage(format!(
+                "no database is known: set DATABASE_URL, or name the data folder of ./ops/up with --data (there is \
+                 no {}/database-url)",
+                self.display()
+            ))
+        })
+    }
+
+    /// A connection to the database.
+    pub async fn connect(&self) -> Result<PgConnection, Failure> {
+        let url = self.database_url()?;
+        PgConnection::connect(&url)
+            .await
+            .map_err(|error| Failure::database("connecting to the database", &error))
+    }
+
+    /// The service's address: `given`, else the folder's `api-url`, else the default; without a final slash.
+    pub fn api(&self, given: Option<&str>) -> Result<String, Failure> {
+        let api = match given {
+            Some(api) => api.to_owned(),
+            None => self.line("api-url")?.unwrap_or_else(|| DEFAULT_API.to_owned()),
+        };
+        Ok(api.trim_end_matches('/').to_owned())
+    }
+
+    /// The stored credentials, if somebody has logged in.
+    pub fn credentials(&self) -> Result<Option<Credentials>, Failure> {
+        let path = self.path.join("credentials.json");
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(reading(&path, error)),
+        };
+        let credentials = serde_json::from_str(&text)
+            .with_context(|| format!("{} is damaged; run `retort login` again", path.display()))?;
+        Ok(Some(credentials))
+    }
+
+    /// Keeps `credentials` for the next command.
+    pub fn keep_credentials(&self, credentials: &Credentials) -> Result<(), Failure> {
+        let text = serde_json::to_string_pretty(credentials).context("writing the credentials as JSON")?;
+        self.write_secret("credentials.json", &text)
+    }
+
+    /// Waits until no other command works on the credentials; the lock ends with the returned file.
+    ///
+    /// A refresh token works once, so two commands that refresh at the same time would end the login.
+    pub fn lock_credentials(&self) -> Result<File, Failure> {
+        fs::create_dir_all(&self.path).with_context(|| format!("making {}", self.path.display()))?;
+        let path = self.path.join("credentials.lock");
+        let file = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .mode(0o600)
+            .open(&path)
+            .with_context(|| format!("opening {}", path.display()))?;
+        file.lock().with_context(|| format!("locking {}", path.display()))?;
+        Ok(file)
+    }
+
+    fn write_secret(&self, name: &str, text: &str) -> Result<(), Failure> {
+        fs::create_dir_all(&self.path).with_context(|| format!("making {}", self.path.display()))?;
+        let path = self.path.join(name);
+        let fresh = self.path.join(format!(".{name}.{}", std::process::id()));
+        let write = || -> io::Result<()> {
+            let mut file =
+                OpenOptions::new().create(true).truncate(true).write(true).mode(0o600).open(&fresh)?;
+            file.write_all(text.as_bytes())?;
+            file.write_all(b"\n")?;
+            file.sync_all()?;
+            fs::rename(&fresh, &path)
+        };
+        write().with_context(|| format!("writing {}", path.display()))?;
+        Ok(())
+    }
+
+    /// The first line of the file `name`, if there is one that is not empty.
+    fn line(&self, name: &str) -> Result<Option<String>, Failure> {
+        let path = self.path.join(name);
+        match fs::read_to_string(&path) {
+            Ok(text) => {
+                Ok(text.lines().next().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()))
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(reading(&path, error)),
+        }
+    }
+}
+
+fn reading(path: &std::path::Path, error: io::Error) -> Failure {
+    Failure::Other(anyhow::Error::new(error).context(format!("reading {}", path.display())))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn credentials_are_kept_for_their_owner_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = DataFolder::new(folder.path().join("data"));
+        let credentials = Credentials {
+            api: "http://127.0.0.1:8080".into(),
+            email: "demo@example.org".into(),
+            access_token: "access".into(),
+            refresh_token: None,
+            expires_at: DateTime::UNIX_EPOCH,
+        };
+
+        data.keep_credentials(&credentials).unwrap();
+
+        let mode = fs::metadata(folder.path().join("data/credentials.json")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        assert_eq!(data.credentials().unwrap(), Some(credentials));
+    }
+
+    #[test]
+    fn the_address_given_wins_over_the_folders_and_over_the_default() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = DataFolder::new(folder.path().into());
+
+        assert_eq!(data.api(None).unwrap(), DEFAULT_API);
+        fs::write(folder.path().join("api-url"), "http://127.0.0.1:9000/\n").unwrap();
+        assert_eq!(data.api(None).unwrap(), "http://127.0.0.1:9000");
+        assert_eq!(data.api(Some("https://retort.example")).unwrap(), "https://retort.example");
+    }
+}

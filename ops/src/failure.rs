@@ -1,0 +1,78 @@
+//! How a command fails: one sentence for standard error and one exit code for scripts.
+//!
+//! The codes are part of the command line's interface. 2 is clap's, for wrong usage.
+
+use std::{io, process::ExitCode};
+
+/// Why a command did not do what was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// There are no usable credentials; the text says how to get some.
+    #[error("{0}")]
+    NotLoggedIn(String),
+    /// The service understood the request and refused it.
+    #[error("{0}")]
+    Refused(String),
+    /// The service or the database does not answer.
+    #[error("{0}")]
+    Unreachable(String),
+    /// What the user gave cannot be used, seen only after the arguments were parsed.
+    #[error("{0}")]
+    Usage(String),
+    /// Everything else.
+    #[error("{0:#}")]
+    Other(#[from] anyhow::Error),
+}
+
+impl Failure {
+    /// The exit code: 1 failure, 2 usage, 3 not logged in, 4 refused by the service, 5 unreachable.
+    pub fn exit_code(&self) -> ExitCode {
+        ExitCode::from(match self {
+            Self::Other(_) => 1,
+            Self::Usage(_) => 2,
+            Self::NotLoggedIn(_) => 3,
+            Self::Refused(_) => 4,
+            Self::Unreachable(_) => 5,
+        })
+    }
+
+    /// Whether the reader of standard output has left (`retort … | head`), which is no failure.
+    pub fn is_broken_pipe(&self) -> bool {
+        let Self::Other(error) = self else { return false };
+        error
+            .chain()
+            .filter_map(|cause| cause.downcast_ref::<io::Error>())
+            .any(|error| error.kind() == io::ErrorKind::BrokenPipe)
+    }
+
+    /// A database error as a sentence: what was being done, and the server's words without its protocol.
+    pub fn database(doing: &str, error: &sqlx::Error) -> Self {
+        match error {
+            sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut | sqlx::Error::Tls(_) => {
+                Self::Unreachable(format!("{doing}: the database does not answer ({error})"))
+            }
+            sqlx::Error::Database(cause) if cause.code().as_deref() == Some("42P01") => {
+                Self::Other(anyhow::anyhow!("{doing}: {}; run `retort-api migrate` first", cause.message()))
+            }
+            sqlx::Error::Database(cause) => Self::Other(anyhow::anyhow!("{doing}: {}", cause.message())),
+            _ => Self::Other(anyhow::anyhow!("{doing}: {error}")),
+        }
+    }
+
+    /// An HTTP error as a sentence, with the cause that reqwest keeps in its chain.
+    pub fn http(base: &str, error: &reqwest::Error) -> Self {
+        if error.is_timeout() {
+            return Self::Unreachable(format!("{base} did not answer in time"));
+        }
+        let mut cause: &dyn std::error::Error = error;
+        while let Some(deeper) = cause.source() {
+            cause = deeper;
+        }
+        if error.is_connect() {
+            return Self::Unreachable(format!(
+                "cannot reach the service at {base}: {cause}; is ./ops/up running?"
+            ));
+        }
+        Self::Other(anyhow::anyhow!("talking to {base}: {cause}"))
+    }
+}

@@ -1,0 +1,228 @@
+//! Routes as text: one tree a route, the target at its root, each building block with its best offer.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+};
+
+use contract::{Country, Node, PricingAnnotation, RouteGraph, TreeSearchResult};
+
+/// Every route of `result`; offers are those that ship to `ships_to`.
+pub fn render(result: &TreeSearchResult, ships_to: Option<Country>) -> String {
+    let offers = best_offers(&result.pricing_annotations, ships_to);
+    let mut text = summary(result);
+    let graphs = result.route_hierarchy.iter().flat_map(|(steps, backbones)| {
+        backbones.iter().flat_map(move |(backbone, variations)| {
+            variations.iter().flatten().map(move |graph| (steps, backbone, graph))
+        })
+    });
+    for (index, (steps, backbone, graph)) in graphs.enumerate() {
+        let unit = if steps == "1" { "step" } else { "steps" };
+        let _ = write!(text, "\nRoute {} · {steps} {unit} deep · backbone {backbone}\n", index + 1);
+        Tree::new(graph, &offers).write(&mut text);
+    }
+    text
+}
+
+fn summary(result: &TreeSearchResult) -> String {
+    let metadata = &result.metadata;
+    let found = match metadata.validated_routes {
+        0 => "no route found".to_owned(),
+        1 => "1 validated route".to_owned(),
+        count => format!("{count} validated routes"),
+    };
+    format!(
+        "{}\n{found} in {:.2} s ({:.2} s of search, {} graph nodes)\n",
+        result.search_smiles,
+        metadata.total_elapsed,
+        metadata.tree_search_elapsed,
+        metadata.total_graph_nodes
+    )
+}
+
+/// A building block's best offer, and how many there are.
+struct Offers<'a> {
+    best: &'a PricingAnnotation,
+    lead_time_days: Option<f64>,
+    count: usize,
+}
+
+/// The cheapest offer of each building block, by catalogue integer; unknown prices come last.
+fn best_offers(annotations: &[PricingAnnotation], ships_to: Option<Country>) -> BTreeMap<i32, Offers<'_>> {
+    let price = |offer: &PricingAnnotation| offer.normalised_usd.unwrap_or(f64::INFINITY);
+    let mut offers: BTreeMap<i32, Offers<'_>> = BTreeMap::new();
+    for annotation in annotations {
+        let lead_time_days = ships_to.and_then(|country| lead_time_days(annotation, country));
+        offers
+            .entry(annotation.major_component_id)
+            .and_modify(|known| {
+                known.count += 1;
+                if price(annotation) < price(known.best) {
+                    (known.best, known.lead_time_days) = (annotation, lead_time_days);
+                }
+            })
+            .or_insert(Offers { best: annotation, lead_time_days, count: 1 });
+    }
+    offers
+}
+
+const fn lead_time_days(offer: &PricingAnnotation, country: Country) -> Option<f64> {
+    match country {
+        Country::Us => offer.lead_time_days_to_US,
+        Country::Ca => offer.lead_time_days_to_CA,
+        Country::Gb => offer.lead_time_days_to_GB,
+        Country::Fr => offer.lead_time_days_to_FR,
+        Country::Ch => offer.lead_time_days_to_CH,
+        Country::De => offer.lead_time_days_to_DE,
+        Country::Cn => offer.lead_time_days_to_CN,
+        Country::Au => offer.lead_time_days_to_AU,
+    }
+}
+
+/// A route graph made ready to be walked from its root.
+struct Tree<'a> {
+    root: Option<&'a str>,
+    nodes: BTreeMap<&'a str, &'a Node>,
+    precursors: BTreeMap<&'a str, Vec<&'a str>>,
+    offers: &'a BTreeMap<i32, Offers<'a>>,
+}
+
+impl<'a> Tree<'a> {
+    fn new(graph: &'a RouteGraph, offers: &'a BTreeMap<i32, Offers<'a>>) -> Self {
+        let mut precursors: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for edge in &graph.edges {
+            precursors.entry(&edge.source).or_default().push(&edge.target);
+        }
+        let nodes = graph.nodes.iter().map(|node| (node.id.as_str(), node)).collect();
+        let root = graph.nodes.iter().min_by_key(|node| node.data.depth).map(|node| node.id.as_str());
+        Self { root, nodes, precursors, offers }
+    }
+
+    fn write(&self, text: &mut String) {
+        let Some(root) = self.root else { return };
+        let _ = writeln!(text, "{}", self.label(root));
+        self.write_precursors(text, root, "", &mut BTreeSet::from([root]));
+    }
+
+    fn write_precursors(
+        &self,
+        text: &mut String,
+        product: &str,
+        indent: &str,
+        above: &mut BTreeSet<&'a str>,
+    ) {
+        let precursors = self.precursors.get(product).map_or(&[][..], Vec::as_slice);
+        for (index, precursor) in precursors.iter().copied().enumerate() {
+            let last = index + 1 == precursors.len();
+            let (branch, deeper) = if last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
+            let _ = writeln!(text, "{indent}{branch}{}", self.label(precursor));
+            // A route has no cycle; an answer that had one must not hang the terminal.
+            if above.insert(precursor) {
+                self.write_precursors(text, precursor, &format!("{indent}{deeper}"), above);
+                above.remove(precursor);
+            }
+        }
+    }
+
+    fn label(&self, id: &str) -> String {
+        let Some(node) = self.nodes.get(id) else { return format!("{id} (not in the answer)") };
+        if !node.data.is_building_block {
+            return node.data.smiles.clone();
+        }
+        let offers = node.data.building_block_idx.and_then(|idx| self.offers.get(&idx));
+        format!("{}  [{}]", node.data.smiles, offers.map_or_else(|| "buy".to_owned(), Offers::to_text))
+    }
+}
+
+impl Offers<'_> {
+    fn to_text(&self) -> String {
+        let mut text = match self.best.normalised_usd {
+            Some(usd) => format!("buy at {} USD/g", significant(usd)),
+            None => "buy, price unknown".to_owned(),
+        };
+        let _ = write!(text, " · {}", self.best.vendor_name);
+        if let Some(days) = self.lead_time_days {
+            let _ = write!(text, " · {days} days");
+        }
+        if self.count > 1 {
+            let _ = write!(text, " · {} offers", self.count);
+        }
+        text
+    }
+}
+
+/// Three figures are enough for a price in a tree.
+fn significant(usd: f64) -> String {
+    let decimals = if usd >= 100.0 {
+        0
+    } else if usd >= 1.0 {
+        2
+    } else {
+        4
+    };
+    format!("{usd:.decimals$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A two-step route: the target from `A` and `B`, `A` from `C`; `B` has two offers.
+    const RESULT: &str = r#"{
+        "search_smiles": "T",
+        "metadata": {"tree_search_elapsed": 0.5, "routes_extracted_elapsed": 0, "routes_validated_elapsed": 0,
+            "bblock_annotations_elapsed": 0, "total_elapsed": 0.75, "total_graph_nodes": 9,
+            "unvalidated_routes": 0, "validated_routes": 1, "total_bblocks": 2},
+        "route_hierarchy": {"2": {"b0123456789abcdef": [[{"directed": true, "multigraph": false, "nodes": [
+            {"id": "t", "data": {"smiles": "T", "mw": 1, "is_building_block": false, "building_block_idx": null,
+                "closest_building_block": 0.5, "depth": 0, "expanded": true, "in_solution_path": true}},
+            {"id": "a", "data": {"smiles": "A", "mw": 1, "is_building_block": false, "building_block_idx": null,
+                "closest_building_block": 0.5, "depth": 1, "expanded": true, "in_solution_path": true}},
+            {"id": "b", "data": {"smiles": "B", "mw": 1, "is_building_block": true, "building_block_idx": 7,
+                "closest_building_block": 1, "depth": 1, "expanded": false, "in_solution_path": true}},
+            {"id": "c", "data": {"smiles": "C", "mw": 1, "is_building_block": true, "building_block_idx": 8,
+                "closest_building_block": 1, "depth": 2, "expanded": false, "in_solution_path": true}}],
+            "edges": [{"source": "t", "target": "a"}, {"source": "t", "target": "b"},
+                {"source": "a", "target": "c"}]}]]}},
+        "pricing_annotations": [OFFERS],
+        "reagent_results": {"reaction_to_edges": {}}
+    }"#;
+
+    fn offer(vendor: &str, usd: &str) -> String {
+        format!(
+            r#"{{"major_component_id": 7, "full_canonical": "B", "major_component": "B", "minor_components": "",
+            "mw": 1, "vendor_name": "{vendor}", "cs_id": "1", "cs_prefix": "", "cs_url": "", "pack": 1,
+            "uom": "g", "price_usd": {usd}, "normalised_usd": {usd}, "api_timestamp": "2026-01-01T00:00:00Z",
+            "lead_time_days_to_US": 3, "lead_time_days_to_CA": null, "lead_time_days_to_GB": null,
+            "lead_time_days_to_FR": null, "lead_time_days_to_CH": null, "lead_time_days_to_DE": null,
+            "lead_time_days_to_CN": null, "lead_time_days_to_AU": null}}"#
+        )
+    }
+
+    #[test]
+    fn a_route_is_drawn_from_the_target_down_with_the_cheapest_offers() {
+        let offers = [offer("Dear", "12.5"), offer("Cheap", "0.25")].join(",");
+        let result = serde_json::from_str(&RESULT.replace("OFFERS", &offers)).unwrap();
+
+        let text = render(&result, Some(Country::Us));
+
+        assert_eq!(
+            text,
+            "T\n1 validated route in 0.75 s (0.50 s of search, 9 graph nodes)\n\n\
+             Route 1 · 2 steps deep · backbone b0123456789abcdef\n\
+             T\n\
+             ├─ A\n\
+             │  └─ C  [buy]\n\
+             └─ B  [buy at 0.2500 USD/g · Cheap · 3 days · 2 offers]\n"
+        );
+    }
+
+    #[test]
+    fn no_route_is_said_in_words() {
+        let mut result: TreeSearchResult = serde_json::from_str(&RESULT.replace("OFFERS", "")).unwrap();
+        result.route_hierarchy.clear();
+        result.metadata.validated_routes = 0;
+
+        assert!(render(&result, None).contains("no route found"));
+    }
+}

@@ -1,0 +1,278 @@
+//! The HTTP side of the command line: logins, refreshes, and calls with a bearer token.
+//!
+//! An access token is renewed a minute before its end, and once more when the service refuses it; the
+//! refresh happens under a file lock, because a refresh token works once.
+
+use std::time::Duration;
+
+use chrono::{TimeDelta, Utc};
+use reqwest::{Response, StatusCode, header};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use crate::{
+    data_folder::{Credentials, DataFolder},
+    failure::Failure,
+};
+
+/// The registered name of this program at the authorization server.
+const CLIENT_ID: &str = "retort-cli";
+
+/// An access token this close to its end is renewed first.
+const RENEW_BEFORE: TimeDelta = TimeDelta::seconds(60);
+
+/// A short call: logins and health.
+const SHORT: Duration = Duration::from_secs(20);
+
+/// A service and the data folder that keeps the login at it.
+#[derive(Debug, Clone)]
+pub struct Service {
+    base: String,
+    data: DataFolder,
+    http: reqwest::Client,
+}
+
+/// The answer of `/auth/token` (RFC 6749, section 5.1).
+#[derive(Debug, Deserialize)]
+struct TokenAnswer {
+    access_token: String,
+    expires_in: i64,
+    refresh_token: Option<String>,
+}
+
+/// The error answer of `/auth/token` (RFC 6749, section 5.2).
+#[derive(Debug, Deserialize)]
+struct TokenError {
+    error: String,
+    error_description: Option<String>,
+}
+
+/// A refusal with reasons, as the contract words it.
+#[derive(Debug, Deserialize)]
+struct Refusal {
+    detail: Vec<Fault>,
+}
+
+/// One reason.
+#[derive(Debug, Deserialize)]
+struct Fault {
+    loc: Vec<serde_json::Value>,
+    msg: String,
+}
+
+impl Service {
+    /// The service at `api`, or where the data folder says it is.
+    pub fn new(data: DataFolder, api: Option<&str>) -> Result<Self, Failure> {
+        let base = data.api(api)?;
+        let mut builder =
+            reqwest::Client::builder().user_agent(concat!("retort/", env!("CARGO_PKG_VERSION")));
+        if is_loopback(&base) {
+            // A proxy cannot reach this machine's own service.
+            builder = builder.no_proxy();
+        }
+        let http = builder.build().map_err(|error| Failure::http(&base, &error))?;
+        Ok(Self { base, data, http })
+    }
+
+    /// The service's address.
+    pub fn base(&self) -> &str {
+        &self.base
+    }
+
+    /// Logs in and keeps the credentials.
+    pub async fn login(&self, email: &str, password: &str) -> Result<(), Failure> {
+        let form = [
+            ("grant_type", "password"),
+            ("client_id", CLIENT_ID),
+            ("username", email),
+            ("password", password),
+        ];
+        let answer = self.token(&form).await?;
+        let _lock = self.data.lock_credentials()?;
+        self.data.keep_credentials(&self.credentials(email.to_owned(), answer, None))
+    }
+
+    /// A usable access token; renews it silently when it is near its end.
+    pub async fn access_token(&self) -> Result<String, Failure> {
+        self.access_token_other_than(None).await
+    }
+
+    /// Posts `body` as JSON to `path` and reads the JSON answer.
+    pub async fn post<B, T>(&self, path: &str, body: &B, timeout: Duration) -> Result<T, Failure>
+    where
+        B: Serialize + ?Sized,
+        T: DeserializeOwned,
+    {
+        let token = self.access_token().await?;
+        let mut response = self.post_once(path, body, timeout, &token).await?;
+        if response.status() == StatusCode::UNAUTHORIZED {
+            let token = self.access_token_other_than(Some(&token)).await?;
+            response = self.post_once(path, body, timeout, &token).await?;
+        }
+        if !response.status().is_success() {
+            return Err(self.refusal(response).await);
+        }
+        response.json().await.map_err(|error| Failure::http(&self.base, &error))
+    }
+
+    /// The status and the body of a `GET` without credentials.
+    pub async fn probe(&self, path: &str) -> Result<(StatusCode, String), Failure> {
+        let send = async {
+            let response = self.http.get(format!("{}{path}", self.base)).timeout(SHORT).send().await?;
+            let status = response.status();
+            Ok((status, response.text().await?))
+        };
+        send.await.map_err(|error| Failure::http(&self.base, &error))
+    }
+
+    async fn access_token_other_than(&self, refused: Option<&str>) -> Result<String, Failure> {
+        let _lock = self.data.lock_credentials()?;
+        let Some(credentials) = self.data.credentials()? else {
+            return Err(self.not_logged_in("nobody is logged in"));
+        };
+        if credentials.api != self.base {
+            return Err(self.not_logged_in(&format!("the login here is for {}", credentials.api)));
+        }
+        let fresh = credentials.expires_at - Utc::now() > RENEW_BEFORE;
+        if fresh && refused != Some(credentials.access_token.as_str()) {
+            return Ok(credentials.access_token);
+        }
+        let Some(refresh_token) = credentials.refresh_token else {
+            return Err(self.not_logged_in("the login has ended"));
+        };
+        let form = [
+            ("grant_type", "refresh_token"),
+            ("client_id", CLIENT_ID),
+            ("refresh_token", refresh_token.as_str()),
+        ];
+        let answer = self.token(&form).await.map_err(|failure| match failure {
+            Failure::Refused(_) => self.not_logged_in("the login has ended"),
+            other => other,
+        })?;
+        let renewed = self.credentials(credentials.email, answer, Some(refresh_token));
+        self.data.keep_credentials(&renewed)?;
+        Ok(renewed.access_token)
+    }
+
+    fn credentials(
+        &self,
+        email: String,
+        answer: TokenAnswer,
+        old_refresh_token: Option<String>,
+    ) -> Credentials {
+        Credentials {
+            api: self.base.clone(),
+            email,
+            access_token: answer.access_token,
+            refresh_token: answer.refresh_token.or(old_refresh_token),
+            expires_at: Utc::now() + TimeDelta::seconds(answer.expires_in),
+        }
+    }
+
+    async fn token(&self, form: &[(&str, &str)]) -> Result<TokenAnswer, Failure> {
+        let request = self.http.post(format!("{}/auth/token", self.base)).timeout(SHORT).form(form);
+        let response = request.send().await.map_err(|error| Failure::http(&self.base, &error))?;
+        let status = response.status();
+        if status.is_success() {
+            return response.json().await.map_err(|error| Failure::http(&self.base, &error));
+        }
+        let text = response.text().await.unwrap_or_default();
+        match serde_json::from_str::<TokenError>(&text) {
+            Ok(TokenError { error, error_description }) => {
+                Err(Failure::Refused(format!("login refused: {}", error_description.unwrap_or(error))))
+            }
+            Err(_) => Err(Failure::Other(anyhow::anyhow!("{}/auth/token answered {status}", self.base))),
+        }
+    }
+
+    async fn post_once<B: Serialize + ?Sized>(
+        &self,
+        path: &str,
+        body: &B,
+        timeout: Duration,
+        token: &str,
+    ) -> Result<Response, Failure> {
+        let request =
+            self.http.post(format!("{}{path}", self.base)).bearer_auth(token).timeout(timeout).json(body);
+        request.send().await.map_err(|error| Failure::http(&self.base, &error))
+    }
+
+    async fn refusal(&self, response: Response) -> Failure {
+        let status = response.status();
+        let retry_after = response
+            .headers()
+            .get(header::RETRY_AFTER)
+            .and_then(|value| value.to_str().ok())
+            .map(|seconds| format!("; try again in {seconds} s"))
+            .unwrap_or_default();
+        let text = response.text().await.unwrap_or_default();
+        let reasons = reasons(&text);
+        match status {
+            StatusCode::UNAUTHORIZED => self.not_logged_in("the service refused the login"),
+            StatusCode::FORBIDDEN => Failure::Refused(format!("the account may not do this ({status})")),
+            StatusCode::BAD_REQUEST => Failure::Refused(
+                reasons.unwrap_or_else(|| "the request names something that is not there (400)".to_owned()),
+            ),
+            StatusCode::TOO_MANY_REQUESTS => {
+                Failure::Refused(format!("the rate limit is spent{retry_after}"))
+            }
+            StatusCode::SERVICE_UNAVAILABLE => Failure::Refused(format!(
+                "the service cannot take the job now{}{retry_after}",
+                reasons.map(|reasons| format!(" ({reasons})")).unwrap_or_default()
+            )),
+            _ => {
+                let reasons = reasons.unwrap_or_else(|| format!("{} answered {status}", self.base));
+                if status.is_client_error() {
+                    Failure::Refused(reasons)
+                } else {
+                    Failure::Other(anyhow::anyhow!("{reasons} ({status})"))
+                }
+            }
+        }
+    }
+
+    fn not_logged_in(&self, why: &str) -> Failure {
+        Failure::NotLoggedIn(format!(
+            "{why}: run `retort --data {} --api {} login EMAIL`",
+            self.data.display(),
+            self.base
+        ))
+    }
+}
+
+/// The reasons of an error body in one line, if it has the contract's shape.
+fn reasons(body: &str) -> Option<String> {
+    let refusal: Refusal = serde_json::from_str(body).ok()?;
+    let lines: Vec<String> = refusal.detail.iter().map(Fault::to_line).collect();
+    if lines.is_empty() { None } else { Some(lines.join("; ")) }
+}
+
+impl Fault {
+    /// `body.size: Input should be …`.
+    fn to_line(&self) -> String {
+        let place: Vec<String> = self
+            .loc
+            .iter()
+            .map(|part| part.as_str().map_or_else(|| part.to_string(), ToOwned::to_owned))
+            .collect();
+        format!("{}: {}", place.join("."), self.msg)
+    }
+}
+
+fn is_loopback(base: &str) -> bool {
+    ["http://127.", "http://localhost", "http://[::1]"].iter().any(|prefix| base.starts_with(prefix))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_fault_of_a_refusal_is_told_with_its_place() {
+        let body = r#"{"detail":[{"loc":["body","size"],"msg":"too small","type":"greater_than_equal"},
+            {"loc":["body","extra",0],"msg":"not allowed","type":"extra_forbidden"}]}"#;
+
+        assert_eq!(reasons(body).as_deref(), Some("body.size: too small; body.extra.0: not allowed"));
+        assert_eq!(reasons("null"), None);
+        assert_eq!(reasons("<html>"), None);
+    }
+}

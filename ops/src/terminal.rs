@@ -1,0 +1,105 @@
+//! What goes where: data to standard output, everything for people to standard error.
+
+use std::{
+    fs::File,
+    io::{self, BufRead, IsTerminal, Write},
+    time::Duration,
+};
+
+use anyhow::Context as _;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::failure::Failure;
+
+/// Writes `text` and a line feed to standard output.
+pub fn data(text: &str) -> Result<(), Failure> {
+    let mut stdout = io::stdout().lock();
+    writeln!(stdout, "{text}").and_then(|()| stdout.flush()).context("writing to standard output")?;
+    Ok(())
+}
+
+/// Writes a line for people to standard error; a closed standard error is no reason to fail.
+pub fn note(text: &str) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+/// A spinner with elapsed seconds, invisible where standard error is no terminal.
+pub fn spinner(message: impl Into<String>) -> ProgressBar {
+    let bar = ProgressBar::new_spinner()
+        .with_style(
+            ProgressStyle::with_template("{spinner} {msg} {elapsed}")
+                .expect("spinner: the template is a constant"),
+        )
+        .with_message(message.into());
+    bar.enable_steady_tick(Duration::from_millis(100));
+    bar
+}
+
+/// A bar over the bytes of a file.
+pub fn file_bar(file: &File, message: impl Into<String>) -> io::Result<ProgressBar> {
+    let style = ProgressStyle::with_template("{msg} [{bar:40}] {percent}% · {elapsed}, {eta} left")
+        .expect("file_bar: the template is a constant")
+        .progress_chars("=> ");
+    Ok(ProgressBar::new(file.metadata()?.len()).with_style(style).with_message(message.into()))
+}
+
+/// Where a password comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PasswordSource {
+    /// Asked for on the terminal, without echo.
+    Prompt(Confirm),
+    /// The first line of standard input.
+    Stdin,
+}
+
+/// Whether a prompt asks twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Confirm {
+    /// A new password: both entries must agree.
+    Twice,
+    /// A known password.
+    Once,
+}
+
+/// Reads a password.
+pub fn password(source: PasswordSource) -> Result<String, Failure> {
+    let password = match source {
+        PasswordSource::Stdin => {
+            let mut line = String::new();
+            io::stdin().lock().read_line(&mut line).context("reading the password from standard input")?;
+            line.trim_end_matches(['\r', '\n']).to_owned()
+        }
+        PasswordSource::Prompt(confirm) => prompt_password(confirm)?,
+    };
+    if password.is_empty() {
+        return Err(Failure::Usage("the password is empty".into()));
+    }
+    Ok(password)
+}
+
+fn prompt_password(confirm: Confirm) -> Result<String, Failure> {
+    if !io::stdin().is_terminal() {
+        return Err(Failure::Usage(
+            "there is no terminal to ask for the password on; use --password-stdin".into(),
+        ));
+    }
+    let password = rpassword::prompt_password("Password: ").context("reading the password")?;
+    if confirm == Confirm::Twice
+        && rpassword::prompt_password("Again: ").context("reading the password")? != password
+    {
+        return Err(Failure::Usage("the two passwords differ".into()));
+    }
+    Ok(password)
+}
+
+/// Asks for a line on the terminal.
+pub fn ask(question: &str) -> Result<String, Failure> {
+    if !io::stdin().is_terminal() {
+        return Err(Failure::Usage(format!("there is no terminal to ask on: {question}")));
+    }
+    let mut stderr = io::stderr().lock();
+    write!(stderr, "{question}: ").and_then(|()| stderr.flush()).context("writing to the terminal")?;
+    let mut line = String::new();
+    io::stdin().lock().read_line(&mut line).context("reading from the terminal")?;
+    Ok(line.trim().to_owned())
+}

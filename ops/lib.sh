@@ -1,0 +1,314 @@
+# shellcheck shell=bash
+# What ops/up, ops/down, ops/test, ops/bench and .ci/run share: messages, packages, Rust, a private PostgreSQL.
+#
+# Sourced, after `set -euo pipefail`. ROOT is the repository; every function that fails says what to do.
+
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+# The oldest compiler that builds the project; keep in step with rust-version in Cargo.toml.
+RUST_VERSION=1.95
+
+# ---- messages ------------------------------------------------------------------------------------------------
+
+# A step that takes a while, so that nobody looks at a silent terminal.
+step() { printf '\n==> %s\n' "$*" >&2; }
+
+note() { printf '    %s\n' "$*" >&2; }
+
+# The end, with one sentence that says what failed and what to do.
+fail() {
+    printf '\n%s: %s\n' "$(basename "$0")" "$*" >&2
+    exit 1
+}
+
+# The last lines of a log file, for a message about a failed step.
+show_tail() {
+    [ -s "$1" ] || return 0
+    printf -- '---- the end of %s\n' "$1" >&2
+    tail -n "${2:-25}" "$1" >&2
+    printf -- '----\n' >&2
+}
+
+# ---- the machine ---------------------------------------------------------------------------------------------
+
+is_root() { [ "$(id -u)" -eq 0 ]; }
+
+is_debian() {
+    [ -r /etc/os-release ] && command -v apt-get > /dev/null || return 1
+    # shellcheck source=/dev/null
+    (. /etc/os-release && case " ${ID:-} ${ID_LIKE:-} " in *" debian "* | *" ubuntu "*) true ;; *) false ;; esac)
+}
+
+as_root() {
+    if is_root; then "$@"; else sudo "$@"; fi
+}
+
+# Makes sure that commands are there: `need_commands COMMAND:PACKAGE…` (Debian's package names).
+need_commands() {
+    local pair command packages=() commands=()
+    for pair in "$@"; do
+        command=${pair%%:*}
+        if [ "$command" = postgres ]; then
+            postgres_bin > /dev/null 2>&1 && continue
+        elif command -v "$command" > /dev/null; then
+            continue
+        fi
+        commands+=("$command")
+        packages+=("${pair#*:}")
+    done
+    [ ${#packages[@]} -gt 0 ] || return 0
+    if ! is_debian; then
+        fail "this needs ${commands[*]}; this system is neither Debian nor Ubuntu, so install them by its own means" \
+            "(PostgreSQL 14 or newer with contrib, a C compiler, foreman from https://github.com/ddollar/foreman)"
+    fi
+    install_packages "${packages[@]}"
+}
+
+install_packages() {
+    if ! is_root && ! command -v sudo > /dev/null; then
+        fail "missing packages and neither root nor sudo to install them: run 'apt-get install $*' as root, then again"
+    fi
+    step "Installing $* with apt-get"
+    # The package would start a server of its own on port 5432; the project brings up a private one.
+    local cluster_config=/etc/postgresql-common/createcluster.conf made_config=no
+    if [[ " $* " == *" postgresql "* ]] && ! [ -e "$cluster_config" ]; then
+        as_root mkdir -p /etc/postgresql-common
+        printf 'create_main_cluster = false\n' | as_root tee "$cluster_config" > /dev/null
+        made_config=yes
+    fi
+    as_root apt-get update -qq ||
+        fail "apt-get update failed (its words are above): check the network and /etc/apt/sources.list, then again"
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+        -o Dpkg::Options::=--force-confold "$@" > /dev/null ||
+        fail "apt-get could not install $* (its words are above)"
+    if [ "$made_config" = yes ] && [ "$(cat "$cluster_config")" = 'create_main_cluster = false' ]; then
+        as_root rm -f "$cluster_config"
+    fi
+}
+
+# Puts a Rust toolchain that is new enough on the PATH.
+need_rust() {
+    command -v cargo > /dev/null || PATH="${CARGO_HOME:-$HOME/.cargo}/bin:$PATH"
+    export PATH
+    rust_is_new_enough && return 0
+    if ! command -v rustup > /dev/null && is_debian; then
+        if apt-cache show rustup > /dev/null 2>&1; then
+            install_packages rustup
+        else
+            need_commands curl:curl
+            step "Installing Rust $RUST_VERSION with rustup from https://rustup.rs, for this user only"
+            curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs |
+                RUSTUP_INIT_SKIP_PATH_CHECK=yes sh -s -- -y -q --no-modify-path --profile minimal \
+                    --default-toolchain "$RUST_VERSION" -c clippy -c rustfmt ||
+                fail "rustup could not be installed: install Rust $RUST_VERSION or newer yourself, then again"
+            PATH="${CARGO_HOME:-$HOME/.cargo}/bin:$PATH"
+        fi
+    fi
+    rust_is_new_enough && return 0
+    command -v rustup > /dev/null ||
+        fail "Rust $RUST_VERSION or newer is needed, found: $(rustc --version 2>&1 || true). See https://rustup.rs"
+    step "Installing Rust $RUST_VERSION with rustup"
+    rustup toolchain install "$RUST_VERSION" --profile minimal -c clippy -c rustfmt ||
+        fail "rustup could not install Rust $RUST_VERSION (its words are above)"
+    export RUSTUP_TOOLCHAIN=$RUST_VERSION
+    rust_is_new_enough || fail "Rust $RUST_VERSION is installed, but rustc still says: $(rustc --version 2>&1)"
+}
+
+rust_is_new_enough() {
+    local version
+    version=$(rustc --version 2> /dev/null | cut -d' ' -f2) || return 1
+    [ -n "$version" ] && [ "$(printf '%s\n%s\n' "$RUST_VERSION" "$version" | sort -V | head -n1)" = "$RUST_VERSION" ]
+}
+
+# Where cargo puts what it builds in release mode.
+binaries() {
+    local target=${CARGO_TARGET_DIR:-target}
+    case $target in /*) ;; *) target=$ROOT/$target ;; esac
+    printf '%s/release\n' "$target"
+}
+
+port_is_free() { ! (exec 3<> "/dev/tcp/127.0.0.1/$1") 2> /dev/null; }
+
+# A free loopback port under the range that outgoing connections use.
+free_port() {
+    local port
+    for _ in $(seq 100); do
+        port=$((20000 + RANDOM % 12000))
+        port_is_free "$port" && printf '%s\n' "$port" && return 0
+    done
+    fail "found no free loopback port between 20000 and 32000"
+}
+
+random_word() { od -An -N20 -tx1 /dev/urandom | tr -d ' \n'; }
+
+# ---- processes -----------------------------------------------------------------------------------------------
+
+# A pid and its start time: a recycled pid is not taken for the process that had it.
+process_identity() {
+    local started
+    started=$(ps -o lstart= -p "$1" 2> /dev/null) && printf '%s %s\n' "$1" "$started"
+}
+
+# The pid in a file made of process_identity, if that very process lives.
+live_pid() {
+    local recorded pid
+    recorded=$(cat "$1" 2> /dev/null) || return 1
+    pid=${recorded%% *}
+    [ -n "$pid" ] && [ "$(process_identity "$pid" || true)" = "$recorded" ] && printf '%s\n' "$pid"
+}
+
+# The processes that a runner left behind when it was killed: all that ops/keep started in its session. (A
+# session's number is not given away again while one of its processes lives.)
+left_behind() {
+    local recorded
+    recorded=$(cat "$1" 2> /dev/null) || return 0
+    ps -o pid=,args= -s "${recorded%% *}" 2> /dev/null | sed -nE 's#^ *([0-9]+) .*(ops/keep|retort-(api|worker)).*#\1#p' || true
+}
+
+# A runner that was killed could not end its processes.
+end_left_behind() {
+    local pids
+    pids=$(left_behind "$1")
+    [ -n "$pids" ] || return 0
+    note "ending the processes of a start that was killed"
+    # shellcheck disable=SC2086 # several numbers
+    kill -TERM $pids 2> /dev/null || true
+    local pid
+    for pid in $pids; do wait_gone "$pid" 10 || kill -KILL "$pid" 2> /dev/null || true; done
+}
+
+# Waits until a process is gone: pid, seconds.
+wait_gone() {
+    for _ in $(seq $(($2 * 5))); do
+        kill -0 "$1" 2> /dev/null || return 0
+        sleep 0.2
+    done
+    return 1
+}
+
+# ---- a private PostgreSQL ------------------------------------------------------------------------------------
+
+# The folder with initdb and pg_ctl: of the version given, else of the newest that is installed.
+postgres_bin() {
+    local wanted=${1:-} folder newest=''
+    for folder in /usr/lib/postgresql/*/bin /usr/pgsql-*/bin; do
+        [ -x "$folder/initdb" ] || continue
+        if [ -n "$wanted" ]; then
+            [[ $folder == */"$wanted"/bin || $folder == *-"$wanted"/bin ]] && printf '%s\n' "$folder" && return 0
+        else
+            newest=$(printf '%s\n%s\n' "$newest" "$folder" | sort -V | tail -n1)
+        fi
+    done
+    if [ -z "$newest" ] && command -v initdb > /dev/null && command -v pg_ctl > /dev/null; then
+        newest=$(dirname "$(command -v initdb)")
+    fi
+    [ -n "$newest" ] && printf '%s\n' "$newest"
+}
+
+# PostgreSQL refuses to run as root: then it runs as the user that the package made.
+as_postgres() {
+    if is_root; then (cd / && runuser -u postgres -- "$@"); else "$@"; fi
+}
+
+# Makes the folder that a cluster lives in, where its user can reach it.
+#
+# A data folder under /root cannot be reached by another user; then the cluster goes to /var/lib/retort and
+# the data folder holds a link to it.
+postgres_folder() {
+    local folder=$1
+    if is_root; then
+        id postgres > /dev/null 2>&1 ||
+            fail "PostgreSQL does not run as root and there is no user postgres to run it: make one (useradd -r postgres)"
+        if ! [ -e "$folder" ] && ! as_postgres test -x "$(dirname "$folder")"; then
+            local elsewhere
+            elsewhere=/var/lib/retort/$(printf '%s' "$folder" | md5sum | cut -c1-12)
+            note "the user postgres cannot enter $(dirname "$folder"); the database goes to $elsewhere"
+            install -d -m 755 /var/lib/retort
+            install -d -m 700 -o postgres "$elsewhere"
+            ln -sfn "$elsewhere" "$folder"
+        fi
+        [ -d "$folder/" ] || install -d -m 700 -o postgres "$folder"
+    else
+        [ -d "$folder/" ] || install -d -m 700 "$folder"
+    fi
+}
+
+# Makes a cluster: folder, superuser, password ('' trusts every local user: tests only), fsync (on or off).
+postgres_make() {
+    local folder=$1 user=$2 password=$3 fsync=$4 bin secret method=trust
+    bin=$(postgres_bin) || fail "PostgreSQL is not installed"
+    local arguments=(-D "$folder" -U "$user" -E UTF8 --locale=C --no-instructions)
+    if [ -n "$password" ]; then
+        method=scram-sha-256
+        secret=$(mktemp)
+        printf '%s\n' "$password" > "$secret"
+        if is_root; then chown postgres "$secret"; fi
+        arguments+=(--pwfile "$secret")
+    fi
+    [ "$fsync" = on ] || arguments+=(--no-sync)
+    local log made=yes
+    log=$(mktemp)
+    as_postgres "$bin/initdb" "${arguments[@]}" --auth "$method" > "$log" 2>&1 || made=no
+    rm -f "${secret:-}"
+    if [ "$made" = no ]; then
+        show_tail "$log"
+        fail "initdb could not make a database cluster in $folder (its words are above)"
+    fi
+    rm -f "$log"
+    # Appended last, so it wins. The socket stays inside the cluster's folder unless its path is too long for one.
+    local socket
+    socket=$(cd "$folder" && pwd -P)
+    [ ${#socket} -le 85 ] || socket=''
+    as_postgres tee -a "$folder/postgresql.conf" > /dev/null << CONFIGURATION
+
+# ---- Retort ----
+listen_addresses = '127.0.0.1'
+unix_socket_directories = '$socket'
+max_connections = 200
+shared_buffers = '256MB'
+fsync = $fsync
+log_line_prefix = '%m [%p] '
+CONFIGURATION
+}
+
+postgres_is_running() {
+    local bin
+    bin=$(postgres_bin "$(cat "$1/PG_VERSION")") && as_postgres "$bin/pg_ctl" -D "$1" status > /dev/null 2>&1
+}
+
+# Starts a cluster on a port: folder, port. What a killed server left behind is PostgreSQL's to clear up; the
+# last processes of one may hold its memory for a moment, so it is tried for a while.
+postgres_start() {
+    local folder=$1 port=$2 version bin log
+    version=$(cat "$folder/PG_VERSION")
+    bin=$(postgres_bin "$version") ||
+        fail "the database in $folder is of PostgreSQL $version, which is not installed: install postgresql-$version"
+    log=$folder/server.log
+    for _ in 1 2 3 4 5; do
+        if as_postgres "$bin/pg_ctl" -D "$folder" -l "$log" -w -t 120 -o "-p $port" start > /dev/null 2>&1; then
+            return 0
+        fi
+        sleep 2
+    done
+    as_postgres tail -n 25 "$log" >&2 || true
+    fail "PostgreSQL did not start in $folder (the end of its log is above)"
+}
+
+# Makes a database if it is not there: cluster's folder, URL of the database.
+postgres_database() {
+    local bin
+    bin=$(postgres_bin "$(cat "$1/PG_VERSION")")
+    [[ $2 =~ ^postgres://([^:]+):([^@]+)@([^:]+):([0-9]+)/(.+)$ ]] || return 1
+    local connection=(-h "${BASH_REMATCH[3]}" -p "${BASH_REMATCH[4]}" -U "${BASH_REMATCH[1]}")
+    local database=${BASH_REMATCH[5]} known
+    # In the environment, where other users of the machine do not see it.
+    local -x PGPASSWORD=${BASH_REMATCH[2]}
+    known=$("$bin/psql" "${connection[@]}" -d postgres -tAc "select datname from pg_database") || return 1
+    grep -qxF "$database" <<< "$known" || "$bin/createdb" "${connection[@]}" "$database"
+}
+
+postgres_stop() {
+    local folder=$1 bin
+    bin=$(postgres_bin "$(cat "$folder/PG_VERSION")") || return 0
+    as_postgres "$bin/pg_ctl" -D "$folder" -w -t 60 -m fast stop > /dev/null 2>&1 ||
+        as_postgres "$bin/pg_ctl" -D "$folder" -w -t 20 -m immediate stop > /dev/null 2>&1
+}

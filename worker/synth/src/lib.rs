@@ -1,1 +1,29 @@
-//! Placeholder.
+//! Retrosynthesis: from a target molecule to validated, priced-out routes of purchasable building blocks.
+//!
+//! [`RetroModel`] says which reaction templates are worth trying on a molecule, [`Catalogue`] which molecules
+//! can be bought, and [`plan`] searches an AND/OR graph between the two until its [`Budget`] is spent. The
+//! answer is a [`Plan`]: validated routes, grouped by backbone. Everything here is synchronous, does no I/O
+//! but for [`RetroModel::load`], and gives the same plan for the same inputs and number of expansions.
+
+mod backbone;
+mod catalogue;
+mod error;
+mod extract;
+mod graph;
+mod group;
+mod hash;
+mod model;
+mod nearest;
+mod plan;
+mod policy;
+mod search;
+mod task;
+mod update;
+mod validate;
+
+pub use catalogue::{BlockIndex, Catalogue, CatalogueRow, Masks, REGIONS, Region};
+pub use error::ModelError;
+pub use model::RetroModel;
+pub use plan::{BackboneGroup, Counts, Plan, Refusals, Route, RouteNode, Step, Timings};
+pub use search::plan;
+pub use task::{Budget, GroupOrder, Stop, Task, Trivial};

@@ -1,0 +1,198 @@
+//! Plans routes to a list of targets and reports how many were solved, how fast.
+//!
+//! `plan MODEL_DIR STOCK.csv[.gz] TARGETS.csv [--seconds 4] [--all] [--routes]`
+//!
+//! The stock has columns `smiles` and `usd_per_g`, the targets a column `smiles`; lines that are not molecules
+//! are counted and skipped. `--all` uses the whole budget instead of stopping at the first route.
+
+#![allow(clippy::print_stdout, reason = "a program that reports")]
+
+use std::error::Error;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use chem::Molecule;
+use flate2::read::MultiGzDecoder;
+use synth::{
+    Budget, Catalogue, CatalogueRow, GroupOrder, Masks, Plan, REGIONS, RetroModel, Stop, Task, Trivial,
+};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [model, stock, targets, options @ ..] = arguments.as_slice() else {
+        return Err("usage: plan MODEL_DIR STOCK.csv TARGETS.csv [--seconds S] [--all] [--routes]".into());
+    };
+    let seconds = match options.iter().position(|option| option == "--seconds") {
+        Some(at) => options.get(at + 1).ok_or("--seconds needs a number")?.parse()?,
+        None => 4.0,
+    };
+    let flag = |name: &str| options.iter().any(|option| option == name);
+
+    let start = Instant::now();
+    let model = RetroModel::load(Path::new(model))?;
+    println!(
+        "{} templates, {} skipped, {:.2?}",
+        model.templates(),
+        model.skipped_templates(),
+        start.elapsed()
+    );
+    let start = Instant::now();
+    let catalogue = read_stock(Path::new(stock))?;
+    println!("{} building blocks, {:.2?}", catalogue.len(), start.elapsed());
+
+    let stop = if flag("--all") { Stop::Budget } else { Stop::FirstRoute };
+    println!(
+        "target\tfirst_s\ttotal_s\tgroups\troutes\texpanded\tbatches\tapplied\tnodes\trefused\texhausted"
+    );
+    let mut plans = Vec::new();
+    for (at, target) in read_column(Path::new(targets), &["smiles"])?.into_iter().enumerate() {
+        let Ok(target) = target[0].parse::<Molecule>() else {
+            println!("{at}\tnot a molecule: {}", target[0]);
+            continue;
+        };
+        let start = Instant::now();
+        let budget =
+            Budget::until(start + Duration::from_secs_f64(seconds), Arc::new(AtomicBool::new(false)));
+        let plan = synth::plan(&model, &catalogue, &task(target, stop), &budget);
+        report(at, &plan, start.elapsed());
+        if flag("--routes") {
+            print_routes(&plan);
+        }
+        plans.push((plan, start.elapsed()));
+    }
+    summarise(&plans);
+    Ok(())
+}
+
+fn task(target: Molecule, stop: Stop) -> Task {
+    Task {
+        target,
+        max_depth: 5,
+        stop,
+        trivial: Trivial::Mask,
+        masks: Masks::default(),
+        max_groups: 5,
+        max_group_size: 10,
+        group_order: GroupOrder::Score,
+    }
+}
+
+fn report(at: usize, plan: &Plan, total: Duration) {
+    let first = plan.timings.first_route.map_or("-".to_owned(), |time| format!("{:.3}", time.as_secs_f64()));
+    let counts = &plan.counts;
+    println!(
+        "{at}\t{first}\t{:.3}\t{}\t{}\t{}\t{}\t{}\t{}\t{}+{}\t{}",
+        total.as_secs_f64(),
+        plan.groups.len(),
+        counts.validated_routes,
+        counts.expanded_molecules,
+        counts.expansions,
+        counts.template_applications,
+        counts.graph_nodes(),
+        counts.refusals.product_not_regained,
+        counts.refusals.competing_site,
+        plan.exhausted,
+    );
+}
+
+fn print_routes(plan: &Plan) {
+    for group in &plan.groups {
+        println!("  {} {} ({} variations)", group.steps, group.key, group.variations.len());
+        let route = &group.variations[0][0];
+        for step in &route.steps {
+            let precursors: Vec<_> = step.precursors.iter().map(|&node| &*route.nodes[node].smiles).collect();
+            let product = &route.nodes[step.product].smiles;
+            println!("    {product} <= {} (p {:.4})", precursors.join(" + "), step.probability);
+        }
+    }
+}
+
+fn summarise(plans: &[(Plan, Duration)]) {
+    let mut firsts: Vec<f64> = plans
+        .iter()
+        .filter_map(|(plan, _)| plan.timings.first_route)
+        .map(|time| time.as_secs_f64())
+        .collect();
+    firsts.sort_by(f64::total_cmp);
+    let within = |limit: f64| firsts.iter().filter(|&&time| time <= limit).count();
+    let sum = |count: fn(&Plan) -> u64| plans.iter().map(|(plan, _)| count(plan)).sum::<u64>() as f64;
+    let time = |part: fn(&Plan) -> Duration| {
+        plans.iter().map(|(plan, _)| part(plan)).sum::<Duration>().as_secs_f64()
+    };
+    let total: f64 = plans.iter().map(|(_, total)| total.as_secs_f64()).sum();
+    println!(
+        "targets {}, solved {}: within 1 s {}, within 4 s {}",
+        plans.len(),
+        firsts.len(),
+        within(1.0),
+        within(4.0)
+    );
+    println!(
+        "median time to the first validated route {:.3} s",
+        firsts.get(firsts.len() / 2).unwrap_or(&f64::NAN)
+    );
+    println!(
+        "molecules expanded {:.0}/s, batches {:.0}/s, template applications {:.0}/s",
+        sum(|plan| plan.counts.expanded_molecules) / total,
+        sum(|plan| plan.counts.expansions) / total,
+        sum(|plan| plan.counts.template_applications) / total,
+    );
+    println!(
+        "search {:.2} s, extraction {:.2} s, validation {:.2} s; longest {:.3} s",
+        time(|plan| plan.timings.search),
+        time(|plan| plan.timings.extraction),
+        time(|plan| plan.timings.validation),
+        plans.iter().map(|(_, total)| total.as_secs_f64()).fold(0.0, f64::max),
+    );
+}
+
+fn read_stock(path: &Path) -> Result<Catalogue, Box<dyn Error>> {
+    let lines = read_column(path, &["smiles", "usd_per_g"])?;
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let row = |(id, line): (i32, &Vec<String>)| {
+        let molecule: Molecule = line[0].parse().ok()?;
+        Some(CatalogueRow {
+            id,
+            smiles: molecule.canonical_smiles(),
+            mw: molecule.molecular_weight() as f32,
+            fingerprint: molecule.fingerprint(),
+            usd_per_gram: [line[1].parse().ok(); REGIONS],
+            lead_time_days: [None; REGIONS],
+        })
+    };
+    let numbered: Vec<_> = (0..).zip(&lines).collect();
+    let rows: Vec<CatalogueRow> = thread::scope(|scope| {
+        let parts: Vec<_> = numbered
+            .chunks(lines.len().div_ceil(cores).max(1))
+            .map(|part| scope.spawn(move || part.iter().copied().filter_map(row).collect::<Vec<_>>()))
+            .collect();
+        parts.into_iter().flat_map(|part| part.join().expect("a molecule can be read")).collect()
+    });
+    println!("{} lines are not molecules", lines.len() - rows.len());
+    Ok(Catalogue::from_rows(rows))
+}
+
+fn read_column(path: &Path, columns: &[&str]) -> Result<Vec<Vec<String>>, Box<dyn Error>> {
+    let file = File::open(path)?;
+    let plain: Box<dyn Read> = if path.extension().is_some_and(|end| end == "gz") {
+        Box::new(MultiGzDecoder::new(file))
+    } else {
+        Box::new(file)
+    };
+    let mut reader = csv::Reader::from_reader(plain);
+    let header = reader.headers()?.clone();
+    let places: Option<Vec<usize>> =
+        columns.iter().map(|column| header.iter().position(|name| name == *column)).collect();
+    let places = places.ok_or_else(|| format!("{}: needs the columns {columns:?}", path.display()))?;
+    let mut lines = Vec::new();
+    for record in reader.records() {
+        let record = record?;
+        lines.push(places.iter().map(|&at| record[at].to_owned()).collect());
+    }
+    Ok(lines)
+}

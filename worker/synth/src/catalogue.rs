@@ -1,0 +1,200 @@
+//! The building blocks as the search sees them: what can be bought, under which masks.
+//!
+//! Compact and immutable. Lookup is a binary search over sorted 64-bit hashes of the canonical SMILES; the
+//! SMILES themselves lie in one string and settle collisions.
+
+use chem::Fingerprint;
+
+use crate::hash;
+use crate::nearest::NearestIndex;
+
+/// Number of regions that prices and lead times are kept for.
+pub const REGIONS: usize = 9;
+
+/// A delivery region: 0 is anywhere, then US, CA, GB, FR, CH, DE, CN, AU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Region(u8);
+
+impl Region {
+    /// No particular region: the best offer anywhere.
+    pub const ANYWHERE: Self = Self(0);
+
+    /// The region of this number, `None` if there is none.
+    #[must_use]
+    pub fn new(number: usize) -> Option<Self> {
+        u8::try_from(number).ok().filter(|_| number < REGIONS).map(Self)
+    }
+
+    /// The region of an ISO 3166-1 alpha-2 code in upper case.
+    #[must_use]
+    pub fn of_country(code: &str) -> Option<Self> {
+        const CODES: [&str; REGIONS - 1] = ["US", "CA", "GB", "FR", "CH", "DE", "CN", "AU"];
+        CODES.iter().position(|&known| known == code).and_then(|at| Self::new(at + 1))
+    }
+
+    /// Its place in [`CatalogueRow::usd_per_gram`] and [`CatalogueRow::lead_time_days`].
+    #[must_use]
+    pub fn index(self) -> usize {
+        usize::from(self.0)
+    }
+}
+
+/// Which building blocks a search must not use. `None` is no limit.
+///
+/// A block whose price or lead time in the region is not known is not "at or above" a limit and stays.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Masks {
+    /// Excludes a molecular weight at or above this, daltons.
+    pub mw_gte: Option<f64>,
+    /// Excludes a best price at or above this, USD per gram.
+    pub usd_gte: Option<f64>,
+    /// Excludes a best lead time at or above this, days.
+    pub lead_gte: Option<f64>,
+    /// The region that prices and lead times are looked up for.
+    pub region: Region,
+}
+
+/// One building block on its way into a [`Catalogue`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct CatalogueRow {
+    /// The catalogue's integer for it.
+    pub id: i32,
+    /// Canonical SMILES of the major component.
+    pub smiles: String,
+    /// Average molecular weight, daltons.
+    pub mw: f32,
+    /// Morgan fingerprint, radius 2.
+    pub fingerprint: Fingerprint,
+    /// USD per gram of the best offer that ships to each [`Region`].
+    pub usd_per_gram: [Option<f32>; REGIONS],
+    /// Days of the quickest offer that ships to each [`Region`].
+    pub lead_time_days: [Option<f32>; REGIONS],
+}
+
+/// A building block's place in its [`Catalogue`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BlockIndex(pub(crate) u32);
+
+impl BlockIndex {
+    fn at(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// All building blocks, for lookup by molecule and by similarity.
+#[derive(Debug)]
+pub struct Catalogue {
+    /// Hash of each block's SMILES, ascending; blocks are numbered in this order.
+    hashes: Vec<u64>,
+    ids: Vec<i32>,
+    mw: Vec<f32>,
+    /// Per block and region; NaN where not known.
+    usd_per_gram: Vec<[f32; REGIONS]>,
+    lead_time_days: Vec<[f32; REGIONS]>,
+    /// Block `i` is `smiles[starts[i]..starts[i + 1]]`.
+    starts: Vec<u64>,
+    smiles: String,
+    nearest: NearestIndex,
+}
+
+impl Catalogue {
+    /// Builds the catalogue. Of several rows with the same SMILES the one with the lowest id stays.
+    #[must_use]
+    pub fn from_rows(rows: impl IntoIterator<Item = CatalogueRow>) -> Self {
+        let mut rows: Vec<_> =
+            rows.into_iter().map(|row| (hash::stable(row.smiles.as_bytes()), row)).collect();
+        rows.sort_unstable_by(|(a_hash, a), (b_hash, b)| {
+            (a_hash, &a.smiles, a.id).cmp(&(b_hash, &b.smiles, b.id))
+        });
+        rows.dedup_by(|(_, later), (_, first)| later.smiles == first.smiles);
+
+        let known = |values: &[Option<f32>; REGIONS]| values.map(|value| value.unwrap_or(f32::NAN));
+        let mut smiles = String::with_capacity(rows.iter().map(|(_, row)| row.smiles.len()).sum());
+        let mut starts = Vec::with_capacity(rows.len() + 1);
+        starts.push(0);
+        for (_, row) in &rows {
+            smiles.push_str(&row.smiles);
+            starts.push(smiles.len() as u64);
+        }
+        Self {
+            hashes: rows.iter().map(|(hash, _)| *hash).collect(),
+            ids: rows.iter().map(|(_, row)| row.id).collect(),
+            mw: rows.iter().map(|(_, row)| row.mw).collect(),
+            usd_per_gram: rows.iter().map(|(_, row)| known(&row.usd_per_gram)).collect(),
+            lead_time_days: rows.iter().map(|(_, row)| known(&row.lead_time_days)).collect(),
+            nearest: NearestIndex::new(rows.iter().map(|(_, row)| &row.fingerprint)),
+            starts,
+            smiles,
+        }
+    }
+
+    /// Number of building blocks.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// Whether there is no building block.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.ids.is_empty()
+    }
+
+    /// The building block with this canonical SMILES.
+    #[must_use]
+    pub fn find(&self, smiles: &str) -> Option<BlockIndex> {
+        let hash = hash::stable(smiles.as_bytes());
+        let first = self.hashes.partition_point(|&other| other < hash);
+        (first..self.len())
+            .take_while(|&at| self.hashes[at] == hash)
+            .map(|at| BlockIndex(u32::try_from(at).expect("catalogue: fewer than 2^32 blocks")))
+            .find(|&block| self.smiles(block) == smiles)
+    }
+
+    /// Whether `masks` let a route buy `block`.
+    #[must_use]
+    pub fn is_allowed(&self, block: BlockIndex, masks: &Masks) -> bool {
+        let region = masks.region.index();
+        let below = |value: f32, limit: Option<f64>| {
+            // NaN, not known, is not at or above any limit. The limit is rounded as the value was.
+            limit.is_none_or(|limit| value.is_nan() || value < limit as f32)
+        };
+        below(self.mw[block.at()], masks.mw_gte)
+            && below(self.usd_per_gram[block.at()][region], masks.usd_gte)
+            && below(self.lead_time_days[block.at()][region], masks.lead_gte)
+    }
+
+    /// Tanimoto similarity of `fingerprint` to the nearest block that `masks` allow, and that block; the
+    /// lowest-numbered of several. `None` when no block is allowed.
+    #[must_use]
+    pub fn nearest(&self, fingerprint: &Fingerprint, masks: &Masks) -> Option<(BlockIndex, f32)> {
+        self.nearest
+            .find(fingerprint, |block| self.is_allowed(BlockIndex(block), masks))
+            .map(|(block, similarity)| (BlockIndex(block), similarity))
+    }
+
+    /// The catalogue's integer for `block`.
+    #[must_use]
+    pub fn id(&self, block: BlockIndex) -> i32 {
+        self.ids[block.at()]
+    }
+
+    /// Canonical SMILES of `block`.
+    #[must_use]
+    pub fn smiles(&self, block: BlockIndex) -> &str {
+        let range = self.starts[block.at()] as usize..self.starts[block.at() + 1] as usize;
+        &self.smiles[range]
+    }
+
+    /// Molecular weight of `block`, daltons.
+    #[must_use]
+    pub fn mw(&self, block: BlockIndex) -> f32 {
+        self.mw[block.at()]
+    }
+
+    /// USD per gram of the best offer for `block` that ships to `region`, if known.
+    #[must_use]
+    pub fn usd_per_gram(&self, block: BlockIndex, region: Region) -> Option<f32> {
+        Some(self.usd_per_gram[block.at()][region.index()]).filter(|price| !price.is_nan())
+    }
+}

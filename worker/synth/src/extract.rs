@@ -1,0 +1,257 @@
+//! Routes out of the graph, cheapest first (Huang and Chiang, "Better k-best parsing", 2005, algorithm 3).
+//!
+//! A state is a molecule and the number of steps that are left below the depth limit, so that no route breaks
+//! the limit and none within it is missed. The k-th best way to make a state is computed only when asked for.
+//! A step is validated when the first way that uses it comes out on top; a refused one is dropped there, so
+//! every route that is returned has passed.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+use std::rc::Rc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::graph::{Graph, MoleculeId, ReactionId};
+use crate::validate::Validator;
+
+/// A route as choices in the graph.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Choices {
+    /// The reaction chosen for each molecule that is made, the target first; empty for a bought target.
+    pub made: Vec<(MoleculeId, ReactionId)>,
+    /// Sum of step costs, a step that is needed twice counted twice.
+    pub cost: f64,
+}
+
+impl Choices {
+    /// The reaction that makes `molecule`, `None` if it is bought.
+    pub fn reaction(&self, molecule: MoleculeId) -> Option<ReactionId> {
+        self.made.iter().find(|(made, _)| *made == molecule).map(|(_, reaction)| *reaction)
+    }
+}
+
+/// What the extractor works on.
+pub struct Source<'a, 'b> {
+    pub graph: &'a mut Graph,
+    pub validator: &'a mut Validator<'b>,
+    /// Candidate ways dropped because their step was refused.
+    pub dropped: u64,
+}
+
+/// The lazy list of routes, cheapest first.
+pub struct Extractor {
+    states: Vec<State>,
+    known: FxHashMap<(MoleculeId, u32), usize>,
+    root: usize,
+}
+
+struct State {
+    molecule: MoleculeId,
+    remaining: u32,
+    started: bool,
+    /// The ways found, cheapest first.
+    found: Vec<Way>,
+    /// For how many of `found` the next worse ways are in `heap`.
+    succeeded: usize,
+    heap: BinaryHeap<Candidate>,
+    seen: FxHashSet<(ReactionId, Vec<usize>)>,
+}
+
+#[derive(Clone)]
+struct Way {
+    cost: f64,
+    /// The reaction and, for each distinct precursor, which of its ways; `None` to buy.
+    choice: Option<(ReactionId, Vec<usize>)>,
+}
+
+struct Candidate {
+    cost: f64,
+    /// The step's share of `cost`.
+    step: f64,
+    reaction: ReactionId,
+    /// Canonical SMILES of the precursors, for ties.
+    text: Rc<str>,
+    ranks: Vec<usize>,
+}
+
+/// One precursor of a reaction, as a state.
+struct Child {
+    state: usize,
+    times: u32,
+}
+
+impl Extractor {
+    /// Routes of at most `max_depth` steps on any branch.
+    pub fn new(graph: &Graph, max_depth: u32) -> Self {
+        let mut extractor = Self { states: Vec::new(), known: FxHashMap::default(), root: 0 };
+        extractor.root = extractor.state(graph.target(), max_depth);
+        extractor
+    }
+
+    /// The `rank`-th cheapest validated route, from 0; `None` when there are no more or the budget is spent.
+    /// The second value is false if it makes one molecule in two ways.
+    pub fn route(&mut self, source: &mut Source<'_, '_>, rank: usize) -> Option<(Choices, bool)> {
+        if !self.find(source, self.root, rank) {
+            return None;
+        }
+        let mut made = Vec::new();
+        let mut consistent = true;
+        self.collect(source.graph, self.root, rank, &mut made, &mut consistent);
+        Some((Choices { made, cost: self.states[self.root].found[rank].cost }, consistent))
+    }
+
+    fn collect(
+        &self,
+        graph: &Graph,
+        state: usize,
+        rank: usize,
+        made: &mut Vec<(MoleculeId, ReactionId)>,
+        consistent: &mut bool,
+    ) {
+        let state = &self.states[state];
+        let Some((reaction, ranks)) = &state.found[rank].choice else { return };
+        if let Some((_, other)) = made.iter().find(|(molecule, _)| *molecule == state.molecule) {
+            // The same reaction may still be continued differently below, so the walk goes on.
+            *consistent &= other == reaction;
+        } else {
+            made.push((state.molecule, *reaction));
+        }
+        for ((precursor, _), &rank) in graph.reaction(*reaction).distinct_precursors().zip(ranks) {
+            let child = self.known[&(precursor, state.remaining - 1)];
+            self.collect(graph, child, rank, made, consistent);
+        }
+    }
+
+    fn state(&mut self, molecule: MoleculeId, remaining: u32) -> usize {
+        *self.known.entry((molecule, remaining)).or_insert_with(|| {
+            self.states.push(State {
+                molecule,
+                remaining,
+                started: false,
+                found: Vec::new(),
+                succeeded: 0,
+                heap: BinaryHeap::new(),
+                seen: FxHashSet::default(),
+            });
+            self.states.len() - 1
+        })
+    }
+
+    /// Computes the ways of `state` up to number `rank`; false if there are fewer or the budget is spent.
+    fn find(&mut self, source: &mut Source<'_, '_>, state: usize, rank: usize) -> bool {
+        if !self.states[state].started {
+            self.start(source, state);
+        }
+        while self.states[state].found.len() <= rank {
+            if source.validator.interrupted() {
+                return false;
+            }
+            while let Some(way) = self.states[state].found.get(self.states[state].succeeded).cloned() {
+                self.states[state].succeeded += 1;
+                self.push_successors(source, state, &way);
+            }
+            let Some(candidate) = self.states[state].heap.pop() else { return false };
+            match source.validator.settle(source.graph, candidate.reaction) {
+                None => return false,
+                Some(false) => source.dropped += 1,
+                Some(true) => self.admit(source.graph, state, candidate),
+            }
+        }
+        true
+    }
+
+    /// Takes a way whose step is valid, or puts it back if validation settled on a costlier template.
+    fn admit(&mut self, graph: &Graph, state: usize, mut candidate: Candidate) {
+        let step = graph.reaction(candidate.reaction).cost();
+        let state = &mut self.states[state];
+        if step > candidate.step {
+            candidate.cost += step - candidate.step;
+            candidate.step = step;
+            state.heap.push(candidate);
+        } else {
+            let choice = Some((candidate.reaction, candidate.ranks));
+            state.found.push(Way { cost: candidate.cost, choice });
+        }
+    }
+
+    fn start(&mut self, source: &mut Source<'_, '_>, state: usize) {
+        let State { molecule, remaining, .. } = self.states[state];
+        self.states[state].started = true;
+        if source.graph.molecule(molecule).block.is_some() {
+            self.states[state].found.push(Way { cost: 0.0, choice: None });
+            self.states[state].succeeded = 1;
+            return;
+        }
+        let reactions: Vec<ReactionId> = source
+            .graph
+            .reactions_of(molecule)
+            .filter(|&reaction| source.graph.reaction(reaction).height <= remaining)
+            .collect();
+        for reaction in reactions {
+            let ranks = vec![0; source.graph.reaction(reaction).distinct_precursors().count()];
+            self.push(source, state, reaction, ranks);
+        }
+    }
+
+    fn push_successors(&mut self, source: &mut Source<'_, '_>, state: usize, way: &Way) {
+        let Some((reaction, ranks)) = &way.choice else { return };
+        for at in 0..ranks.len() {
+            let mut next = ranks.clone();
+            next[at] += 1;
+            self.push(source, state, *reaction, next);
+        }
+    }
+
+    /// Puts the way that makes `state` by `reaction` from these ways of its precursors on the heap, if it is
+    /// new and they exist.
+    fn push(&mut self, source: &mut Source<'_, '_>, state: usize, reaction: ReactionId, ranks: Vec<usize>) {
+        if !self.states[state].seen.insert((reaction, ranks.clone())) {
+            return;
+        }
+        let remaining = self.states[state].remaining - 1;
+        let precursors: Vec<_> = source.graph.reaction(reaction).distinct_precursors().collect();
+        let children: Vec<Child> = precursors
+            .into_iter()
+            .map(|(molecule, times)| Child { state: self.state(molecule, remaining), times })
+            .collect();
+        let step = source.graph.reaction(reaction).cost();
+        let mut cost = step;
+        for (child, &rank) in children.iter().zip(&ranks) {
+            if !self.find(source, child.state, rank) {
+                return;
+            }
+            cost += self.states[child.state].found[rank].cost * f64::from(child.times);
+        }
+        let text = text(source.graph, reaction);
+        self.states[state].heap.push(Candidate { cost, step, reaction, text, ranks });
+    }
+}
+
+fn text(graph: &Graph, reaction: ReactionId) -> Rc<str> {
+    let precursors = &graph.reaction(reaction).precursors;
+    precursors.iter().map(|&id| &*graph.molecule(id).smiles).collect::<Vec<_>>().join(".").into()
+}
+
+impl Ord for Candidate {
+    /// The greatest candidate, which the heap gives first, is the cheapest; ties go by SMILES.
+    fn cmp(&self, other: &Self) -> Ordering {
+        let rising = |a: &Self, b: &Self| {
+            a.cost.total_cmp(&b.cost).then_with(|| a.text.cmp(&b.text)).then_with(|| a.ranks.cmp(&b.ranks))
+        };
+        rising(other, self)
+    }
+}
+
+impl PartialOrd for Candidate {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Candidate {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Candidate {}

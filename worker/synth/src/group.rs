@@ -1,0 +1,244 @@
+//! Routes sorted into backbone groups, cut to size, and written down.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use chem::{Limits, Molecule};
+use rustc_hash::FxHashMap;
+
+use crate::backbone::{Keys, Tree};
+use crate::catalogue::{BlockIndex, Catalogue};
+use crate::extract::Choices;
+use crate::graph::{Graph, MoleculeId};
+use crate::model::RetroModel;
+use crate::plan::{BackboneGroup, Route, RouteNode, Step};
+use crate::task::{GroupOrder, Task};
+
+/// Most routes kept for one set of building blocks.
+const ROUTES_PER_VARIATION: usize = 5;
+/// How many times the variations that will be kept are collected when they are ranked by cost.
+const CHOICE: usize = 4;
+
+/// The groups as they fill, in the order of their best routes.
+pub struct Groups {
+    keys: Keys,
+    groups: Vec<Group>,
+    /// Most groups, and most variations collected for each.
+    limits: (usize, usize),
+}
+
+struct Group {
+    steps: u32,
+    key: String,
+    /// In the order of their best routes.
+    variations: Vec<Variation>,
+}
+
+struct Variation {
+    blocks: Vec<BlockIndex>,
+    routes: Vec<Choices>,
+}
+
+impl Groups {
+    pub fn new(target: &str, task: &Task) -> Self {
+        let variations = match task.group_order {
+            GroupOrder::Score => task.max_group_size,
+            GroupOrder::Cost => task.max_group_size.saturating_mul(CHOICE),
+        };
+        Self { keys: Keys::new(target), groups: Vec::new(), limits: (task.max_groups, variations) }
+    }
+
+    /// Sorts in the next best route; false once no further route can find a place.
+    pub fn push(&mut self, graph: &Graph, choices: Choices) -> bool {
+        let tree = Tree::of(graph, &choices, self.keys.atoms());
+        let key = self.keys.key(&tree);
+        let steps = longest_branch(graph, &choices, graph.target());
+        let (max_groups, max_variations) = self.limits;
+        let at = self.groups.iter().position(|group| group.steps == steps && group.key == key);
+        let group = match at {
+            Some(at) => &mut self.groups[at],
+            None if self.groups.len() < max_groups => {
+                self.groups.push(Group { steps, key, variations: Vec::new() });
+                self.groups.last_mut().expect("group: one was pushed")
+            }
+            None => return !self.full(),
+        };
+        let blocks = blocks(graph, &choices);
+        let room = group.variations.len() < max_variations;
+        match group.variations.iter_mut().find(|variation| variation.blocks == blocks) {
+            Some(variation) if variation.routes.len() < ROUTES_PER_VARIATION => {
+                variation.routes.push(choices)
+            }
+            None if room => group.variations.push(Variation { blocks, routes: vec![choices] }),
+            Some(_) | None => {}
+        }
+        !self.full()
+    }
+
+    fn full(&self) -> bool {
+        let (groups, variations) = self.limits;
+        self.groups.len() >= groups && self.groups.iter().all(|group| group.variations.len() >= variations)
+    }
+
+    /// Cuts the groups to size and writes them down.
+    pub fn finish(self, graph: &Graph, writer: &mut Writer<'_>) -> Vec<BackboneGroup> {
+        let task = writer.task;
+        let written = self.groups.into_iter().map(|group| {
+            let mut variations = group.variations;
+            if task.group_order == GroupOrder::Cost {
+                // A stable sort: of variations that cost the same, the better route stays first.
+                let price =
+                    |variation: &Variation| writer.usd_per_gram(&variation.blocks).unwrap_or(f64::INFINITY);
+                variations.sort_by(|a, b| price(a).total_cmp(&price(b)));
+            }
+            variations.truncate(task.max_group_size);
+            let variations = variations
+                .iter()
+                .map(|variation| variation.routes.iter().map(|route| writer.route(graph, route)).collect())
+                .collect();
+            BackboneGroup { steps: group.steps, key: group.key, variations }
+        });
+        written.filter(|group| !group.variations.is_empty()).collect()
+    }
+}
+
+fn longest_branch(graph: &Graph, choices: &Choices, molecule: MoleculeId) -> u32 {
+    let Some(reaction) = choices.reaction(molecule) else { return 0 };
+    let precursors = graph.reaction(reaction).distinct_precursors();
+    1 + precursors.map(|(precursor, _)| longest_branch(graph, choices, precursor)).max().unwrap_or(0)
+}
+
+/// The distinct building blocks of a route, ascending; none for a target that is bought.
+fn blocks(graph: &Graph, choices: &Choices) -> Vec<BlockIndex> {
+    let mut blocks: Vec<BlockIndex> = choices
+        .made
+        .iter()
+        .flat_map(|&(_, reaction)| graph.reaction(reaction).precursors.iter())
+        .filter(|&&precursor| choices.reaction(precursor).is_none())
+        .filter_map(|&precursor| graph.molecule(precursor).block)
+        .collect();
+    blocks.sort_unstable();
+    blocks.dedup();
+    blocks
+}
+
+/// Turns choices in the graph into routes that stand alone.
+pub struct Writer<'a> {
+    model: &'a RetroModel,
+    catalogue: &'a Catalogue,
+    task: &'a Task,
+    /// The target's own block, where buying it counts as a route.
+    target_block: Option<BlockIndex>,
+    /// Weight and similarity to the nearest building block, which are the same in every route.
+    known: FxHashMap<MoleculeId, (f64, f32)>,
+}
+
+impl<'a> Writer<'a> {
+    pub fn new(
+        model: &'a RetroModel,
+        catalogue: &'a Catalogue,
+        task: &'a Task,
+        target_block: Option<BlockIndex>,
+    ) -> Self {
+        Self { model, catalogue, task, target_block, known: FxHashMap::default() }
+    }
+
+    /// The route that buys the target, as a group of its own.
+    pub fn trivial(&mut self, graph: &Graph) -> Option<BackboneGroup> {
+        self.target_block?;
+        let choices = Choices { made: Vec::new(), cost: 0.0 };
+        let mut keys = Keys::new(&graph.molecule(graph.target()).smiles);
+        let key = keys.key(&Tree::of(graph, &choices, keys.atoms()));
+        let variations = vec![vec![self.route(graph, &choices)]];
+        Some(BackboneGroup { steps: 0, key, variations })
+    }
+
+    fn route(&mut self, graph: &Graph, choices: &Choices) -> Route {
+        let (order, depths) = breadth_first(graph, choices);
+        let place: BTreeMap<MoleculeId, usize> = order.iter().enumerate().map(|(at, &id)| (id, at)).collect();
+        let steps = order
+            .iter()
+            .filter_map(|&product| {
+                let reaction = graph.reaction(choices.reaction(product)?);
+                let proposal = reaction.proposal();
+                Some(Step {
+                    product: place[&product],
+                    precursors: reaction.precursors.iter().map(|precursor| place[precursor]).collect(),
+                    template: proposal.template,
+                    template_hash: self.model.template_hash(proposal.template).to_owned(),
+                    probability: proposal.probability,
+                })
+            })
+            .collect();
+        let nodes =
+            order.iter().zip(depths).map(|(&id, depth)| self.node(graph, choices, id, depth)).collect();
+        let bought = if choices.made.is_empty() {
+            self.target_block.into_iter().collect()
+        } else {
+            blocks(graph, choices)
+        };
+        Route { nodes, steps, cost: choices.cost, usd_per_gram: self.usd_per_gram(&bought) }
+    }
+
+    fn node(&mut self, graph: &Graph, choices: &Choices, id: MoleculeId, depth: u32) -> RouteNode {
+        let molecule = graph.molecule(id);
+        let block = if id == graph.target() {
+            self.target_block.filter(|_| choices.made.is_empty())
+        } else {
+            molecule.block.filter(|_| choices.reaction(id).is_none())
+        };
+        let (mw, nearest) = self.facts(graph, id);
+        RouteNode {
+            smiles: molecule.smiles.to_string(),
+            mw,
+            building_block: block.map(|block| self.catalogue.id(block)),
+            closest_building_block: if block.is_some() { 1.0 } else { nearest },
+            depth,
+            expanded: molecule.expansion.is_some(),
+        }
+    }
+
+    fn facts(&mut self, graph: &Graph, id: MoleculeId) -> (f64, f32) {
+        if let Some(&known) = self.known.get(&id) {
+            return known;
+        }
+        let node = graph.molecule(id);
+        let parsed =
+            Molecule::parse(&node.smiles, Limits { max_bytes: usize::MAX, max_heavy_atoms: usize::MAX });
+        let facts = parsed.map_or((0.0, 0.0), |molecule| {
+            let nearest = match node.block {
+                Some(_) => Some(1.0),
+                None => self
+                    .catalogue
+                    .nearest(&molecule.fingerprint(), &self.task.masks)
+                    .map(|(_, similarity)| similarity),
+            };
+            (molecule.molecular_weight(), nearest.unwrap_or(0.0))
+        });
+        self.known.insert(id, facts);
+        facts
+    }
+
+    fn usd_per_gram(&self, blocks: &[BlockIndex]) -> Option<f64> {
+        let price = |&block| self.catalogue.usd_per_gram(block, self.task.masks.region).map(f64::from);
+        blocks.iter().map(price).sum()
+    }
+}
+
+/// The molecules of a route, each once, and how many steps each is from the target.
+fn breadth_first(graph: &Graph, choices: &Choices) -> (Vec<MoleculeId>, Vec<u32>) {
+    let mut depths: FxHashMap<MoleculeId, u32> = FxHashMap::from_iter([(graph.target(), 0)]);
+    let mut order = vec![graph.target()];
+    let mut queue = VecDeque::from([graph.target()]);
+    while let Some(next) = queue.pop_front() {
+        let Some(reaction) = choices.reaction(next) else { continue };
+        for (precursor, _) in graph.reaction(reaction).distinct_precursors() {
+            if !depths.contains_key(&precursor) {
+                depths.insert(precursor, depths[&next] + 1);
+                order.push(precursor);
+                queue.push_back(precursor);
+            }
+        }
+    }
+    let depths = order.iter().map(|molecule| depths[molecule]).collect();
+    (order, depths)
+}

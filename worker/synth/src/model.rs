@@ -1,0 +1,127 @@
+//! A retrosynthesis model: reaction templates and the network that ranks them.
+
+use std::fmt;
+use std::fs::File;
+use std::path::Path;
+use std::thread;
+
+use chem::{Fingerprint, Template};
+use flate2::read::MultiGzDecoder;
+
+use crate::error::ModelError;
+use crate::policy::{Policy, Ranked};
+
+/// The columns of `templates.csv.gz`, behind an unnamed one that numbers the rows.
+const COLUMNS: [&str; 4] = ["retro_template", "template_hash", "library_occurrence", "library_index"];
+
+/// Templates and the policy network that ranks them, loaded once and shared.
+pub struct RetroModel {
+    /// `None` for a template that cannot be compiled: it is never applied.
+    templates: Vec<Option<Template>>,
+    hashes: Vec<String>,
+    policy: Policy,
+}
+
+/// A row of the template table.
+struct Row {
+    smarts: String,
+    hash: String,
+}
+
+impl RetroModel {
+    /// Loads `templates.csv.gz` and `policy.safetensors` from `dir`.
+    ///
+    /// The table is TAB-separated with the header `retro_template template_hash library_occurrence
+    /// library_index` behind an unnamed column that numbers the rows from 0; row `i` is output `i` of the
+    /// network. The weights are `layer1.weight` `[H, 2048]`, `layer1.bias` `[H]`, `layer2.weight` `[N, H]`,
+    /// `layer2.bias` `[N]`, f16 or f32.
+    ///
+    /// Templates that cannot be compiled are skipped: see [`skipped_templates`](Self::skipped_templates).
+    ///
+    /// # Errors
+    /// Fails when a file is missing or broken, says which line or tensor it is, or when no template is usable.
+    pub fn load(dir: &Path) -> Result<Self, ModelError> {
+        let path = dir.join("templates.csv.gz");
+        let rows = read_rows(&path)?;
+        let templates = compile(&rows);
+        if templates.iter().all(Option::is_none) {
+            return Err(ModelError::NoTemplates { path, read: rows.len() });
+        }
+        let policy = Policy::load(&dir.join("policy.safetensors"), rows.len())?;
+        Ok(Self { templates, hashes: rows.into_iter().map(|row| row.hash).collect(), policy })
+    }
+
+    /// Number of templates, usable or not.
+    #[must_use]
+    pub fn templates(&self) -> usize {
+        self.templates.len()
+    }
+
+    /// Number of templates that could not be compiled and are never applied.
+    #[must_use]
+    pub fn skipped_templates(&self) -> usize {
+        self.templates.iter().filter(|template| template.is_none()).count()
+    }
+
+    /// The compiled template of row `index`, `None` when it could not be compiled.
+    pub(crate) fn template(&self, index: u32) -> Option<&Template> {
+        self.templates[index as usize].as_ref()
+    }
+
+    /// The hash that the table gives the template of row `index`.
+    pub(crate) fn template_hash(&self, index: u32) -> &str {
+        &self.hashes[index as usize]
+    }
+
+    /// See [`Policy::rank`].
+    pub(crate) fn rank(&self, fingerprint: &Fingerprint, limit: usize, mass: f32) -> Vec<Ranked> {
+        self.policy.rank(fingerprint, limit, mass)
+    }
+}
+
+impl fmt::Debug for RetroModel {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "RetroModel({} templates)", self.templates())
+    }
+}
+
+fn read_rows(path: &Path) -> Result<Vec<Row>, ModelError> {
+    let file = File::open(path).map_err(|source| ModelError::Unreadable { path: path.to_owned(), source })?;
+    let mut reader = csv::ReaderBuilder::new().delimiter(b'\t').from_reader(MultiGzDecoder::new(file));
+    let fault = |line: u64, fault: String| ModelError::Row { path: path.to_owned(), line, fault };
+    let header = reader.headers().map_err(|error| fault(1, error.to_string()))?;
+    if header.iter().skip(1).ne(COLUMNS) {
+        let expected = COLUMNS.join(", ");
+        return Err(fault(1, format!("expected an unnamed column and {expected}")));
+    }
+    let mut rows = Vec::new();
+    for record in reader.records() {
+        // The header is line 1; no field holds a line break.
+        let line = rows.len() as u64 + 2;
+        let record = record.map_err(|error| fault(line, error.to_string()))?;
+        if record[0].parse() != Ok(rows.len()) {
+            return Err(fault(line, format!("is numbered `{}`, expected {}", &record[0], rows.len())));
+        }
+        rows.push(Row { smarts: record[1].to_owned(), hash: record[2].to_owned() });
+    }
+    Ok(rows)
+}
+
+/// Compiles every template, on all cores.
+fn compile(rows: &[Row]) -> Vec<Option<Template>> {
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let share = rows.len().div_ceil(cores).max(1);
+    thread::scope(|scope| {
+        let parts: Vec<_> = rows
+            .chunks(share)
+            .map(|part| {
+                let one = |row: &Row| Template::parse(&row.smarts).ok();
+                scope.spawn(move || part.iter().map(one).collect::<Vec<_>>())
+            })
+            .collect();
+        parts
+            .into_iter()
+            .flat_map(|part| part.join().expect("model: compiling a template does not panic"))
+            .collect()
+    })
+}

@@ -1,0 +1,142 @@
+//! What a search answers.
+
+use std::time::Duration;
+
+/// The routes found for a target, grouped, and what it took to find them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    /// Canonical SMILES of the target.
+    pub target: String,
+    /// Groups of routes with the same number of steps and the same backbone, best first.
+    pub groups: Vec<BackboneGroup>,
+    /// What was counted on the way.
+    pub counts: Counts,
+    /// Where the time went.
+    pub timings: Timings,
+    /// Whether the search ended because nothing was left to try.
+    pub exhausted: bool,
+}
+
+impl Plan {
+    /// The routes of all groups, group by group, best first within a group.
+    pub fn routes(&self) -> impl Iterator<Item = &Route> {
+        self.groups.iter().flat_map(|group| group.variations.iter().flatten())
+    }
+
+    /// Whether a route was found.
+    #[must_use]
+    pub fn solved(&self) -> bool {
+        !self.groups.is_empty()
+    }
+}
+
+/// Routes that do the same to the target in the same number of steps.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BackboneGroup {
+    /// Reaction steps of the longest branch; 0 for a target that is bought.
+    pub steps: u32,
+    /// `b` and 16 hexadecimal digits, the same for the same backbone in every search.
+    pub key: String,
+    /// One entry per distinct set of building blocks, each with the routes that use exactly that set, best
+    /// first and never empty.
+    pub variations: Vec<Vec<Route>>,
+}
+
+/// A validated route.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Route {
+    /// The molecules, the target first, each once.
+    pub nodes: Vec<RouteNode>,
+    /// The reactions, each after the one that made its product necessary.
+    pub steps: Vec<Step>,
+    /// Sum of the steps' costs (lower is better), a step that is needed twice counted twice.
+    pub cost: f64,
+    /// Sum of the best offers of the distinct building blocks in the task's region, USD per gram; `None` when
+    /// one of them has no known price.
+    pub usd_per_gram: Option<f64>,
+}
+
+/// A molecule of a route.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RouteNode {
+    /// Canonical SMILES.
+    pub smiles: String,
+    /// Average molecular weight, daltons.
+    pub mw: f64,
+    /// The catalogue's id of the block, if the route buys this molecule.
+    pub building_block: Option<i32>,
+    /// Tanimoto similarity to the nearest allowed building block; 1.0 for one, 0.0 when none is allowed.
+    pub closest_building_block: f32,
+    /// Fewest reaction steps from the target within the route; the target is 0.
+    pub depth: u32,
+    /// Whether the search expanded it.
+    pub expanded: bool,
+}
+
+/// A reaction of a route; indices point into [`Route::nodes`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    /// What it makes.
+    pub product: usize,
+    /// What it needs, in order of canonical SMILES; one that is needed twice is listed twice.
+    pub precursors: Vec<usize>,
+    /// Row of the template in the model's files.
+    pub template: u32,
+    /// The template's hash in `templates.csv.gz`.
+    pub template_hash: String,
+    /// Probability that the policy network gives the template.
+    pub probability: f32,
+}
+
+/// What a search counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Molecules in the search graph.
+    pub molecules: u64,
+    /// Reactions in the search graph.
+    pub reactions: u64,
+    /// Molecules that the policy network was asked about.
+    pub expanded_molecules: u64,
+    /// Batches of templates that were applied; the unit of [`Budget::max_expansions`](crate::Budget).
+    pub expansions: u64,
+    /// Templates that were tried on a molecule.
+    pub template_applications: u64,
+    /// Candidate routes that were extracted and failed validation.
+    pub unvalidated_routes: u64,
+    /// Distinct routes that passed validation; those cut from the groups are counted too.
+    pub validated_routes: u64,
+    /// Why steps were refused.
+    pub refusals: Refusals,
+}
+
+impl Counts {
+    /// Nodes of the search graph, molecules and reactions.
+    #[must_use]
+    pub fn graph_nodes(&self) -> u64 {
+        self.molecules + self.reactions
+    }
+}
+
+/// Why candidates were refused in validation; each reaction counts once per template that proposes it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Refusals {
+    /// The step, run forwards, does not give its product.
+    pub product_not_regained: u64,
+    /// The step, run forwards, gives other products as well.
+    pub competing_site: u64,
+    /// The route makes one molecule in two different ways.
+    pub inconsistent: u64,
+}
+
+/// Where a search's time went.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Timings {
+    /// Growing the graph.
+    pub search: Duration,
+    /// Taking routes out of the graph, grouping them and writing them down.
+    pub extraction: Duration,
+    /// Running steps forwards.
+    pub validation: Duration,
+    /// From the start to the first validated route, if there is one.
+    pub first_route: Option<Duration>,
+}

@@ -1,0 +1,147 @@
+//! The template-relevance network: which templates are likely to make a molecule.
+//!
+//! `x -> layer1 -> ELU -> layer2 -> softmax` (Segler and Waller, 2017, as AiZynthFinder ships it), where `x` is
+//! the Morgan fingerprint. A fingerprint sets some 50 of its 2,048 bits, so the first layer is a sum of that
+//! many rows; the second is one pass over its weights, bound by memory, which threads would not speed up in a
+//! worker that runs a search per core.
+
+use std::path::Path;
+
+use candle_core::safetensors::BufferedSafetensors;
+use candle_core::{DType, Device};
+use chem::Fingerprint;
+
+use crate::error::ModelError;
+
+/// Bits of the fingerprint.
+const INPUTS: usize = 2048;
+/// Partial sums of a dot product, so that the compiler can use vector registers.
+const LANES: usize = 16;
+
+/// The network's weights, in f32.
+#[derive(Debug)]
+pub struct Policy {
+    hidden: usize,
+    /// `[2048, hidden]`: the file's first layer, transposed.
+    layer1: Vec<f32>,
+    bias1: Vec<f32>,
+    /// `[templates, hidden]`.
+    layer2: Vec<f32>,
+    bias2: Vec<f32>,
+}
+
+/// A template and the probability that the network gives it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Ranked {
+    /// Row of the template.
+    pub template: u32,
+    /// Between 0 and 1; all templates' sum to 1.
+    pub probability: f32,
+}
+
+impl Policy {
+    /// Reads `policy.safetensors` for `templates` templates.
+    pub fn load(path: &Path, templates: usize) -> Result<Self, ModelError> {
+        let bytes =
+            std::fs::read(path).map_err(|source| ModelError::Unreadable { path: path.to_owned(), source })?;
+        let file = BufferedSafetensors::new(bytes)
+            .map_err(|fault| ModelError::Weights { path: path.to_owned(), fault: fault.to_string() })?;
+        let shape = file.get("layer1.weight").map(|view| view.shape().to_vec()).unwrap_or_default();
+        let hidden = shape.first().copied().unwrap_or(0);
+        let read = |tensor, shape: &[usize]| read_tensor(&file, path, tensor, shape);
+        let rows = read("layer1.weight", &[hidden, INPUTS])?;
+        let mut layer1 = vec![0.0; INPUTS * hidden];
+        for (unit, row) in rows.chunks_exact(INPUTS).enumerate() {
+            for (bit, &weight) in row.iter().enumerate() {
+                layer1[bit * hidden + unit] = weight;
+            }
+        }
+        Ok(Self {
+            hidden,
+            layer1,
+            bias1: read("layer1.bias", &[hidden])?,
+            layer2: read("layer2.weight", &[templates, hidden])?,
+            bias2: read("layer2.bias", &[templates])?,
+        })
+    }
+
+    /// The most probable templates, at most `limit`, most probable first, ties by row; no more of them than
+    /// are needed to reach the probability `mass` together.
+    pub fn rank(&self, fingerprint: &Fingerprint, limit: usize, mass: f32) -> Vec<Ranked> {
+        let mut scores = self.logits(fingerprint);
+        let top = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        scores.iter_mut().for_each(|score| *score = (*score - top).exp());
+        let total: f32 = scores.iter().sum();
+        let mut ranked: Vec<Ranked> = (0_u32..)
+            .zip(&scores)
+            .map(|(template, score)| Ranked { template, probability: score / total })
+            .collect();
+        let order = |a: &Ranked, b: &Ranked| {
+            b.probability.total_cmp(&a.probability).then(a.template.cmp(&b.template))
+        };
+        if limit < ranked.len() {
+            ranked.select_nth_unstable_by(limit, order);
+            ranked.truncate(limit);
+        }
+        ranked.sort_unstable_by(order);
+        let mut covered = 0.0;
+        let enough = ranked.iter().position(|entry| {
+            covered += entry.probability;
+            covered >= mass
+        });
+        ranked.truncate(enough.map_or(ranked.len(), |last| last + 1));
+        ranked
+    }
+
+    fn logits(&self, fingerprint: &Fingerprint) -> Vec<f32> {
+        let mut hidden = self.bias1.clone();
+        for bit in fingerprint.on_bits() {
+            let row = &self.layer1[usize::from(bit) * self.hidden..][..self.hidden];
+            hidden.iter_mut().zip(row).for_each(|(unit, weight)| *unit += weight);
+        }
+        for unit in &mut hidden {
+            if *unit < 0.0 {
+                *unit = unit.exp_m1();
+            }
+        }
+        self.layer2
+            .chunks_exact(self.hidden)
+            .zip(&self.bias2)
+            .map(|(row, bias)| bias + dot(row, &hidden))
+            .collect()
+    }
+}
+
+/// The dot product of two slices of one length.
+fn dot(a: &[f32], b: &[f32]) -> f32 {
+    let mut sums = [0.0_f32; LANES];
+    let (a_chunks, b_chunks) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
+    let rest: f32 = a_chunks.remainder().iter().zip(b_chunks.remainder()).map(|(x, y)| x * y).sum();
+    for (x, y) in a_chunks.zip(b_chunks) {
+        for lane in 0..LANES {
+            sums[lane] += x[lane] * y[lane];
+        }
+    }
+    sums.iter().sum::<f32>() + rest
+}
+
+fn read_tensor(
+    file: &BufferedSafetensors,
+    path: &Path,
+    tensor: &'static str,
+    shape: &[usize],
+) -> Result<Vec<f32>, ModelError> {
+    let fault = |fault: String| ModelError::Tensor { path: path.to_owned(), tensor, fault };
+    let view = file.get(tensor).map_err(|_| fault("is missing".to_owned()))?;
+    if view.shape() != shape {
+        return Err(fault(format!("has shape {:?}, expected {shape:?}", view.shape())));
+    }
+    let values = file
+        .load(tensor, &Device::Cpu)
+        .and_then(|loaded| loaded.to_dtype(DType::F32)?.flatten_all()?.to_vec1::<f32>())
+        .map_err(|error| fault(error.to_string()))?;
+    match values.iter().position(|value| !value.is_finite()) {
+        Some(at) => Err(fault(format!("value {at} is {}", values[at]))),
+        None => Ok(values),
+    }
+}

@@ -1,0 +1,89 @@
+//! What a search is asked to do, and how long it may take.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use chem::Molecule;
+
+use crate::catalogue::Masks;
+
+/// When a search ends, other than by its [`Budget`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stop {
+    /// At the first validated route.
+    FirstRoute,
+    /// When the budget is spent or nothing is left to try.
+    Budget,
+}
+
+/// Whether buying the target itself counts as a route.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trivial {
+    /// It does not.
+    Mask,
+    /// It does: a route of no steps.
+    Allow,
+}
+
+/// Which building-block variations of a backbone are kept first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GroupOrder {
+    /// Those of the most probable routes.
+    Score,
+    /// The cheapest: lowest sum of USD per gram over the building blocks, one with an unknown price last.
+    Cost,
+}
+
+/// One tree search.
+#[derive(Debug, Clone)]
+pub struct Task {
+    /// The molecule to make.
+    pub target: Molecule,
+    /// Most reaction steps on any branch of a route.
+    pub max_depth: u32,
+    /// When to stop.
+    pub stop: Stop,
+    /// Whether the target may be bought.
+    pub trivial: Trivial,
+    /// Which building blocks are excluded.
+    pub masks: Masks,
+    /// Most backbone groups returned.
+    pub max_groups: usize,
+    /// Most building-block variations returned for a backbone.
+    pub max_group_size: usize,
+    /// Which variations are kept first.
+    pub group_order: GroupOrder,
+}
+
+/// How long a search may take.
+///
+/// A search given `max_expansions` and a deadline that it does not reach is reproducible.
+#[derive(Debug, Clone)]
+pub struct Budget {
+    /// The search, with extraction and validation, ends at this instant. Writing the plan down takes a few
+    /// milliseconds more.
+    pub deadline: Instant,
+    /// Set by anyone: the search returns what it has within one template application.
+    pub cancelled: Arc<AtomicBool>,
+    /// Most expansions; `None`: no limit.
+    pub max_expansions: Option<u64>,
+}
+
+impl Budget {
+    /// A budget that ends at `deadline`, or earlier when `cancelled` is set.
+    #[must_use]
+    pub fn until(deadline: Instant, cancelled: Arc<AtomicBool>) -> Self {
+        Self { deadline, cancelled, max_expansions: None }
+    }
+
+    /// Whether `deadline` has passed or the search is cancelled.
+    pub(crate) fn spent_at(&self, deadline: Instant) -> bool {
+        self.cancelled.load(Ordering::Relaxed) || Instant::now() >= deadline
+    }
+
+    /// Whether the search must end now.
+    pub(crate) fn spent(&self) -> bool {
+        self.spent_at(self.deadline)
+    }
+}

@@ -1,0 +1,126 @@
+//! A toy chemistry: a handful of templates, a network that always answers the same, a shelf of molecules.
+
+use std::collections::HashMap;
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use candle_core::{Device, Tensor};
+use chem::Molecule;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use synth::{
+    Budget, Catalogue, CatalogueRow, GroupOrder, Masks, Plan, REGIONS, RetroModel, Route, Stop, Task, Trivial,
+};
+
+/// Amide from acid and amine.
+pub const AMIDE: &str = "([C:1]-[C;H0;D3;+0:2](=[O;D1;H0:3])-[NH;D2;+0:4]-[C:5])\
+                         >>(O-[C;H0;D3;+0:2](-[C:1])=[O;D1;H0:3]).([C:5]-[NH2;D1;+0:4])";
+/// Amide from acid chloride and amine.
+pub const AMIDE_FROM_CHLORIDE: &str = "([C:1]-[C;H0;D3;+0:2](=[O;D1;H0:3])-[NH;D2;+0:4]-[C:5])\
+                                       >>(Cl-[C;H0;D3;+0:2](-[C:1])=[O;D1;H0:3]).([C:5]-[NH2;D1;+0:4])";
+/// Ester from acid and alcohol.
+pub const ESTER: &str = "([C:1]-[C;H0;D3;+0:2](=[O;D1;H0:3])-[O;H0;D2;+0:4]-[C:5])\
+                         >>(O-[C;H0;D3;+0:2](-[C:1])=[O;D1;H0:3]).([C:5]-[OH;D1;+0:4])";
+/// Acid from its methyl ester.
+pub const SAPONIFICATION: &str = "([C:1]-[C:2](=[O;D1;H0:3])-[OH;D1;+0:4])\
+                                  >>C-[O;H0;D2;+0:4]-[C:2](-[C:1])=[O;D1;H0:3]";
+/// Methyl ester from its acid: with the one above, a circle.
+pub const METHYL_ESTER: &str = "([C:1]-[C:2](=[O;D1;H0:3])-[O;H0;D2;+0:4]-[CH3;D1;+0:5])\
+                                >>([C:1]-[C:2](=[O;D1;H0:3])-[OH;D1;+0:4]).(O-[CH3;D1;+0:5])";
+/// Biaryl from bromide and boronic acid.
+pub const SUZUKI: &str = "([c:1]:[c;H0;D3;+0:2](:[c:3])-[c;H0;D3;+0:4](:[c:5]):[c:6])\
+                          >>(Br-[c;H0;D3;+0:2](:[c:1]):[c:3]).(O-B(-O)-[c;H0;D3;+0:4](:[c:5]):[c:6])";
+/// Secondary amine from amine and aldehyde.
+pub const REDUCTIVE_AMINATION: &str = "([C:1]-[CH2;D2;+0:2]-[NH;D2;+0:3]-[C:4])\
+                                       >>(O=[CH;D2;+0:2]-[C:1]).([C:4]-[NH2;D1;+0:3])";
+
+/// A model that gives every molecule the same probabilities, in proportion to the weights.
+pub fn model(templates: &[(&str, f32)]) -> RetroModel {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), templates);
+    RetroModel::load(dir.path()).unwrap()
+}
+
+/// Writes the files of [`model`].
+pub fn write(dir: &Path, templates: &[(&str, f32)]) {
+    let mut table = String::from("\tretro_template\ttemplate_hash\tlibrary_occurrence\tlibrary_index\n");
+    for (row, (smarts, _)) in templates.iter().enumerate() {
+        table += &format!("{row}\t{smarts}\thash{row}\t3\t{row}\n");
+    }
+    write_table(dir, &table);
+    let biases: Vec<f32> = templates.iter().map(|(_, weight)| weight.ln()).collect();
+    write_weights(dir, templates.len(), &biases);
+}
+
+pub fn write_table(dir: &Path, table: &str) {
+    let file = std::fs::File::create(dir.join("templates.csv.gz")).unwrap();
+    let mut encoder = GzEncoder::new(file, Compression::fast());
+    encoder.write_all(table.as_bytes()).unwrap();
+    encoder.finish().unwrap();
+}
+
+pub fn write_weights(dir: &Path, templates: usize, biases: &[f32]) {
+    let zeros = |shape: (usize, usize)| Tensor::zeros(shape, candle_core::DType::F32, &Device::Cpu).unwrap();
+    let tensors = HashMap::from([
+        ("layer1.weight", zeros((4, 2048))),
+        ("layer1.bias", zeros((1, 4)).flatten_all().unwrap()),
+        ("layer2.weight", zeros((templates, 4))),
+        ("layer2.bias", Tensor::new(biases, &Device::Cpu).unwrap()),
+    ]);
+    candle_core::safetensors::save(&tensors, dir.join("policy.safetensors")).unwrap();
+}
+
+/// A shelf on which the `i`-th molecule has id `i` and costs one dollar a gram anywhere.
+pub fn shelf(smiles: &[&str]) -> Catalogue {
+    Catalogue::from_rows(smiles.iter().enumerate().map(|(id, smiles)| row(id as i32, smiles, 1.0)))
+}
+
+pub fn row(id: i32, smiles: &str, usd: f32) -> CatalogueRow {
+    let molecule: Molecule = smiles.parse().unwrap();
+    CatalogueRow {
+        id,
+        smiles: molecule.canonical_smiles(),
+        mw: molecule.molecular_weight() as f32,
+        fingerprint: molecule.fingerprint(),
+        usd_per_gram: [Some(usd); REGIONS],
+        lead_time_days: [Some(5.0); REGIONS],
+    }
+}
+
+/// Every route to `smiles` within five steps.
+pub fn task(smiles: &str) -> Task {
+    Task {
+        target: smiles.parse().unwrap(),
+        max_depth: 5,
+        stop: Stop::Budget,
+        trivial: Trivial::Mask,
+        masks: Masks::default(),
+        max_groups: 10,
+        max_group_size: 10,
+        group_order: GroupOrder::Score,
+    }
+}
+
+/// A budget that ends by its number of expansions.
+pub fn expansions(most: u64) -> Budget {
+    let deadline = Instant::now() + Duration::from_secs(600);
+    Budget { deadline, cancelled: Arc::new(AtomicBool::new(false)), max_expansions: Some(most) }
+}
+
+/// A route as text: each step as `precursor.precursor>>product`, the target's first.
+pub fn text(route: &Route) -> Vec<String> {
+    let name = |at: usize| route.nodes[at].smiles.as_str();
+    let step = |step: &synth::Step| {
+        let precursors: Vec<_> = step.precursors.iter().map(|&at| name(at)).collect();
+        format!("{}>>{}", precursors.join("."), name(step.product))
+    };
+    route.steps.iter().map(step).collect()
+}
+
+/// The routes of a plan as text, group by group.
+pub fn texts(plan: &Plan) -> Vec<Vec<String>> {
+    plan.routes().map(text).collect()
+}

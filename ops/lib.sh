@@ -142,6 +142,13 @@ random_word() { od -An -N20 -tx1 /dev/urandom | tr -d ' \n'; }
 
 # ---- processes -----------------------------------------------------------------------------------------------
 
+# Whether a process lives. A dead one that nobody has collected is not alive, whatever kill says; containers whose
+# first process collects nothing keep such.
+is_alive() {
+    local state
+    state=$(ps -o stat= -p "$1" 2> /dev/null) && [[ -n $state && $state != Z* ]]
+}
+
 # A pid and its start time: a recycled pid is not taken for the process that had it.
 process_identity() {
     local started
@@ -153,7 +160,7 @@ live_pid() {
     local recorded pid
     recorded=$(cat "$1" 2> /dev/null) || return 1
     pid=${recorded%% *}
-    [ -n "$pid" ] && [ "$(process_identity "$pid" || true)" = "$recorded" ] && printf '%s\n' "$pid"
+    is_alive "$pid" && [ "$(process_identity "$pid" || true)" = "$recorded" ] && printf '%s\n' "$pid"
 }
 
 # The processes that a runner left behind when it was killed: all that ops/keep started in its session. (A
@@ -179,7 +186,7 @@ end_left_behind() {
 # Waits until a process is gone: pid, seconds.
 wait_gone() {
     for _ in $(seq $(($2 * 5))); do
-        kill -0 "$1" 2> /dev/null || return 0
+        is_alive "$1" || return 0
         sleep 0.2
     done
     return 1
@@ -271,18 +278,23 @@ CONFIGURATION
 }
 
 postgres_is_running() {
-    local bin
+    local bin pid
+    pid=$(head -n1 "$1/postmaster.pid" 2> /dev/null) && is_alive "$pid" || return 1
     bin=$(postgres_bin "$(cat "$1/PG_VERSION")") && as_postgres "$bin/pg_ctl" -D "$1" status > /dev/null 2>&1
 }
 
 # Starts a cluster on a port: folder, port. What a killed server left behind is PostgreSQL's to clear up; the
 # last processes of one may hold its memory for a moment, so it is tried for a while.
 postgres_start() {
-    local folder=$1 port=$2 version bin log
+    local folder=$1 port=$2 version bin log pid
     version=$(cat "$folder/PG_VERSION")
     bin=$(postgres_bin "$version") ||
         fail "the database in $folder is of PostgreSQL $version, which is not installed: install postgresql-$version"
     log=$folder/server.log
+    # PostgreSQL takes a dead server that nobody has collected for a live one.
+    if pid=$(head -n1 "$folder/postmaster.pid" 2> /dev/null) && ! is_alive "$pid"; then
+        rm -f "$folder/postmaster.pid" "$folder"/.s.PGSQL.*.lock
+    fi
     for _ in 1 2 3 4 5; do
         if as_postgres "$bin/pg_ctl" -D "$folder" -l "$log" -w -t 120 -o "-p $port" start > /dev/null 2>&1; then
             return 0

@@ -28,21 +28,19 @@ def _extension() -> ModuleType:
 class _Layer(torch.autograd.Function):
     @staticmethod
     def forward(ctx, tokens, table, weight, bias):  # noqa: ANN001, ANN205 (autograd's own signature)
-        weight_bf16 = weight.bfloat16()
-        states, saved = _extension().forward(
-            tokens, table.bfloat16(), weight_bf16.t().contiguous(), bias.bfloat16()
-        )
-        ctx.save_for_backward(tokens, states, saved, weight_bf16)
+        weight_t = weight.bfloat16().t().contiguous()
+        states, saved = _extension().forward(tokens, table.bfloat16(), weight_t, bias.bfloat16())
+        ctx.save_for_backward(tokens, states, saved, weight_t)
         ctx.vocab = len(table)
         return states[1:]
 
     @staticmethod
     def backward(ctx, grad):  # noqa: ANN001, ANN205
-        tokens, states, saved, weight = ctx.saved_tensors
+        tokens, states, saved, weight_t = ctx.saved_tensors
         table, weight_grad, bias = _extension().backward(
-            grad.bfloat16().contiguous(), tokens, states, saved, weight, ctx.vocab
+            grad.bfloat16().contiguous(), tokens, states, saved, weight_t, ctx.vocab
         )
-        return None, table, weight_grad.float(), bias
+        return None, table, weight_grad, bias
 
 
 def logits(model: SmilesGru, tokens: torch.Tensor) -> torch.Tensor:
@@ -61,8 +59,8 @@ def main() -> None:
     torch.set_num_threads(1)
     torch.manual_seed(0)
     model = SmilesGru(48, 128, 512)
-    tokens = torch.randint(3, 48, (256, 50))
-    weights = torch.randn(256, 50, 48)
+    tokens = torch.randint(3, 48, (512, 50))
+    weights = torch.randn(512, 50, 48)
 
     def slow() -> torch.Tensor:
         return model(tokens)

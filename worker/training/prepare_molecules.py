@@ -1,13 +1,31 @@
 """Tokenises the training and validation molecules of the language models.
 
 The decision that matters: a molecule with a token that fewer than `--min-molecules` molecules have is left
-out, so that the vocabulary holds only what the network sees often enough to learn.
+out, so that the vocabulary holds only what the network sees often enough to learn. The vocabulary is always that of
+all molecules, whatever the `--subset`, so that a subset's model can start from the weights of the whole.
 """
 
 import argparse
 from pathlib import Path
 
+from rdkit import Chem
+from rdkit.Chem import Descriptors, rdMolDescriptors
+
 import corpus
+
+
+def is_leadlike(smiles: str) -> bool:
+    """Says whether a molecule is small: weight 150 to 350, at most 25 heavy atoms and 6 rotatable bonds, rings."""
+    mol = Chem.MolFromSmiles(smiles)
+    return (
+        8 <= mol.GetNumHeavyAtoms() <= 25
+        and 150 <= Descriptors.MolWt(mol) <= 350
+        and rdMolDescriptors.CalcNumRotatableBonds(mol) <= 6
+        and mol.GetRingInfo().NumRings() >= 1
+    )
+
+
+SUBSETS = {"all": lambda _: True, "leadlike": is_leadlike}
 
 
 def main() -> None:
@@ -16,6 +34,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="folder with train.smi.gz and valid.smi.gz")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--min-molecules", type=int, default=100)
+    parser.add_argument("--subset", choices=sorted(SUBSETS), default="all")
     parser.add_argument("--max-tokens", type=int, default=100)
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
@@ -23,9 +42,10 @@ def main() -> None:
     train = list(corpus.read_smiles(args.data / "train.smi.gz"))
     vocabulary = corpus.build_vocabulary(train, args.min_molecules)
     for name, smiles in (("train", train), ("valid", list(corpus.read_smiles(args.data / "valid.smi.gz")))):
-        encoded = corpus.encode(smiles, vocabulary, args.max_tokens)
+        chosen = [text for text in smiles if SUBSETS[args.subset](text)]
+        encoded = corpus.encode(chosen, vocabulary, args.max_tokens)
         encoded.save(args.out / f"{name}.npz")
-        print(f"{name}: {len(encoded)} of {len(smiles)} molecules, {len(encoded.ids)} tokens, {len(vocabulary)} in the vocabulary")
+        print(f"{name}: {len(encoded)} of {len(smiles)} molecules, {len(encoded.ids)} tokens of {len(vocabulary)} kinds")
 
 
 if __name__ == "__main__":

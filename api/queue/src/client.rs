@@ -1,11 +1,32 @@
-//! The API's side: submit a job, await its outcome.
+//! The API's side: submit a job, see which workers live.
+//!
+//! One LISTEN connection per process wakes all waiters. A waiter is registered before its job is inserted,
+//! so no outcome can come too early to be heard.
 
-use std::{collections::BTreeMap, marker::PhantomData};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
-use contract::{JobId, Problem};
+use contract::JobId;
 use sqlx::PgPool;
+use tokio::sync::Notify;
 
-use crate::{AwaitError, Job, QueueError, SubmitError};
+use crate::{
+    Job, Pending, QueueError, SubmitError,
+    listen::{self, Background, Heard},
+    pool, store,
+};
+
+/// Connections of an API process to its queue: one listens, the others submit and re-read.
+const CONNECTIONS: u32 = 16;
+
+/// About how long a worker takes to start, for a caller that finds none.
+const WORKER_START: Duration = Duration::from_secs(5);
+
+/// The shortest pause before a refused caller is told to come back.
+const SHORTEST_RETRY: Duration = Duration::from_secs(1);
 
 /// A generative model that at least one live sampler has loaded.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,7 +40,14 @@ pub struct LiveModel {
 /// The API's handle on the queue; clones share one LISTEN connection.
 #[derive(Debug, Clone)]
 pub struct Client {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
     pool: PgPool,
+    waiters: Arc<Waiters>,
+    _listener: Background,
 }
 
 impl Client {
@@ -28,7 +56,16 @@ impl Client {
     /// # Errors
     /// Fails when the database cannot be reached; once connected, the client reconnects by itself.
     pub async fn connect(pool: PgPool) -> Result<Self, QueueError> {
-        Ok(Self { pool })
+        let pool = pool::own(&pool, CONNECTIONS).await?;
+        let waiters = Arc::new(Waiters::default());
+        let listener = listen::spawn(pool.clone(), &["job_finished"], {
+            let waiters = Arc::clone(&waiters);
+            move |heard| match heard {
+                Heard::Connected => waiters.wake_all(),
+                Heard::Notification { payload, .. } => waiters.wake(payload),
+            }
+        });
+        Ok(Self { inner: Arc::new(Inner { pool, waiters, _listener: listener }) })
     }
 
     /// Stores `job` under `id`, with the current trace context, unless the queue is too full for its deadline.
@@ -36,8 +73,27 @@ impl Client {
     /// # Errors
     /// Fails when the job is not admitted or not stored; then nothing of it remains.
     pub async fn submit<J: Job>(&self, id: JobId, job: &J) -> Result<Pending<J>, SubmitError> {
-        let _ = (job, &self.pool);
-        Ok(Pending { id, job: PhantomData })
+        let payload = serde_json::to_vec(job).map_err(SubmitError::Unencodable)?;
+        // From here on a caller that leaves drops the waiter, which cancels the job.
+        let mut pending =
+            Pending::register(self.inner.pool.clone(), Arc::clone(&self.inner.waiters), id, job.deadline());
+
+        let new = store::NewJob {
+            id: &id.to_string(),
+            queue: J::QUEUE,
+            expected_seconds: job.expected_seconds(),
+            deadline: job.deadline(),
+            payload: &payload,
+            trace: &telemetry::inject(),
+        };
+        match store::submit(&self.inner.pool, new).await {
+            Ok(admission) => admission.check().inspect_err(|_| pending.forget())?,
+            Err(error) => {
+                pending.forget();
+                return Err(error.into());
+            }
+        }
+        Ok(pending)
     }
 
     /// Slots of the live workers by queue; a queue without one is absent.
@@ -45,7 +101,7 @@ impl Client {
     /// # Errors
     /// Fails when the database does.
     pub async fn live_workers(&self) -> Result<BTreeMap<String, u32>, QueueError> {
-        Ok(BTreeMap::new())
+        Ok(store::live_workers(&self.inner.pool).await?)
     }
 
     /// The models that live samplers have loaded, by id, each once with its lowest cost.
@@ -53,29 +109,81 @@ impl Client {
     /// # Errors
     /// Fails when the database does.
     pub async fn live_models(&self) -> Result<Vec<LiveModel>, QueueError> {
-        Ok(Vec::new())
+        Ok(store::live_models(&self.inner.pool).await?)
     }
 }
 
-/// A job that was taken and whose outcome is awaited; dropping it before that cancels the job.
-#[must_use = "a pending job that is dropped is cancelled"]
-pub struct Pending<J> {
-    id: JobId,
-    job: PhantomData<fn() -> J>,
+impl store::Admission {
+    fn check(&self) -> Result<(), SubmitError> {
+        if self.admitted {
+            return Ok(());
+        }
+        if self.slots == 0 {
+            return Err(SubmitError::NoWorker { retry_after: WORKER_START });
+        }
+        // With nothing else coming, the work ahead shrinks by `slots` seconds a second.
+        let excess = self.open_seconds / f64::from(self.slots) - self.patience_seconds.max(0.0);
+        let retry_after = Duration::try_from_secs_f64(excess).unwrap_or_default().max(SHORTEST_RETRY);
+        Err(SubmitError::Full { retry_after })
+    }
 }
 
-impl<J: Job> Pending<J> {
-    /// The job's id.
-    #[must_use]
-    pub fn id(&self) -> JobId {
-        self.id
+/// Who waits for which job.
+#[derive(Debug, Default)]
+pub(crate) struct Waiters {
+    by_job: Mutex<HashMap<String, Arc<Notify>>>,
+}
+
+impl Waiters {
+    /// Wakes whoever waits for `id`, now or at the next wait.
+    fn wake(&self, id: &str) {
+        if let Some(waiter) = self.lock().get(id) {
+            waiter.notify_one();
+        }
     }
 
-    /// Waits for the outcome until the job's deadline.
-    ///
-    /// # Errors
-    /// Fails when there is no outcome by then, or none that can be read.
-    pub async fn outcome(self) -> Result<Result<J::Outcome, Problem>, AwaitError> {
-        Err(AwaitError::DeadlinePassed)
+    fn wake_all(&self) {
+        for waiter in self.lock().values() {
+            waiter.notify_one();
+        }
+    }
+
+    pub(crate) fn register(&self, id: String) -> Arc<Notify> {
+        let waiter = Arc::new(Notify::new());
+        self.lock().insert(id, Arc::clone(&waiter));
+        waiter
+    }
+
+    pub(crate) fn remove(&self, id: &str) {
+        self.lock().remove(id);
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Arc<Notify>>> {
+        self.by_job.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(open_seconds: f64, slots: u32, patience_seconds: f64) -> store::Admission {
+        store::Admission { admitted: false, open_seconds, slots, patience_seconds }
+    }
+
+    #[test]
+    fn retry_after_is_the_time_until_the_work_ahead_fits_the_patience() {
+        let answer = refused(60.0, 2, 10.0).check();
+
+        assert!(
+            matches!(answer, Err(SubmitError::Full { retry_after }) if retry_after == Duration::from_secs(20))
+        );
+    }
+
+    #[test]
+    fn a_queue_without_slots_has_no_worker() {
+        let answer = refused(0.0, 0, 10.0).check();
+
+        assert!(matches!(answer, Err(SubmitError::NoWorker { .. })));
     }
 }

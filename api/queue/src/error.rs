@@ -43,6 +43,9 @@ pub enum AwaitError {
     /// The stored outcome is not of the type that the job promises.
     #[error("the outcome cannot be read")]
     Undecodable(#[source] serde_json::Error),
+    /// The database forgot the job: it crashed before it had written it down.
+    #[error("the job was lost")]
+    Lost,
     /// The outcome could not be read until the deadline.
     #[error("the database failed")]
     Database(#[from] sqlx::Error),

@@ -19,7 +19,7 @@ pub trait Job: Serialize + DeserializeOwned + Send + Sync + 'static {
     const QUEUE: &'static str;
 
     /// What a job that worked answers.
-    type Outcome: Serialize + DeserializeOwned + Send;
+    type Outcome: Serialize + DeserializeOwned + Send + Sync;
 
     /// The instant by which the caller stops waiting.
     fn deadline(&self) -> DateTime<Utc>;

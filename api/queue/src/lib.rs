@@ -7,11 +7,23 @@
 //! transaction of its own rows, so that a job that runs again after a crash sees that it is done.
 
 mod client;
+mod context;
 mod error;
 mod job;
+mod listen;
+mod live;
+mod pending;
+mod poll;
+mod pool;
+mod run;
+mod store;
 mod worker;
 
-pub use client::{Client, LiveModel, Pending};
+pub use client::{Client, LiveModel};
+pub use context::{Finished, JobContext};
 pub use error::{AwaitError, HandlerError, QueueError, SubmitError};
 pub use job::Job;
-pub use worker::{Finished, Handler, JobContext, WorkerConfig, run_worker, setup};
+pub use pending::Pending;
+pub use pool::setup;
+pub use run::Handler;
+pub use worker::{WorkerConfig, run_worker};

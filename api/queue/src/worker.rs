@@ -1,16 +1,43 @@
-//! The worker's side: take jobs, run them, store their outcomes.
+//! The worker's side: take jobs until told to stop.
+//!
+//! One apalis worker a process, with as many calls at once as there are slots and batches of one: it
+//! fetches only when a slot is free, so no job sits in a busy worker while another is idle. (Larger batches
+//! starve apalis' heartbeats; more apalis workers race each other for every notification.) A database error
+//! ends it; it is then built again under a new name, because a job held by a name that lives is never
+//! given to another.
 
-use std::{
-    marker::PhantomData,
-    sync::{Arc, atomic::AtomicBool},
-    time::Duration,
+use std::{collections::BTreeMap, pin::pin, sync::Arc, time::Duration};
+
+use apalis::prelude::{BackendExt, Task, WorkerBuilder, WorkerBuilderExt, WorkerContext, WorkerError};
+use apalis_postgres::{Config, PostgresStorage};
+use serde::Deserialize;
+use serde_json::Value;
+use sqlx::PgPool;
+use tracing::{debug, info, warn};
+use ulid::Ulid;
+
+use crate::{
+    Handler, Job, LiveModel, QueueError,
+    listen::{self, Background, Heard},
+    live::Process,
+    poll::{Bell, OnBell},
+    pool,
+    run::{Runner, Running},
+    store,
 };
 
-use chrono::{DateTime, Utc};
-use contract::{JobId, Problem};
-use sqlx::{PgConnection, PgPool};
+/// Connections beside the slots': apalis' own, the listener, the beats, the sweep.
+const SPARE_CONNECTIONS: u32 = 5;
 
-use crate::{HandlerError, Job, LiveModel, QueueError};
+/// Heartbeats that an apalis worker may miss before its jobs go to others.
+const MISSED_HEARTBEATS: usize = 3;
+
+/// Beats of this process that fit into a lease on a job.
+const BEATS_PER_LEASE: u32 = 5;
+
+/// Pause before apalis' worker is built again. Longer than a failed beat's pause, so that after an outage
+/// every process has renewed its leases before jobs are dealt out again.
+const RESTART: Duration = Duration::from_secs(1);
 
 /// How a worker process takes jobs.
 #[derive(Debug, Clone)]
@@ -21,7 +48,9 @@ pub struct WorkerConfig {
     pub models: Vec<LiveModel>,
     /// How long a job in flight may go on after the shutdown signal.
     pub grace: Duration,
-    /// How often apalis' workers beat; one that missed three beats loses its jobs to the others.
+    /// How often the process says that it lives and holds its jobs; five missed beats free a job.
+    pub beat: Duration,
+    /// How often apalis' worker beats; three missed beats hand its jobs to others. At least a second.
     pub heartbeat: Duration,
     /// How long finished jobs are kept.
     pub keep_finished: Duration,
@@ -33,84 +62,191 @@ impl Default for WorkerConfig {
             slots: 1,
             models: Vec::new(),
             grace: Duration::from_secs(30),
+            beat: Duration::from_secs(2),
             heartbeat: Duration::from_secs(5),
             keep_finished: Duration::from_secs(3600),
         }
     }
 }
 
-/// Runs one job at a time per slot.
-pub trait Handler<J: Job>: Send + Sync + 'static {
-    /// Does the work and stores the outcome with [`JobContext::finish`].
-    ///
-    /// An `Err` is a fault of the machine and is tried again; what is wrong with the job itself is an outcome.
-    fn handle(&self, context: JobContext<J>, job: J)
-    -> impl Future<Output = Result<(), HandlerError>> + Send;
-}
-
-/// What a handler knows of the job besides its body.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct JobContext<J> {
-    /// The job's id.
-    pub id: JobId,
-    /// 1 at the first try.
-    pub attempt: u32,
-    /// The instant by which the caller stops waiting.
-    pub deadline: DateTime<Utc>,
-    /// When the job was submitted.
-    pub created_at: DateTime<Utc>,
-    /// Becomes true when the caller has left.
-    pub cancelled: Arc<AtomicBool>,
-    job: PhantomData<fn() -> J>,
-}
-
-/// What became of an outcome.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Finished {
-    /// It is the job's outcome once the transaction commits.
-    Stored,
-    /// The job has another outcome, was cancelled, or is another worker's by now: roll back.
-    Superseded,
-}
-
-impl<J: Job> JobContext<J> {
-    /// Writes the outcome in the caller's transaction, so that it and the caller's own rows commit together.
-    ///
-    /// # Errors
-    /// Fails when the database does.
-    pub async fn finish(
-        &self,
-        _connection: &mut PgConnection,
-        _outcome: &Result<J::Outcome, Problem>,
-    ) -> Result<Finished, QueueError> {
-        Ok(Finished::Superseded)
+impl WorkerConfig {
+    /// How long a job stays this worker's without a beat.
+    pub(crate) fn lease(&self) -> Duration {
+        self.beat * BEATS_PER_LEASE
     }
 }
 
 /// Runs jobs of one kind until `shutdown` resolves and the jobs in flight are done, or `grace` is over.
 ///
+/// Dropping the future stops everything at once, as a crash would.
+///
 /// # Errors
 /// Fails when the database cannot be reached at the start; later it waits for the database to come back.
 pub async fn run_worker<J, H>(
-    _pool: PgPool,
-    _config: WorkerConfig,
-    _handler: H,
-    shutdown: impl Future<Output = ()> + Send + 'static,
+    pool: PgPool,
+    config: WorkerConfig,
+    handler: H,
+    shutdown: impl Future<Output = ()> + Send,
 ) -> Result<(), QueueError>
 where
     J: Job,
     H: Handler<J>,
 {
-    shutdown.await;
+    let slots = u32::try_from(config.slots).unwrap_or(u32::MAX);
+    let pool = pool::own(&pool, slots.saturating_add(SPARE_CONNECTIONS)).await?;
+    let running = Arc::new(Running::default());
+    let _stop = StopAll(Arc::clone(&running));
+    let bell = Arc::new(Bell::default());
+    let _listener = ear::<J>(pool.clone(), Arc::clone(&bell), Arc::clone(&running));
+
+    let name = format!("{}-{}", J::QUEUE, Ulid::generate());
+    let runner = Runner {
+        pool: pool.clone(),
+        running: Arc::clone(&running),
+        handler: Arc::new(handler),
+        lease: config.lease(),
+    };
+    let process = Process { pool, name, queue: J::QUEUE, config, running };
+    process.beat().await?;
+    let beats = process.beats();
+    let _holds = process.holds();
+    let _sweeps = process.sweeps();
+    info!(worker = %process.name, slots = process.config.slots, "takes jobs of `{}`", J::QUEUE);
+
+    let mut shutdown = pin!(shutdown);
+    let last = loop {
+        let name = format!("{}-{}", J::QUEUE, Ulid::generate());
+        let context = WorkerContext::new(&name);
+        let mut worker = pin!(deal::<J, H>(&context, &process, &bell, runner.clone()));
+        tokio::select! {
+            ended = &mut worker => match ended {
+                Ok(()) => debug!("apalis' worker ended, starting another"),
+                Err(error) => warn!("apalis' worker failed, starting another: {error}"),
+            },
+            () = &mut shutdown => {
+                beats.0.abort();
+                drain(&process, &context, worker).await;
+                break name;
+            }
+        }
+        tokio::select! {
+            () = recover(&process, &name) => {}
+            () = &mut shutdown => break name,
+        }
+    };
+
+    beats.0.abort();
+    let left = process.running.attempts();
+    process.running.abort();
+    leave(&process, &last, &left).await;
+    info!(worker = %process.name, unfinished = left.len(), "stopped");
     Ok(())
 }
 
-/// Makes apalis' own schema; the project's migrations make the rest. Running it again does nothing.
-///
-/// # Errors
-/// Fails when the database does, or when the extension `hstore` cannot be made.
-pub async fn setup(pool: &PgPool) -> Result<(), QueueError> {
-    apalis_postgres::PostgresStorage::setup(pool).await?;
-    Ok(())
+/// Hears of new jobs and of callers that left.
+fn ear<J: Job>(pool: PgPool, bell: Arc<Bell>, running: Arc<Running>) -> Background {
+    #[derive(Deserialize)]
+    struct Inserted {
+        job_type: String,
+    }
+
+    listen::spawn(pool, &["apalis::job::insert", "job_cancelled"], move |heard| match heard {
+        // Cancellations that went unheard are found by the next beat.
+        Heard::Connected => bell.ring(),
+        Heard::Notification { channel: "job_cancelled", payload } => running.cancel(payload),
+        Heard::Notification { payload, .. } => {
+            let other = serde_json::from_str::<Inserted>(payload).is_ok_and(|new| new.job_type != J::QUEUE);
+            if !other {
+                bell.ring();
+            }
+        }
+    })
+}
+
+/// Lets apalis deal out jobs, until it fails or `context` is stopped and the jobs in flight are done.
+async fn deal<J, H>(
+    context: &WorkerContext,
+    process: &Process,
+    bell: &Arc<Bell>,
+    runner: Runner<H>,
+) -> Result<(), WorkerError>
+where
+    J: Job,
+    H: Handler<J>,
+{
+    // Locking is off because fetching already locks: it would only write each row once more.
+    let config = Config::default()
+        .queue(J::QUEUE)
+        .batch_size(1)
+        .heartbeat_interval(process.config.heartbeat)
+        .missed_heartbeats(MISSED_HEARTBEATS)
+        .lock_tasks(false);
+    let storage = PostgresStorage::<Value>::new(&process.pool).with_config(config);
+    WorkerBuilder::new(context)
+        .backend(storage.poll_with_strategy(OnBell::new(Arc::clone(bell))))
+        .concurrency(process.config.slots)
+        .build(tower::service_fn(move |task: Task<Value>| runner.clone().run::<J>(task)))
+        .run()
+        .await
+}
+
+/// Waits for the database, then gives back what apalis' worker `name` had taken and not begun.
+async fn recover(process: &Process, name: &str) {
+    loop {
+        tokio::time::sleep(RESTART).await;
+        match store::give_back(&process.pool, name, &process.running.ids()).await {
+            Ok(()) => return,
+            Err(error) => warn!("the database is not back: {error}"),
+        }
+    }
+}
+
+/// Takes no new jobs and waits for those in flight, at most for the grace.
+async fn drain(
+    process: &Process,
+    context: &WorkerContext,
+    worker: impl Future<Output = Result<(), WorkerError>>,
+) {
+    info!(worker = %process.name, in_flight = process.running.ids().len(), "stopping");
+    if let Err(error) = store::leave(&process.pool, &process.name).await {
+        warn!("could not say that this worker leaves: {error}");
+    }
+    if context.stop().is_err() {
+        return;
+    }
+    let drained = async {
+        if let Err(error) = worker.await {
+            warn!("apalis' worker failed while it stopped: {error}");
+        }
+        // Jobs of an earlier apalis worker, which ended before them.
+        while !process.running.is_empty() {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    if tokio::time::timeout(process.config.grace, drained).await.is_err() {
+        warn!("the grace is over, unfinished jobs go to other workers");
+    }
+}
+
+/// Leaves nothing behind that others would have to wait for.
+async fn leave(process: &Process, last: &str, unfinished: &BTreeMap<String, i32>) {
+    let left = async {
+        for (id, attempt) in unfinished {
+            store::release(&process.pool, id, *attempt).await?;
+        }
+        store::give_back(&process.pool, last, &[]).await?;
+        store::leave(&process.pool, &process.name).await
+    };
+    if let Err(error) = left.await {
+        warn!("could not give back unfinished jobs: {error}");
+    }
+}
+
+/// Stops what runs when the worker is dropped.
+struct StopAll(Arc<Running>);
+
+impl Drop for StopAll {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
 }

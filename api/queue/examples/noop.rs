@@ -1,0 +1,125 @@
+//! What the queue itself costs: submit and await jobs that do nothing, at 1 and at 50 clients.
+//!
+//! `TEST_DATABASE_URL=… cargo run --release -p queue --example noop [SLOTS]` makes a database of its own,
+//! runs a real worker in this process and prints one line per number of clients.
+
+use std::time::{Duration, Instant};
+
+use chrono::{DateTime, Utc};
+use contract::JobId;
+use queue::{Client, Finished, Handler, HandlerError, Job, JobContext, WorkerConfig, run_worker};
+use serde::{Deserialize, Serialize};
+use sqlx::{
+    AssertSqlSafe, Connection, PgConnection, PgPool,
+    postgres::{PgConnectOptions, PgPoolOptions},
+};
+use tokio::sync::oneshot;
+
+type Anything = Box<dyn std::error::Error + Send + Sync>;
+
+#[derive(Serialize, Deserialize)]
+struct Noop {
+    deadline: DateTime<Utc>,
+}
+
+impl Job for Noop {
+    const QUEUE: &'static str = "noop";
+
+    type Outcome = ();
+
+    fn deadline(&self) -> DateTime<Utc> {
+        self.deadline
+    }
+
+    fn expected_seconds(&self) -> f64 {
+        0.001
+    }
+}
+
+struct Nothing(PgPool);
+
+impl Handler<Noop> for Nothing {
+    async fn handle(&self, context: JobContext<Noop>, _: Noop) -> Result<(), HandlerError> {
+        let mut connection = self.0.acquire().await?;
+        match context.finish(&mut connection, &Ok(())).await? {
+            Finished::Stored => Ok(()),
+            Finished::Superseded => Err("a no-op was superseded".into()),
+        }
+    }
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Anything> {
+    let server =
+        std::env::var("TEST_DATABASE_URL").map_err(|_| "TEST_DATABASE_URL names no PostgreSQL server")?;
+    let slots: usize = std::env::args().nth(1).map_or(Ok(10), |slots| slots.parse())?;
+    let name = format!("noop_{}", JobId::generate().to_string().to_lowercase());
+    let mut admin = PgConnection::connect(&server).await?;
+    sqlx::raw_sql(AssertSqlSafe(format!("create database {name}"))).execute(&mut admin).await?;
+
+    let options =
+        server.parse::<PgConnectOptions>()?.database(&name).options([("synchronous_commit", "off")]);
+    let pool = PgPoolOptions::new().max_connections(20).connect_with(options).await?;
+    let measured = measure(pool.clone(), slots).await;
+    pool.close().await;
+    sqlx::raw_sql(AssertSqlSafe(format!("drop database {name} with (force)"))).execute(&mut admin).await?;
+    measured
+}
+
+async fn measure(pool: PgPool, slots: usize) -> Result<(), Anything> {
+    sqlx::migrate!("../../migrations").run(&pool).await?;
+    queue::setup(&pool).await?;
+    let (stop, stopped) = oneshot::channel::<()>();
+    let config = WorkerConfig { slots, ..WorkerConfig::default() };
+    let worker = tokio::spawn(run_worker::<Noop, _>(pool.clone(), config, Nothing(pool.clone()), async {
+        let _ = stopped.await;
+    }));
+    let client = Client::connect(pool).await?;
+    while client.live_workers().await?.is_empty() {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    round(&client, 1, 50).await?;
+
+    for (clients, jobs_each) in [(1, 500), (50, 100)] {
+        let started = Instant::now();
+        let mut latencies = round(&client, clients, jobs_each).await?;
+        let seconds = started.elapsed().as_secs_f64();
+        latencies.sort();
+        print(clients, slots, &latencies, seconds);
+    }
+    let _ = stop.send(());
+    worker.await??;
+    Ok(())
+}
+
+/// The latencies of `clients` callers, each of which submits its next job when it has the last answer.
+async fn round(client: &Client, clients: usize, jobs_each: usize) -> Result<Vec<Duration>, Anything> {
+    let callers: Vec<_> = (0..clients).map(|_| tokio::spawn(call(client.clone(), jobs_each))).collect();
+    let mut latencies = Vec::with_capacity(clients * jobs_each);
+    for caller in callers {
+        latencies.extend(caller.await??);
+    }
+    Ok(latencies)
+}
+
+async fn call(client: Client, jobs: usize) -> Result<Vec<Duration>, Anything> {
+    let mut latencies = Vec::with_capacity(jobs);
+    for _ in 0..jobs {
+        let job = Noop { deadline: Utc::now() + chrono::TimeDelta::seconds(60) };
+        let started = Instant::now();
+        client.submit(JobId::generate(), &job).await?.outcome().await??;
+        latencies.push(started.elapsed());
+    }
+    Ok(latencies)
+}
+
+#[expect(clippy::print_stdout, reason = "the figures are what this program is for")]
+fn print(clients: usize, slots: usize, sorted: &[Duration], seconds: f64) {
+    let at = |share: f64| sorted[((sorted.len() - 1) as f64 * share) as usize].as_secs_f64() * 1e3;
+    println!(
+        "{clients:3} clients, {slots} slots: p50 {:.2} ms, p99 {:.2} ms, {:.0} jobs/s",
+        at(0.5),
+        at(0.99),
+        sorted.len() as f64 / seconds,
+    );
+}

@@ -1,0 +1,104 @@
+//! What a worker process does beside its jobs: it says that it lives, holds its jobs, and sweeps.
+
+use std::{sync::Arc, time::Duration};
+
+use sqlx::PgPool;
+use tokio::time::MissedTickBehavior;
+use tracing::{debug, warn};
+
+use crate::{listen::Background, run::Running, store, worker::WorkerConfig};
+
+/// How often old rows are looked for.
+const SWEEP: Duration = Duration::from_secs(60);
+
+/// Pause before a beat that failed is tried again.
+const AFTER_FAILED_BEAT: Duration = Duration::from_millis(500);
+
+/// A live process, seen from the database.
+#[derive(Debug, Clone)]
+pub(crate) struct Process {
+    pub(crate) pool: PgPool,
+    pub(crate) name: String,
+    pub(crate) queue: &'static str,
+    pub(crate) config: WorkerConfig,
+    pub(crate) running: Arc<Running>,
+}
+
+impl Process {
+    /// Beats once: the process takes jobs.
+    pub(crate) async fn beat(&self) -> Result<(), sqlx::Error> {
+        let slots = i32::try_from(self.config.slots).unwrap_or(i32::MAX);
+        store::beat(&self.pool, &self.name, self.queue, slots, &self.config.models).await
+    }
+
+    /// Holds the jobs that run here, and stops those that need not go on.
+    async fn hold(&self) -> Result<(), sqlx::Error> {
+        let ids = self.running.ids();
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let held = store::hold(&self.pool, &ids, self.config.lease()).await?;
+        self.running.cancel_what_is_over(&held);
+        Ok(())
+    }
+
+    /// Beats until dropped.
+    pub(crate) fn beats(&self) -> Background {
+        let process = self.clone();
+        Background(tokio::spawn(async move {
+            loop {
+                let pause = match process.beat().await {
+                    Ok(()) => process.config.beat,
+                    Err(error) => {
+                        warn!("could not say that this worker lives: {error}");
+                        AFTER_FAILED_BEAT.min(process.config.beat)
+                    }
+                };
+                tokio::time::sleep(pause).await;
+            }
+        }))
+    }
+
+    /// Holds the running jobs until dropped; goes on while the process drains.
+    pub(crate) fn holds(&self) -> Background {
+        let process = self.clone();
+        Background(tokio::spawn(async move {
+            loop {
+                let pause = match process.hold().await {
+                    Ok(()) => process.config.beat,
+                    Err(error) => {
+                        warn!("could not hold the running jobs: {error}");
+                        AFTER_FAILED_BEAT.min(process.config.beat)
+                    }
+                };
+                tokio::time::sleep(pause).await;
+            }
+        }))
+    }
+
+    /// Sweeps until dropped.
+    pub(crate) fn sweeps(&self) -> Background {
+        let process = self.clone();
+        Background(tokio::spawn(async move {
+            let mut ticks = tokio::time::interval(SWEEP.min(process.config.keep_finished));
+            ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+            loop {
+                ticks.tick().await;
+                match process.sweep().await {
+                    Ok(0) => {}
+                    Ok(rows) => debug!(rows, "swept"),
+                    Err(error) => warn!("could not sweep: {error}"),
+                }
+            }
+        }))
+    }
+
+    async fn sweep(&self) -> Result<u64, sqlx::Error> {
+        let keep = self.config.keep_finished;
+        let mut rows = store::sweep_jobs(&self.pool, self.queue, keep).await?;
+        rows += store::sweep_tasks(&self.pool, self.queue, keep).await?;
+        rows += store::sweep_workers(&self.pool).await?;
+        rows += store::sweep_apalis_workers(&self.pool, keep).await?;
+        Ok(rows)
+    }
+}

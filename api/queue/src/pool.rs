@@ -1,0 +1,34 @@
+//! The queue's own connections and apalis' schema.
+
+use std::time::Duration;
+
+use apalis_postgres::PostgresStorage;
+use sqlx::{PgPool, postgres::PgPoolOptions};
+
+use crate::QueueError;
+
+/// How long a query waits for a connection before it fails.
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// A pool on the database of `pool` for the queue alone, whose commits do not wait for the disk.
+///
+/// A crash of Postgres can then lose the last milliseconds of queued jobs. Their callers are waiting and
+/// see an error, so nothing that was acknowledged is lost; samples are written through the caller's own
+/// pool, which waits.
+pub(crate) async fn own(pool: &PgPool, max_connections: u32) -> Result<PgPool, sqlx::Error> {
+    let options = (*pool.connect_options()).clone().options([("synchronous_commit", "off")]);
+    PgPoolOptions::new()
+        .max_connections(max_connections)
+        .acquire_timeout(ACQUIRE_TIMEOUT)
+        .connect_with(options)
+        .await
+}
+
+/// Makes apalis' own schema; the project's migrations make the rest. Running it again does nothing.
+///
+/// # Errors
+/// Fails when the database does, or when the extension `hstore` cannot be made.
+pub async fn setup(pool: &PgPool) -> Result<(), QueueError> {
+    PostgresStorage::setup(pool).await?;
+    Ok(())
+}

@@ -1,0 +1,351 @@
+//! The SQL of the queue, one statement per function.
+//!
+//! `apalis.jobs` is written here in two places where apalis' own calls would not do: a new job and its task
+//! are one statement (so that neither is ever without the other), and a task is put off or given back.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+use sqlx::{PgConnection, PgPool, postgres::types::PgInterval};
+
+use crate::LiveModel;
+
+/// Attempts that a job gets before it is given up.
+pub(crate) const MAX_ATTEMPTS: i32 = 3;
+
+/// Apalis must never give a task up by itself: its callers would hear nothing. The guard is [`MAX_ATTEMPTS`].
+const MAX_DEALS: i32 = 1_000_000;
+
+/// Silence after which a worker counts as dead, for admission.
+const DEAD_AFTER: Duration = Duration::from_secs(15);
+
+/// A job to be inserted.
+pub(crate) struct NewJob<'a> {
+    pub(crate) id: &'a str,
+    pub(crate) queue: &'a str,
+    pub(crate) expected_seconds: f64,
+    pub(crate) deadline: DateTime<Utc>,
+    pub(crate) payload: &'a [u8],
+    pub(crate) trace: &'a BTreeMap<String, String>,
+}
+
+/// Whether a job was inserted, and what that hung on.
+#[derive(Debug)]
+pub(crate) struct Admission {
+    pub(crate) admitted: bool,
+    pub(crate) open_seconds: f64,
+    pub(crate) slots: u32,
+    pub(crate) patience_seconds: f64,
+}
+
+/// Inserts the job and its task unless the work ahead would outlast the job's patience.
+///
+/// A free slot takes a job whatever its patience. Jobs submitted at the same moment do not see each other,
+/// so a burst can overshoot by as many jobs as there are connections.
+pub(crate) async fn submit(pool: &PgPool, job: NewJob<'_>) -> Result<Admission, sqlx::Error> {
+    let (keys, values): (Vec<&str>, Vec<&str>) =
+        job.trace.iter().map(|(key, value)| (key.as_str(), value.as_str())).unzip();
+    let (admitted, open_seconds, slots, patience_seconds): (bool, f64, i64, f64) = sqlx::query_as(
+        "with load as (
+            select
+                count(*) as open_jobs,
+                coalesce(sum(expected_seconds), 0) as open_seconds,
+                extract(epoch from $4 - now())::float8 - $3 as patience_seconds,
+                (
+                    select coalesce(sum(slots), 0) from live_workers
+                    where queue = $2 and last_seen > now() - $8
+                ) as slots
+            from jobs
+            where queue = $2 and finished_at is null and cancelled_at is null and deadline > now()
+        ), job as (
+            insert into jobs (id, queue, expected_seconds, deadline)
+            select $1, $2, $3, $4 from load
+            where open_jobs < slots
+                or (slots > 0 and open_seconds <= slots * greatest(patience_seconds, 0))
+            returning id
+        ), task as (
+            insert into apalis.jobs
+                (id, job_type, job, status, attempts, max_attempts, run_at, priority, metadata)
+            select id, $2, $5, 'Pending', 0, $9, now(), 0, hstore($6::text[], $7::text[]) from job
+            returning id
+        )
+        select exists (select from task), open_seconds, slots::bigint, patience_seconds from load",
+    )
+    .bind(job.id)
+    .bind(job.queue)
+    .bind(job.expected_seconds)
+    .bind(job.deadline)
+    .bind(job.payload)
+    .bind(keys)
+    .bind(values)
+    .bind(interval(DEAD_AFTER))
+    .bind(MAX_DEALS)
+    .fetch_one(pool)
+    .await?;
+    Ok(Admission { admitted, open_seconds, slots: u32::try_from(slots).unwrap_or(0), patience_seconds })
+}
+
+/// What a waiter finds.
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    Open,
+    Finished(Value),
+    Missing,
+}
+
+pub(crate) async fn outcome(pool: &PgPool, id: &str) -> Result<Outcome, sqlx::Error> {
+    let row: Option<(bool, Option<Value>)> =
+        sqlx::query_as("select finished_at is not null, outcome from jobs where id = $1")
+            .bind(id)
+            .fetch_optional(pool)
+            .await?;
+    Ok(match row {
+        None => Outcome::Missing,
+        Some((true, outcome)) => Outcome::Finished(outcome.unwrap_or_default()),
+        Some((false, _)) => Outcome::Open,
+    })
+}
+
+pub(crate) async fn cancel(pool: &PgPool, id: &str) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "update jobs set cancelled_at = now() where id = $1 and finished_at is null and cancelled_at is null",
+    )
+    .bind(id)
+    .execute(pool)
+    .await?;
+    Ok(())
+}
+
+/// A job that this worker now holds.
+#[derive(Debug, sqlx::FromRow)]
+pub(crate) struct Begun {
+    pub(crate) attempt: i32,
+    pub(crate) deadline: DateTime<Utc>,
+    pub(crate) created_at: DateTime<Utc>,
+    pub(crate) started_at: DateTime<Utc>,
+}
+
+/// Takes the job for `lease`, unless there is nothing left to do or somebody else holds it.
+pub(crate) async fn begin(pool: &PgPool, id: &str, lease: Duration) -> Result<Option<Begun>, sqlx::Error> {
+    sqlx::query_as(
+        "update jobs set attempts = attempts + 1, started_at = now(), held_until = now() + $2
+        where id = $1 and finished_at is null and cancelled_at is null and deadline > now()
+            and attempts < $3 and (held_until is null or held_until < now())
+        returning attempts as attempt, deadline, created_at, started_at",
+    )
+    .bind(id)
+    .bind(interval(lease))
+    .bind(MAX_ATTEMPTS)
+    .fetch_optional(pool)
+    .await
+}
+
+/// Gives a job that can no longer be worked on the outcome it has earned.
+///
+/// True when the job is settled, by this call or before; false when another worker holds it.
+pub(crate) async fn settle(pool: &PgPool, id: &str) -> Result<bool, sqlx::Error> {
+    let settled: Option<bool> = sqlx::query_scalar(
+        "with settled as (
+            update jobs set finished_at = now(), outcome = jsonb_build_object('Err', case
+                when cancelled_at is not null then jsonb_build_object('problem', 'cancelled')
+                when attempts >= $2 then jsonb_build_object('problem', 'abandoned', 'attempts', attempts)
+                else jsonb_build_object('problem', 'deadline_passed')
+            end)
+            where id = $1 and finished_at is null and (held_until is null or held_until < now())
+                and (cancelled_at is not null or attempts >= $2 or deadline <= now())
+            returning id
+        )
+        select exists (select from settled) or finished_at is not null from jobs where id = $1",
+    )
+    .bind(id)
+    .bind(MAX_ATTEMPTS)
+    .fetch_optional(pool)
+    .await?;
+    Ok(settled.unwrap_or(true))
+}
+
+/// Writes an outcome for the attempt that still holds the job; false when the job is no longer its own.
+pub(crate) async fn finish(
+    connection: &mut PgConnection,
+    id: &str,
+    attempt: i32,
+    outcome: &Value,
+) -> Result<bool, sqlx::Error> {
+    let done = sqlx::query(
+        "update jobs set finished_at = now(), held_until = null, outcome = $3
+        where id = $1 and attempts = $2 and finished_at is null and cancelled_at is null",
+    )
+    .bind(id)
+    .bind(attempt)
+    .bind(outcome)
+    .execute(connection)
+    .await?;
+    Ok(done.rows_affected() == 1)
+}
+
+/// Lets go of a job that was begun in `attempt`; others may begin it at once.
+pub(crate) async fn release(pool: &PgPool, id: &str, attempt: i32) -> Result<(), sqlx::Error> {
+    sqlx::query("update jobs set held_until = null where id = $1 and attempts = $2")
+        .bind(id)
+        .bind(attempt)
+        .execute(pool)
+        .await?;
+    Ok(())
+}
+
+/// The state of a job that this process runs.
+#[derive(Debug, sqlx::FromRow)]
+pub(crate) struct Held {
+    pub(crate) id: String,
+    pub(crate) attempt: i32,
+    /// Whether the caller left or the job has an outcome.
+    pub(crate) over: bool,
+}
+
+/// Holds the jobs for another `lease` and says how they stand.
+pub(crate) async fn hold(pool: &PgPool, ids: &[String], lease: Duration) -> Result<Vec<Held>, sqlx::Error> {
+    sqlx::query_as(
+        "update jobs set held_until = case when finished_at is null then now() + $2 end
+        where id = any($1)
+        returning id, attempts as attempt, cancelled_at is not null or finished_at is not null as over",
+    )
+    .bind(ids)
+    .bind(interval(lease))
+    .fetch_all(pool)
+    .await
+}
+
+/// Puts the task off; apalis deals it out again after `pause`.
+pub(crate) async fn put_off(pool: &PgPool, id: &str, pause: Duration) -> Result<(), sqlx::Error> {
+    sqlx::query("update apalis.jobs set run_at = now() + $2 where id = $1")
+        .bind(id)
+        .bind(interval(pause))
+        .execute(pool)
+        .await?;
+    Ok(())
+}
+
+/// Gives back the tasks that apalis' worker `name` took, but for those that still run here.
+pub(crate) async fn give_back(pool: &PgPool, name: &str, running: &[String]) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "update apalis.jobs set status = 'Pending', lock_by = null, lock_at = null
+        where lock_by = $1 and status in ('Queued', 'Running') and id <> all($2)",
+    )
+    .bind(name)
+    .bind(running)
+    .execute(pool)
+    .await?;
+    Ok(())
+}
+
+/// Says that the worker process `name` lives.
+pub(crate) async fn beat(
+    pool: &PgPool,
+    name: &str,
+    queue: &str,
+    slots: i32,
+    models: &[LiveModel],
+) -> Result<(), sqlx::Error> {
+    let (ids, costs): (Vec<&str>, Vec<f64>) =
+        models.iter().map(|model| (model.model_id.as_str(), model.relative_cost)).unzip();
+    sqlx::query(
+        "with beat as (
+            insert into live_workers (name, queue, slots) values ($1, $2, $3)
+            on conflict (name) do update set last_seen = now()
+            returning name
+        )
+        insert into live_models (worker, model_id, relative_cost)
+        select beat.name, model.id, model.cost
+        from beat, unnest($4::text[], $5::float8[]) as model (id, cost)
+        on conflict do nothing",
+    )
+    .bind(name)
+    .bind(queue)
+    .bind(slots)
+    .bind(ids)
+    .bind(costs)
+    .execute(pool)
+    .await?;
+    Ok(())
+}
+
+pub(crate) async fn leave(pool: &PgPool, name: &str) -> Result<(), sqlx::Error> {
+    sqlx::query("delete from live_workers where name = $1").bind(name).execute(pool).await?;
+    Ok(())
+}
+
+pub(crate) async fn live_workers(pool: &PgPool) -> Result<BTreeMap<String, u32>, sqlx::Error> {
+    let rows: Vec<(String, i64)> = sqlx::query_as(
+        "select queue, sum(slots)::bigint from live_workers where last_seen > now() - $1 group by queue",
+    )
+    .bind(interval(DEAD_AFTER))
+    .fetch_all(pool)
+    .await?;
+    Ok(rows.into_iter().map(|(queue, slots)| (queue, u32::try_from(slots).unwrap_or(0))).collect())
+}
+
+pub(crate) async fn live_models(pool: &PgPool) -> Result<Vec<LiveModel>, sqlx::Error> {
+    let rows: Vec<(String, f64)> = sqlx::query_as(
+        "select model_id, min(relative_cost)
+        from live_models join live_workers on live_workers.name = live_models.worker
+        where last_seen > now() - $1
+        group by model_id order by model_id",
+    )
+    .bind(interval(DEAD_AFTER))
+    .fetch_all(pool)
+    .await?;
+    Ok(rows.into_iter().map(|(model_id, relative_cost)| LiveModel { model_id, relative_cost }).collect())
+}
+
+/// Deletes the jobs of `queue` that finished or ran out of time longer than `keep` ago.
+pub(crate) async fn sweep_jobs(pool: &PgPool, queue: &str, keep: Duration) -> Result<u64, sqlx::Error> {
+    let done = sqlx::query(
+        "delete from jobs where queue = $1
+            and (finished_at < now() - $2 or (finished_at is null and deadline < now() - $2))",
+    )
+    .bind(queue)
+    .bind(interval(keep))
+    .execute(pool)
+    .await?;
+    Ok(done.rows_affected())
+}
+
+/// Deletes the tasks of `queue` whose jobs are gone.
+pub(crate) async fn sweep_tasks(pool: &PgPool, queue: &str, keep: Duration) -> Result<u64, sqlx::Error> {
+    let done = sqlx::query(
+        "delete from apalis.jobs as task where job_type = $1 and run_at < now() - $2
+            and not exists (select from jobs where jobs.id = task.id)",
+    )
+    .bind(queue)
+    .bind(interval(keep))
+    .execute(pool)
+    .await?;
+    Ok(done.rows_affected())
+}
+
+/// Deletes the rows of dead worker processes.
+pub(crate) async fn sweep_workers(pool: &PgPool) -> Result<u64, sqlx::Error> {
+    let done = sqlx::query("delete from live_workers where last_seen < now() - 4 * $1")
+        .bind(interval(DEAD_AFTER))
+        .execute(pool)
+        .await?;
+    Ok(done.rows_affected())
+}
+
+/// Deletes apalis' rows of workers that are dead for longer than `keep` and hold no task. A row that goes
+/// too early would strand the tasks that it holds.
+pub(crate) async fn sweep_apalis_workers(pool: &PgPool, keep: Duration) -> Result<u64, sqlx::Error> {
+    let done = sqlx::query(
+        "delete from apalis.workers as worker where last_seen < now() - $1
+            and not exists (select from apalis.jobs where lock_by = worker.id)",
+    )
+    .bind(interval(keep))
+    .execute(pool)
+    .await?;
+    Ok(done.rows_affected())
+}
+
+fn interval(duration: Duration) -> PgInterval {
+    PgInterval { months: 0, days: 0, microseconds: i64::try_from(duration.as_micros()).unwrap_or(i64::MAX) }
+}

@@ -1,0 +1,188 @@
+//! The queue against a real Postgres, with things going wrong.
+
+mod support;
+
+use std::time::{Duration, Instant};
+
+use contract::JobId;
+use support::{Act, Database, Toy, Toys, Worker, config, eventually, live};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_whose_worker_died_is_finished_by_another() {
+    let database = Database::create().await;
+    let (client, toys) = (database.client().await, Toys::new(&database));
+    let first = Worker::start(&toys, 1);
+    live(&client).await;
+    let id = JobId::generate();
+    let pending = client.submit(id, &Toy::new(Act::Sleep(1500))).await.unwrap();
+    eventually("the job runs", || async { toys.seen(id).now == 1 }).await;
+
+    first.crash().await;
+    let second = Worker::start(&toys, 1);
+
+    assert_eq!(pending.outcome().await.unwrap(), Ok(1500));
+    assert_eq!((toys.seen(id).started, toys.seen(id).most_at_once), (2, 1));
+    second.stop().await;
+    database.drop_database().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_that_finished_before_its_worker_died_does_not_run_again() {
+    let database = Database::create().await;
+    let (client, toys) = (database.client().await, Toys::new(&database));
+    let first = Worker::start(&toys, 1);
+    live(&client).await;
+    let id = JobId::generate();
+    assert_eq!(client.submit(id, &Toy::new(Act::Answer(1))).await.unwrap().outcome().await.unwrap(), Ok(1));
+    first.crash().await;
+
+    // As if apalis had not been told: the outcome and its acknowledgement are two transactions.
+    sqlx::query("update apalis.jobs set status = 'Pending', lock_by = null, done_at = null")
+        .execute(&database.pool)
+        .await
+        .unwrap();
+    let second = Worker::start(&toys, 1);
+
+    let acknowledged = || async {
+        let status: String =
+            sqlx::query_scalar("select status from apalis.jobs").fetch_one(&database.pool).await.unwrap();
+        status == "Done"
+    };
+    eventually("apalis is told", acknowledged).await;
+    assert_eq!(toys.seen(id).started, 1);
+    second.stop().await;
+    database.drop_database().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_workers_never_run_one_job_twice_at_the_same_time() {
+    let database = Database::create().await;
+    let (client, toys) = (database.client().await, Toys::new(&database));
+    let workers = [Worker::start(&toys, 4), Worker::start(&toys, 4)];
+    live(&client).await;
+
+    let mut jobs = Vec::new();
+    for number in 0..60 {
+        let id = JobId::generate();
+        let act = if number % 3 == 0 { Act::Sleep(300) } else { Act::Answer(300) };
+        jobs.push((id, client.submit(id, &Toy::new(act)).await.unwrap()));
+        if number % 20 == 10 {
+            // As apalis does when it wrongly takes a worker for dead.
+            sqlx::query("update apalis.jobs set status = 'Pending', lock_by = null where status = 'Queued'")
+                .execute(&database.pool)
+                .await
+                .unwrap();
+        }
+    }
+
+    for (id, pending) in jobs {
+        assert_eq!(pending.outcome().await.unwrap(), Ok(300));
+        let seen = toys.seen(id);
+        assert_eq!((seen.started, seen.most_at_once, seen.superseded), (1, 1, false), "{id}");
+    }
+    for worker in workers {
+        worker.stop().await;
+    }
+    database.drop_database().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn answers_come_after_every_connection_was_killed() {
+    let database = Database::create().await;
+    let (client, toys) = (database.client().await, Toys::new(&database));
+    let worker = Worker::start(&toys, 2);
+    live(&client).await;
+    let id = JobId::generate();
+    let running = client.submit(id, &Toy::new(Act::Sleep(1000))).await.unwrap();
+    eventually("the job runs", || async { toys.seen(id).now == 1 }).await;
+
+    sqlx::query(
+        "select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and pid <> pg_backend_pid()",
+    )
+    .execute(&database.pool)
+    .await
+    .unwrap();
+    let started = Instant::now();
+
+    assert_eq!(running.outcome().await.unwrap(), Ok(1000));
+    assert_eq!(toys.seen(id).started, 1);
+    let next = async {
+        loop {
+            match client.submit(JobId::generate(), &Toy::new(Act::Answer(5))).await {
+                Ok(pending) => break pending.outcome().await.unwrap(),
+                Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
+            }
+        }
+    };
+    assert_eq!(next.await, Ok(5));
+    assert!(started.elapsed() < Duration::from_secs(8), "{:?}", started.elapsed());
+    worker.stop().await;
+    database.drop_database().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_killed_listen_connection_delays_an_answer_by_no_more_than_the_slow_re_read() {
+    let database = Database::create().await;
+    let (client, toys) = (database.client().await, Toys::new(&database));
+    let worker = Worker::start(&toys, 1);
+    live(&client).await;
+
+    sqlx::query(
+        "select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and query like '%job_finished%' and pid <> pg_backend_pid()",
+    )
+    .execute(&database.pool)
+    .await
+    .unwrap();
+    let started = Instant::now();
+    let pending = client.submit(JobId::generate(), &Toy::new(Act::Answer(5))).await.unwrap();
+
+    assert_eq!(pending.outcome().await.unwrap(), Ok(5));
+    assert!(started.elapsed() < Duration::from_millis(3500), "{:?}", started.elapsed());
+    worker.stop().await;
+    database.drop_database().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stopping_worker_finishes_what_it_began_and_begins_nothing() {
+    let database = Database::create().await;
+    let (client, toys) = (database.client().await, Toys::new(&database));
+    let worker = Worker::start(&toys, 1);
+    live(&client).await;
+    let (first, second) = (JobId::generate(), JobId::generate());
+    let begun = client.submit(first, &Toy::new(Act::Sleep(800))).await.unwrap();
+    let waiting = client.submit(second, &Toy::new(Act::Answer(2))).await.unwrap();
+    eventually("the first job runs", || async { toys.seen(first).now == 1 }).await;
+
+    worker.stop().await;
+
+    assert_eq!(begun.outcome().await.unwrap(), Ok(800));
+    assert_eq!(toys.seen(second).started, 0);
+    let next = Worker::start(&toys, 1);
+    assert_eq!(waiting.outcome().await.unwrap(), Ok(2));
+    next.stop().await;
+    database.drop_database().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_that_outlasts_the_grace_goes_to_another_worker_at_once() {
+    let database = Database::create().await;
+    let (client, toys) = (database.client().await, Toys::new(&database));
+    let mut hasty = config(1);
+    hasty.grace = Duration::from_millis(200);
+    let worker = Worker::start_with(&toys, hasty);
+    live(&client).await;
+    let id = JobId::generate();
+    let pending = client.submit(id, &Toy::new(Act::Sleep(2000))).await.unwrap();
+    eventually("the job runs", || async { toys.seen(id).now == 1 }).await;
+    worker.stop().await;
+
+    let next = Worker::start(&toys, 1);
+    eventually("the job runs again", || async { toys.seen(id).started == 2 }).await;
+
+    assert_eq!(pending.outcome().await.unwrap(), Ok(2000));
+    assert_eq!(toys.seen(id).most_at_once, 1);
+    next.stop().await;
+    database.drop_database().await;
+}

@@ -1,0 +1,268 @@
+//! The queue against a real Postgres: the ordinary ways of a job.
+
+mod support;
+
+use std::time::{Duration, Instant};
+
+use contract::{JobId, Problem};
+use queue::{AwaitError, SubmitError};
+use support::{Act, Database, Toy, Toys, Worker, config, eventually, live};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_is_answered_with_its_outcome_in_much_less_than_a_poll_interval() {
+    let database = Database::create().await;
+    let (client, toys) = (database.client().await, Toys::new(&database));
+    let worker = Worker::start(&toys, 2);
+    live(&client).await;
+    tokio::time::sleep(Duration::from_millis(1500)).await;
+
+    let started = Instant::now();
+    let mut answers = Vec::new();
+    for number in 0..5 {
+        let pending = client.submit(JobId::generate(), &Toy::new(Act::Answer(number))).await.unwrap();
+        answers.push(pending.outcome().await.unwrap());
+    }
+
+    assert_eq!(answers, [Ok(0), Ok(1), Ok(2), Ok(3), Ok(4)]);
+    assert!(started.elapsed() < Duration::from_millis(2500), "{:?}", started.elapsed());
+    worker.stop().await;
+    database.drop_database().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_problem_is_an_answer_and_is_never_retried() {
+    let database = Database::create().await;
+    let (client, toys) = (database.client().await, Toys::new(&database));
+    let worker = Worker::start(&toys, 1);
+    live(&client).await;
+    let id = JobId::generate();
+
+    let answer = client.submit(id, &Toy::new(Act::Refuse)).await.unwrap().outcome().await.unwrap();
+
+    assert_eq!(answer, Err(Problem::BadTarget { reason: "no".to_owned() }));
+    assert_eq!(toys.seen(id).started, 1);
+    worker.stop().await;
+    database.drop_database().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fault_of_the_machine_is_tried_again() {
+    let database = Database::create().await;
+    let (client, toys) = (database.client().await, Toys::new(&database));
+    let worker = Worker::start(&toys, 1);
+    live(&client).await;
+
+    let pending = client.submit(JobId::generate(), &Toy::new(Act::FailUntil(3))).await.unwrap();
+
+    assert_eq!(pending.outcome().await.unwrap(), Ok(3));
+    worker.stop().await;
+    database.drop_database().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_that_panics_is_given_up_after_three_attempts_and_the_worker_goes_on() {
+    let database = Database::create().await;
+    let (client, toys) = (database.client().await, Toys::new(&database));
+    let worker = Worker::start(&toys, 1);
+    live(&client).await;
+    let id = JobId::generate();
+
+    let answer = client.submit(id, &Toy::new(Act::Panic)).await.unwrap().outcome().await.unwrap();
+    let next =
+        client.submit(JobId::generate(), &Toy::new(Act::Answer(7))).await.unwrap().outcome().await.unwrap();
+
+    assert_eq!(answer, Err(Problem::Abandoned { attempts: 3 }));
+    assert_eq!(toys.seen(id).started, 3);
+    assert_eq!(next, Ok(7));
+    worker.stop().await;
+    database.drop_database().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn dropping_the_wait_cancels_the_job_while_it_runs() {
+    let database = Database::create().await;
+    let (client, toys) = (database.client().await, Toys::new(&database));
+    let worker = Worker::start(&toys, 1);
+    live(&client).await;
+    let id = JobId::generate();
+
+    let pending = client.submit(id, &Toy::new(Act::Sleep(20_000))).await.unwrap();
+    eventually("the job runs", || async { toys.seen(id).now == 1 }).await;
+    drop(pending);
+
+    eventually("the handler hears of it", || async { toys.seen(id).cancelled }).await;
+    let outcome = || async {
+        let outcome: Option<serde_json::Value> = sqlx::query_scalar("select outcome from jobs where id = $1")
+            .bind(id.to_string())
+            .fetch_one(&database.pool)
+            .await
+            .unwrap();
+        outcome == Some(serde_json::json!({"Err": {"problem": "cancelled"}}))
+    };
+    eventually("the outcome says so", outcome).await;
+    worker.stop().await;
+    database.drop_database().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_cancelled_before_its_turn_is_never_begun() {
+    let database = Database::create().await;
+    let (client, toys) = (database.client().await, Toys::new(&database));
+    let worker = Worker::start(&toys, 1);
+    live(&client).await;
+    let first = client.submit(JobId::generate(), &Toy::new(Act::Sleep(500))).await.unwrap();
+    let id = JobId::generate();
+
+    drop(client.submit(id, &Toy::new(Act::Answer(1))).await.unwrap());
+    assert_eq!(first.outcome().await.unwrap(), Ok(500));
+    let last = client.submit(JobId::generate(), &Toy::new(Act::Answer(2))).await.unwrap();
+
+    assert_eq!(last.outcome().await.unwrap(), Ok(2));
+    assert_eq!(toys.seen(id).started, 0);
+    worker.stop().await;
+    database.drop_database().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_wait_ends_at_the_deadline_and_the_late_outcome_is_still_stored() {
+    let database = Database::create().await;
+    let (client, toys) = (database.client().await, Toys::new(&database));
+    let worker = Worker::start(&toys, 1);
+    live(&client).await;
+    let id = JobId::generate();
+    let job = Toy::new(Act::Sleep(1200)).within(Duration::from_millis(400));
+
+    let started = Instant::now();
+    let answer = client.submit(id, &job).await.unwrap().outcome().await;
+
+    assert!(matches!(answer, Err(AwaitError::DeadlinePassed)), "{answer:?}");
+    assert!(started.elapsed() < Duration::from_millis(1100), "{:?}", started.elapsed());
+    let stored = || async {
+        let outcome: Option<serde_json::Value> = sqlx::query_scalar("select outcome from jobs where id = $1")
+            .bind(id.to_string())
+            .fetch_one(&database.pool)
+            .await
+            .unwrap();
+        outcome == Some(serde_json::json!({"Ok": 1200}))
+    };
+    eventually("the late outcome is stored", stored).await;
+    worker.stop().await;
+    database.drop_database().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_whose_deadline_passed_in_the_queue_is_never_begun() {
+    let database = Database::create().await;
+    let (client, toys) = (database.client().await, Toys::new(&database));
+    let worker = Worker::start(&toys, 1);
+    live(&client).await;
+    let first = client.submit(JobId::generate(), &Toy::new(Act::Sleep(900))).await.unwrap();
+    let id = JobId::generate();
+    let job = Toy::new(Act::Answer(1)).within(Duration::from_millis(300));
+
+    let late = client.submit(id, &job).await.unwrap().outcome().await;
+    assert_eq!(first.outcome().await.unwrap(), Ok(900));
+
+    assert!(matches!(late, Err(AwaitError::DeadlinePassed)), "{late:?}");
+    let outcome = || async {
+        let outcome: Option<serde_json::Value> = sqlx::query_scalar("select outcome from jobs where id = $1")
+            .bind(id.to_string())
+            .fetch_one(&database.pool)
+            .await
+            .unwrap();
+        outcome == Some(serde_json::json!({"Err": {"problem": "deadline_passed"}}))
+    };
+    eventually("the outcome says so", outcome).await;
+    assert_eq!(toys.seen(id).started, 0);
+    worker.stop().await;
+    database.drop_database().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_worker_nothing_is_taken() {
+    let database = Database::create().await;
+    let client = database.client().await;
+
+    let answer =
+        client.submit(JobId::generate(), &Toy::new(Act::Answer(1))).await.map(|pending| pending.id());
+
+    assert!(matches!(answer, Err(SubmitError::NoWorker { .. })), "{answer:?}");
+    let rows: i64 =
+        sqlx::query_scalar("select (select count(*) from jobs) + (select count(*) from apalis.jobs)")
+            .fetch_one(&database.pool)
+            .await
+            .unwrap();
+    assert_eq!(rows, 0);
+    database.drop_database().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn work_that_would_outlast_the_deadline_is_refused_with_an_honest_time() {
+    let database = Database::create().await;
+    let (client, toys) = (database.client().await, Toys::new(&database));
+    let worker = Worker::start(&toys, 2);
+    live(&client).await;
+    let long = Toy::new(Act::Sleep(20_000)).expecting(20.0);
+    let ahead = [
+        client.submit(JobId::generate(), &long).await.unwrap(),
+        client.submit(JobId::generate(), &long).await.unwrap(),
+    ];
+
+    // 40 s of work on 2 slots against a patience of 11 - 1 s.
+    let job = Toy::new(Act::Answer(1)).within(Duration::from_secs(11)).expecting(1.0);
+    let answer = client.submit(JobId::generate(), &job).await.map(|pending| pending.id());
+
+    let Err(SubmitError::Full { retry_after }) = answer else { panic!("{answer:?}") };
+    assert!((9.9..10.5).contains(&retry_after.as_secs_f64()), "{retry_after:?}");
+    drop(ahead);
+    eventually("cancelled work makes room", || async {
+        client.submit(JobId::generate(), &job).await.is_ok()
+    })
+    .await;
+    worker.stop().await;
+    database.drop_database().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_live_worker_shows_its_slots_and_models_until_it_stops() {
+    let database = Database::create().await;
+    let (client, toys) = (database.client().await, Toys::new(&database));
+    let worker = Worker::start(&toys, 3);
+    live(&client).await;
+
+    let workers = client.live_workers().await.unwrap();
+    let models = client.live_models().await.unwrap();
+    worker.stop().await;
+
+    assert_eq!(workers.into_iter().collect::<Vec<_>>(), [("toy".to_owned(), 3)]);
+    assert_eq!(models, config(3).models);
+    assert!(client.live_workers().await.unwrap().is_empty());
+    assert!(client.live_models().await.unwrap().is_empty());
+    database.drop_database().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn old_finished_jobs_are_swept_and_open_ones_stay() {
+    let database = Database::create().await;
+    let (client, toys) = (database.client().await, Toys::new(&database));
+    let mut config = config(2);
+    config.keep_finished = Duration::from_millis(500);
+    let worker = Worker::start_with(&toys, config);
+    live(&client).await;
+    let open = client.submit(JobId::generate(), &Toy::new(Act::Sleep(4000))).await.unwrap();
+    let done = client.submit(JobId::generate(), &Toy::new(Act::Answer(1))).await.unwrap();
+    assert_eq!(done.outcome().await.unwrap(), Ok(1));
+
+    let swept = || async {
+        let rows: Vec<String> = sqlx::query_scalar("select id from apalis.jobs union select id from jobs")
+            .fetch_all(&database.pool)
+            .await
+            .unwrap();
+        rows == [open.id().to_string()]
+    };
+    eventually("only the open job is left", swept).await;
+
+    assert_eq!(open.outcome().await.unwrap(), Ok(4000));
+    worker.stop().await;
+    database.drop_database().await;
+}

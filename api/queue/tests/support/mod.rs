@@ -1,0 +1,239 @@
+//! A database for each test, a toy job, and handlers that do as the job says.
+
+#![allow(dead_code, reason = "each test file uses its part")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot set up its stage has failed")]
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, atomic::Ordering},
+    time::Duration,
+};
+
+use chrono::{DateTime, Utc};
+use contract::{JobId, Problem};
+use queue::{Client, Finished, Handler, HandlerError, Job, JobContext, LiveModel, WorkerConfig, run_worker};
+use serde::{Deserialize, Serialize};
+use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool, postgres::PgPoolOptions};
+use tokio::{sync::oneshot, task::JoinHandle};
+
+/// A database of its own; `drop_database` ends it.
+pub struct Database {
+    pub pool: PgPool,
+    name: String,
+    server: String,
+}
+
+impl Database {
+    pub async fn create() -> Self {
+        let server = std::env::var("TEST_DATABASE_URL")
+            .expect("TEST_DATABASE_URL names no PostgreSQL server for tests; ./ops/test starts one");
+        let name = format!("queue_{}", JobId::generate().to_string().to_lowercase());
+        let mut admin = PgConnection::connect(&server).await.unwrap();
+        sqlx::raw_sql(AssertSqlSafe(format!("create database {name}"))).execute(&mut admin).await.unwrap();
+        let options = admin_options(&server).database(&name);
+        let pool = PgPoolOptions::new().max_connections(5).connect_with(options).await.unwrap();
+        sqlx::migrate!("../../migrations").run(&pool).await.unwrap();
+        queue::setup(&pool).await.unwrap();
+        Self { pool, name, server }
+    }
+
+    pub async fn client(&self) -> Client {
+        Client::connect(self.pool.clone()).await.unwrap()
+    }
+
+    pub async fn drop_database(self) {
+        self.pool.close().await;
+        let mut admin = PgConnection::connect(&self.server).await.unwrap();
+        let statement = format!("drop database {} with (force)", self.name);
+        sqlx::raw_sql(AssertSqlSafe(statement)).execute(&mut admin).await.unwrap();
+    }
+}
+
+fn admin_options(server: &str) -> sqlx::postgres::PgConnectOptions {
+    server.parse().unwrap()
+}
+
+/// What the handler is to do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Act {
+    /// Answer with the number.
+    Answer(u64),
+    /// Answer after the milliseconds, unless cancelled.
+    Sleep(u64),
+    /// Answer with a problem.
+    Refuse,
+    /// Fail as a machine does in the first attempts, then answer with the attempt.
+    FailUntil(u32),
+    /// Panic at every attempt.
+    Panic,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Toy {
+    pub act: Act,
+    pub deadline: DateTime<Utc>,
+    pub expected_seconds: f64,
+}
+
+impl Toy {
+    pub fn new(act: Act) -> Self {
+        Self { act, deadline: Utc::now() + chrono::TimeDelta::seconds(30), expected_seconds: 0.01 }
+    }
+
+    pub fn within(mut self, patience: Duration) -> Self {
+        self.deadline = Utc::now() + patience;
+        self
+    }
+
+    pub fn expecting(mut self, seconds: f64) -> Self {
+        self.expected_seconds = seconds;
+        self
+    }
+}
+
+impl Job for Toy {
+    const QUEUE: &'static str = "toy";
+
+    type Outcome = u64;
+
+    fn deadline(&self) -> DateTime<Utc> {
+        self.deadline
+    }
+
+    fn expected_seconds(&self) -> f64 {
+        self.expected_seconds
+    }
+}
+
+/// What a handler saw, by job.
+#[derive(Debug, Default, Clone)]
+pub struct Seen {
+    pub started: u32,
+    pub now: u32,
+    pub most_at_once: u32,
+    pub cancelled: bool,
+    pub superseded: bool,
+}
+
+#[derive(Clone)]
+pub struct Toys {
+    pub pool: PgPool,
+    pub seen: Arc<Mutex<HashMap<JobId, Seen>>>,
+}
+
+impl Toys {
+    pub fn new(database: &Database) -> Self {
+        Self { pool: database.pool.clone(), seen: Arc::default() }
+    }
+
+    pub fn seen(&self, id: JobId) -> Seen {
+        self.seen.lock().unwrap().get(&id).cloned().unwrap_or_default()
+    }
+
+    fn note(&self, id: JobId, note: impl FnOnce(&mut Seen)) {
+        note(self.seen.lock().unwrap().entry(id).or_default());
+    }
+}
+
+/// Counts a job as running while it lives.
+struct Inside(Toys, JobId);
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        self.0.note(self.1, |seen| seen.now -= 1);
+    }
+}
+
+impl Handler<Toy> for Toys {
+    async fn handle(&self, context: JobContext<Toy>, job: Toy) -> Result<(), HandlerError> {
+        self.note(context.id, |seen| {
+            seen.started += 1;
+            seen.now += 1;
+            seen.most_at_once = seen.most_at_once.max(seen.now);
+        });
+        let _inside = Inside(self.clone(), context.id);
+        let outcome = match job.act {
+            Act::Answer(number) => Ok(number),
+            Act::Refuse => Err(Problem::BadTarget { reason: "no".to_owned() }),
+            Act::FailUntil(attempt) if context.attempt < attempt => return Err("the disk is full".into()),
+            Act::FailUntil(_) => Ok(u64::from(context.attempt)),
+            Act::Panic => panic!("on purpose"),
+            Act::Sleep(ms) => {
+                for _ in 0..ms / 10 {
+                    tokio::time::sleep(Duration::from_millis(10)).await;
+                    if context.cancelled.load(Ordering::Acquire) {
+                        self.note(context.id, |seen| seen.cancelled = true);
+                        return Ok(());
+                    }
+                }
+                Ok(ms)
+            }
+        };
+        let mut transaction = self.pool.begin().await?;
+        match context.finish(&mut transaction, &outcome).await? {
+            Finished::Stored => transaction.commit().await?,
+            Finished::Superseded => self.note(context.id, |seen| seen.superseded = true),
+        }
+        Ok(())
+    }
+}
+
+/// A worker in this process; dropping it is a crash.
+pub struct Worker {
+    stop: Option<oneshot::Sender<()>>,
+    task: JoinHandle<Result<(), queue::QueueError>>,
+}
+
+impl Worker {
+    pub fn start(toys: &Toys, slots: usize) -> Self {
+        Self::start_with(toys, config(slots))
+    }
+
+    pub fn start_with(toys: &Toys, config: WorkerConfig) -> Self {
+        let (stop, stopped) = oneshot::channel::<()>();
+        let shutdown = async move {
+            let _ = stopped.await;
+        };
+        let task = tokio::spawn(run_worker::<Toy, _>(toys.pool.clone(), config, toys.clone(), shutdown));
+        Self { stop: Some(stop), task }
+    }
+
+    /// As SIGTERM does.
+    pub async fn stop(mut self) {
+        self.stop.take().unwrap().send(()).unwrap();
+        self.task.await.unwrap().unwrap();
+    }
+
+    /// As kill -9 does.
+    pub async fn crash(self) {
+        self.task.abort();
+        let _ = self.task.await;
+    }
+}
+
+/// Everything faster than in service, so that tests need not wait.
+pub fn config(slots: usize) -> WorkerConfig {
+    WorkerConfig {
+        slots,
+        models: vec![LiveModel { model_id: "toy_model".to_owned(), relative_cost: 1.0 }],
+        beat: Duration::from_millis(200),
+        heartbeat: Duration::from_millis(400),
+        grace: Duration::from_secs(10),
+        ..WorkerConfig::default()
+    }
+}
+
+/// Waits until a worker lives.
+pub async fn live(client: &Client) {
+    eventually("a worker lives", || async { !client.live_workers().await.unwrap().is_empty() }).await;
+}
+
+pub async fn eventually<F: Future<Output = bool>>(what: &str, mut check: impl FnMut() -> F) {
+    for _ in 0..1500 {
+        if check().await {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("never came true: {what}");
+}

@@ -54,7 +54,7 @@ pub struct MoleculeNode {
     pub depth: u32,
     /// Set if a route may buy it.
     pub block: Option<BlockIndex>,
-    /// `None` until it is expanded for the first time.
+    /// `None` until the network is asked about it.
     pub expansion: Option<Expansion>,
     /// Lower bound of the cost of what has not been tried on it; infinite when nothing is left.
     pub open: f64,
@@ -65,6 +65,13 @@ pub struct MoleculeNode {
     /// Steps of the longest branch of the shallowest way to make it from building blocks, or [`UNSOLVED`].
     pub height: u32,
     queued: bool,
+}
+
+impl MoleculeNode {
+    /// Whether a template has been tried on it.
+    pub fn is_expanded(&self) -> bool {
+        self.expansion.as_ref().is_some_and(|expansion| expansion.tried > 0)
+    }
 }
 
 /// A template that proposes a reaction.

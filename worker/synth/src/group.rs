@@ -193,7 +193,7 @@ impl<'a> Writer<'a> {
             building_block: block.map(|block| self.catalogue.id(block)),
             closest_building_block: if block.is_some() { 1.0 } else { nearest },
             depth,
-            expanded: molecule.expansion.is_some(),
+            expanded: molecule.is_expanded(),
         }
     }
 

@@ -74,8 +74,8 @@ impl RetroModel {
     }
 
     /// See [`Policy::rank`].
-    pub(crate) fn rank(&self, fingerprint: &Fingerprint, limit: usize, mass: f32) -> Vec<Ranked> {
-        self.policy.rank(fingerprint, limit, mass)
+    pub(crate) fn rank(&self, fingerprints: &[Fingerprint], limit: usize, mass: f32) -> Vec<Vec<Ranked>> {
+        self.policy.rank(fingerprints, limit, mass)
     }
 }
 

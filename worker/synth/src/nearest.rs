@@ -87,7 +87,8 @@ impl NearestIndex {
         }
         let mut best = Best { found: None, query_count: query_bits.len() as u32 };
         let mut seen = vec![0_u64; self.len().div_ceil(64)];
-        let mut visit = |block: usize, best: &mut Best| {
+        // `left` bounds the bits that a block can share which is met for the first time.
+        let mut visit = |block: usize, left: u32, best: &mut Best| {
             let word = &mut seen[block / 64];
             if *word >> (block % 64) & 1 == 1 {
                 return;
@@ -95,7 +96,7 @@ impl NearestIndex {
             *word |= 1 << (block % 64);
             let range = self.range(block);
             let count = range.len() as u32;
-            if !best.improves(block as u32, count.min(best.query_count), count) {
+            if !best.improves(block as u32, count.min(left), count) {
                 return;
             }
             let shared = self.bits[range].iter().filter(|&&bit| is_on[usize::from(bit)]).count() as u32;
@@ -103,9 +104,9 @@ impl NearestIndex {
                 best.found = Some((block as u32, shared, shared_or(best.query_count, count, shared)));
             }
         };
-        for (passed, &bit) in query_bits.iter().enumerate() {
+        let mut left = best.query_count;
+        for &bit in &query_bits {
             // A block not met so far sets none of the bits passed.
-            let left = best.query_count - passed as u32;
             if !best.improves(0, left, left) {
                 return best.answer();
             }
@@ -115,10 +116,11 @@ impl NearestIndex {
             let list =
                 self.list_starts[usize::from(bit)] as usize..self.list_starts[usize::from(bit) + 1] as usize;
             for &block in &self.lists[list] {
-                visit(block as usize, &mut best);
+                visit(block as usize, left, &mut best);
             }
+            left -= 1;
         }
-        (0..self.len()).for_each(|block| visit(block, &mut best));
+        (0..self.len()).for_each(|block| visit(block, left, &mut best));
         best.answer()
     }
 }
@@ -148,4 +150,43 @@ impl Best {
 
 fn shared_or(query_count: u32, count: u32, shared: u32) -> u32 {
     query_count + count - shared
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn fingerprints() -> impl Strategy<Value = Vec<Vec<u16>>> {
+        // Few bits, so that some are common and some are rare.
+        let bit = prop_oneof![0_u16..6, 0_u16..60, 0_u16..2048];
+        prop::collection::vec(prop::collection::vec(bit, 1..12), 1..80)
+    }
+
+    proptest! {
+        #[test]
+        fn the_nearest_is_what_a_full_comparison_finds(bits in fingerprints(), query in 0_usize..80, odd: bool) {
+            let all: Vec<Fingerprint> =
+                bits.iter().map(|bits| Fingerprint::from_on_bits(bits.iter().copied())).collect();
+            let query = all[query % all.len()];
+            let allowed = |block: u32| !odd || block % 3 == 1;
+
+            let found = NearestIndex::new(all.iter()).find(&query, allowed);
+
+            let expected = (0_u32..)
+                .zip(&all)
+                .filter(|(block, _)| allowed(*block))
+                .map(|(block, other)| (block, query.tanimoto(other)))
+                .reduce(|best, next| if next.1 > best.1 { next } else { best });
+            prop_assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn an_empty_shelf_has_no_nearest() {
+        let query = Fingerprint::from_on_bits([1, 2, 3]);
+
+        assert_eq!(NearestIndex::new(std::iter::empty()).find(&query, |_| true), None);
+    }
 }

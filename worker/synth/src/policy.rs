@@ -2,8 +2,8 @@
 //!
 //! `x -> layer1 -> ELU -> layer2 -> softmax` (Segler and Waller, 2017, as AiZynthFinder ships it), where `x` is
 //! the Morgan fingerprint. A fingerprint sets some 50 of its 2,048 bits, so the first layer is a sum of that
-//! many rows; the second is one pass over its weights, bound by memory, which threads would not speed up in a
-//! worker that runs a search per core.
+//! many rows; the second is one pass over its weights, bound by memory bandwidth, so a few molecules are asked
+//! about in one pass for little more than the price of one.
 
 use std::path::Path;
 
@@ -15,6 +15,8 @@ use crate::error::ModelError;
 
 /// Bits of the fingerprint.
 const INPUTS: usize = 2048;
+/// How many fingerprints share a pass over the weights.
+pub const TOGETHER: usize = 4;
 /// Partial sums of a dot product, so that the compiler can use vector registers.
 const LANES: usize = 16;
 
@@ -65,35 +67,32 @@ impl Policy {
         })
     }
 
-    /// The most probable templates, at most `limit`, most probable first, ties by row; no more of them than
-    /// are needed to reach the probability `mass` together.
-    pub fn rank(&self, fingerprint: &Fingerprint, limit: usize, mass: f32) -> Vec<Ranked> {
-        let mut scores = self.logits(fingerprint);
-        let top = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-        scores.iter_mut().for_each(|score| *score = (*score - top).exp());
-        let total: f32 = scores.iter().sum();
-        let mut ranked: Vec<Ranked> = (0_u32..)
-            .zip(&scores)
-            .map(|(template, score)| Ranked { template, probability: score / total })
-            .collect();
-        let order = |a: &Ranked, b: &Ranked| {
-            b.probability.total_cmp(&a.probability).then(a.template.cmp(&b.template))
-        };
-        if limit < ranked.len() {
-            ranked.select_nth_unstable_by(limit, order);
-            ranked.truncate(limit);
-        }
-        ranked.sort_unstable_by(order);
-        let mut covered = 0.0;
-        let enough = ranked.iter().position(|entry| {
-            covered += entry.probability;
-            covered >= mass
-        });
-        ranked.truncate(enough.map_or(ranked.len(), |last| last + 1));
-        ranked
+    /// For each of up to [`TOGETHER`] fingerprints, the most probable templates: at most `limit`, most probable
+    /// first, ties by row, and no more of them than are needed to reach the probability `mass` together.
+    ///
+    /// The answers do not depend on which fingerprints are asked about together.
+    pub fn rank(&self, fingerprints: &[Fingerprint], limit: usize, mass: f32) -> Vec<Vec<Ranked>> {
+        fingerprints
+            .chunks(TOGETHER)
+            .flat_map(|together| self.logits(together))
+            .map(|logits| most_probable(logits, limit, mass))
+            .collect()
     }
 
-    fn logits(&self, fingerprint: &Fingerprint) -> Vec<f32> {
+    /// The second layer's output for each fingerprint.
+    fn logits(&self, fingerprints: &[Fingerprint]) -> Vec<Vec<f32>> {
+        let hidden: Vec<Vec<f32>> =
+            fingerprints.iter().map(|fingerprint| self.hidden_layer(fingerprint)).collect();
+        let mut logits = vec![Vec::with_capacity(self.bias2.len()); fingerprints.len()];
+        for (row, bias) in self.layer2.chunks_exact(self.hidden).zip(&self.bias2) {
+            for (logits, hidden) in logits.iter_mut().zip(&hidden) {
+                logits.push(bias + dot(row, hidden));
+            }
+        }
+        logits
+    }
+
+    fn hidden_layer(&self, fingerprint: &Fingerprint) -> Vec<f32> {
         let mut hidden = self.bias1.clone();
         for bit in fingerprint.on_bits() {
             let row = &self.layer1[usize::from(bit) * self.hidden..][..self.hidden];
@@ -104,12 +103,33 @@ impl Policy {
                 *unit = unit.exp_m1();
             }
         }
-        self.layer2
-            .chunks_exact(self.hidden)
-            .zip(&self.bias2)
-            .map(|(row, bias)| bias + dot(row, &hidden))
-            .collect()
+        hidden
     }
+}
+
+/// The head of the list of templates by probability.
+fn most_probable(mut scores: Vec<f32>, limit: usize, mass: f32) -> Vec<Ranked> {
+    let top = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    scores.iter_mut().for_each(|score| *score = (*score - top).exp());
+    let total: f32 = scores.iter().sum();
+    let mut ranked: Vec<Ranked> = (0_u32..)
+        .zip(&scores)
+        .map(|(template, score)| Ranked { template, probability: score / total })
+        .collect();
+    let order =
+        |a: &Ranked, b: &Ranked| b.probability.total_cmp(&a.probability).then(a.template.cmp(&b.template));
+    if limit < ranked.len() {
+        ranked.select_nth_unstable_by(limit, order);
+        ranked.truncate(limit);
+    }
+    ranked.sort_unstable_by(order);
+    let mut covered = 0.0;
+    let enough = ranked.iter().position(|entry| {
+        covered += entry.probability;
+        covered >= mass
+    });
+    ranked.truncate(enough.map_or(ranked.len(), |last| last + 1));
+    ranked
 }
 
 /// The dot product of two slices of one length.

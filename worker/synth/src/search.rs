@@ -11,10 +11,11 @@ use chem::{Limits, Molecule, PreparedMolecule};
 
 use crate::catalogue::{BlockIndex, Catalogue};
 use crate::extract::{Choices, Extractor, Source};
-use crate::graph::{Expansion, Graph, MoleculeId, NO_ATOM, NewPrecursor};
+use crate::graph::{Expansion, Graph, MoleculeId, NO_ATOM, NewPrecursor, ReactionId};
 use crate::group::{Groups, Writer};
 use crate::model::RetroModel;
 use crate::plan::{Counts, Plan, Timings};
+use crate::policy::TOGETHER;
 use crate::task::{Budget, Stop, Task, Trivial};
 use crate::update::{Bounds, propagate};
 use crate::validate::Validator;
@@ -265,7 +266,7 @@ impl<'a> Search<'a> {
     fn widen(&mut self) {
         self.bounds.width += 1;
         for molecule in self.graph.all_molecules() {
-            if self.graph.molecule(molecule).expansion.is_some() {
+            if self.graph.molecule(molecule).is_expanded() {
                 self.graph.mark_molecule(molecule);
             }
         }
@@ -274,35 +275,72 @@ impl<'a> Search<'a> {
     /// Tries the next batch of templates on `id`.
     fn expand(&mut self, id: MoleculeId, deadline: Instant) {
         self.counts.expansions += 1;
-        let batch = BATCH << (2 * self.bounds.width);
-        let limits = Limits { max_bytes: usize::MAX, max_heavy_atoms: usize::MAX };
-        let parsed = Molecule::parse(&self.graph.molecule(id).smiles, limits);
-        let mut expansion = self.graph.molecule_mut(id).expansion.take().unwrap_or_else(|| {
-            self.counts.expanded_molecules += 1;
-            Expansion { ranked: Vec::new(), tried: 0, width: 0 }
-        });
-        if let Ok(molecule) = parsed {
-            if expansion.tried == expansion.ranked.len() {
-                let (limit, mass) = WIDTHS[self.bounds.width];
-                expansion.ranked = self.model.rank(&molecule.fingerprint(), limit, mass);
-                expansion.width = self.bounds.width;
-            }
-            self.apply(id, &molecule, &mut expansion, batch, deadline);
-        } else {
-            expansion.width = WIDTHS.len();
+        let Some(molecule) = self.parse(id) else {
+            // Written by the chemistry as a molecule and refused by it: there is nothing to try.
+            let expansion = Expansion { ranked: Vec::new(), tried: 1, width: WIDTHS.len() };
+            self.graph.molecule_mut(id).expansion = Some(expansion);
+            return self.graph.mark_molecule(id);
+        };
+        if self.graph.molecule(id).expansion.as_ref().is_none_or(|known| known.tried >= known.ranked.len()) {
+            self.rank(id, &molecule);
         }
+        let mut expansion = self.graph.molecule_mut(id).expansion.take().expect("search: it was ranked");
+        if expansion.tried == 0 {
+            self.counts.expanded_molecules += 1;
+        }
+        self.apply(id, &molecule, &mut expansion, deadline);
         self.graph.molecule_mut(id).expansion = Some(expansion);
         self.graph.mark_molecule(id);
     }
 
-    fn apply(
-        &mut self,
-        id: MoleculeId,
-        molecule: &Molecule,
-        expansion: &mut Expansion,
-        batch: usize,
-        deadline: Instant,
-    ) {
+    fn parse(&self, id: MoleculeId) -> Option<Molecule> {
+        let limits = Limits { max_bytes: usize::MAX, max_heavy_atoms: usize::MAX };
+        Molecule::parse(&self.graph.molecule(id).smiles, limits).ok()
+    }
+
+    /// Asks the network about `id` and, in the same pass, about molecules that are likely to be next.
+    fn rank(&mut self, id: MoleculeId, molecule: &Molecule) {
+        let mut ids = vec![id];
+        let mut fingerprints = vec![molecule.fingerprint()];
+        for other in self.likely_next(id) {
+            if let Some(molecule) = self.parse(other) {
+                ids.push(other);
+                fingerprints.push(molecule.fingerprint());
+            }
+        }
+        let (limit, mass) = WIDTHS[self.bounds.width];
+        for (id, ranked) in ids.into_iter().zip(self.model.rank(&fingerprints, limit, mass)) {
+            let known = &mut self.graph.molecule_mut(id).expansion;
+            let tried = known.as_ref().map_or(0, |known| known.tried);
+            *known = Some(Expansion { ranked, tried, width: self.bounds.width });
+        }
+    }
+
+    /// Molecules that the network has not been asked about, beside `id`: what is needed together with it, then
+    /// what its products could be made from instead, best first.
+    fn likely_next(&self, id: MoleculeId) -> Vec<MoleculeId> {
+        let mut reactions: Vec<ReactionId> = self.graph.needed_by(id).collect();
+        let together = reactions.len();
+        for at in 0..together {
+            reactions.extend(self.graph.reactions_of(self.graph.reaction(reactions[at]).product));
+        }
+        reactions[together..].sort_by(|&a, &b| {
+            let (a, b) = (self.graph.reaction(a), self.graph.reaction(b));
+            a.frontier.total_cmp(&b.frontier).then_with(|| a.precursors.cmp(&b.precursors))
+        });
+        let mut next = Vec::new();
+        for &other in reactions.iter().flat_map(|&reaction| &self.graph.reaction(reaction).precursors) {
+            let node = self.graph.molecule(other);
+            let waits = node.expansion.is_none() && node.open.is_finite() && other != id;
+            if waits && next.len() + 1 < TOGETHER && !next.contains(&other) {
+                next.push(other);
+            }
+        }
+        next
+    }
+
+    fn apply(&mut self, id: MoleculeId, molecule: &Molecule, expansion: &mut Expansion, deadline: Instant) {
+        let batch = BATCH << (2 * self.bounds.width);
         let prepared = PreparedMolecule::new(molecule);
         let ancestors = self.graph.with_ancestors(id);
         let (catalogue, masks) = (self.catalogue, &self.task.masks);

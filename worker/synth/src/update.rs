@@ -62,7 +62,7 @@ fn open_cost(graph: &Graph, id: MoleculeId, bounds: Bounds) -> f64 {
     if node.depth >= bounds.max_depth {
         return f64::INFINITY;
     }
-    let Some(expansion) = &node.expansion else { return 0.0 };
+    let Some(expansion) = node.expansion.as_ref().filter(|_| node.is_expanded()) else { return 0.0 };
     match (expansion.ranked.get(expansion.tried), expansion.ranked.last()) {
         (Some(next), _) => step_cost(next.probability),
         // What a greater width adds is no more probable than the last template of this one.

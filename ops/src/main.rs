@@ -10,6 +10,8 @@ mod failure;
 mod route_tree;
 mod service;
 mod terminal;
+#[cfg(test)]
+mod test_database;
 
 use std::{path::PathBuf, process::ExitCode};
 

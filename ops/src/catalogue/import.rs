@@ -171,3 +171,119 @@ fn read_block(rows: &mut Rows, path: &Path) -> Result<Vec<Line>, Failure> {
     }
     Ok(block)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use flate2::{Compression, write::GzEncoder};
+
+    use super::*;
+    use crate::{catalogue::load::Info, test_database::with_database};
+
+    /// Writes a file, with gzip if its name says so, and describes its import.
+    fn file(folder: &tempfile::TempDir, name: &str, text: &str) -> Import {
+        let path = folder.path().join(name);
+        let bytes = if name.ends_with(".gz") {
+            let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+            encoder.write_all(text.as_bytes()).unwrap();
+            encoder.finish().unwrap()
+        } else {
+            text.as_bytes().to_vec()
+        };
+        std::fs::write(&path, bytes).unwrap();
+        Import { file: path, vendor: Some("House".into()), smiles_column: None, errors: None }
+    }
+
+    const OFFERS: &str = "smiles,cs_id,pack,uom,price_usd,lead_time_days_to_US\n\
+                          OCC,1,10,g,20,3\nOCC,1,100,g,90,\nc1ccccc1Br,2,1,kg,50,7\n";
+
+    #[tokio::test]
+    async fn the_same_file_again_changes_nothing_but_the_time() {
+        with_database(async |database| {
+            let folder = tempfile::tempdir().unwrap();
+            let import_it = file(&folder, "offers.csv.gz", OFFERS);
+
+            let first = import(database, &import_it).await.unwrap();
+            let second = import(database, &import_it).await.unwrap();
+
+            let merged = |new_building_blocks, new_offers, replaced_offers| Merged {
+                new_building_blocks,
+                new_offers,
+                replaced_offers,
+            };
+            assert_eq!(first, Imported { loaded: 3, left_out: 0, merged: merged(2, 3, 0) });
+            assert_eq!(second, Imported { loaded: 3, left_out: 0, merged: merged(0, 0, 3) });
+            let prices: Vec<(String, Option<f64>, Option<f64>)> = sqlx::query_as(
+                "select smiles, normalised_usd, lead_time_days_to_us from offers
+                 join building_blocks on building_blocks.id = building_block_id order by offers.cs_id, pack",
+            )
+            .fetch_all(database)
+            .await
+            .unwrap();
+            assert_eq!(
+                prices,
+                [
+                    ("CCO".into(), Some(2.0), Some(3.0)),
+                    ("CCO".into(), Some(0.9), None),
+                    ("Brc1ccccc1".into(), Some(0.05), Some(7.0)),
+                ]
+            );
+        })
+        .await;
+    }
+
+    #[tokio::test]
+    async fn broken_rows_are_written_down_and_the_rest_loads() {
+        with_database(async |database| {
+            let folder = tempfile::tempdir().unwrap();
+            let rows = "smiles\tprice_usd\nCCO\t1\nC1CC\t1\n\nCCN\t-1\nCCC\t\n";
+            let mut import_it = file(&folder, "broken.tsv", rows);
+            import_it.errors = Some(folder.path().join("errors.tsv"));
+
+            let imported = import(database, &import_it).await.unwrap();
+
+            assert_eq!((imported.loaded, imported.left_out), (2, 2));
+            let errors = std::fs::read_to_string(folder.path().join("errors.tsv")).unwrap();
+            let lines: Vec<&str> = errors.lines().collect();
+            assert_eq!(lines.len(), 3);
+            assert!(lines[1].starts_with("3\tunreadable SMILES\tSMILES `C1CC`: ring bond 1"), "{}", lines[1]);
+            assert_eq!(lines[2], "5\tnumber out of range\tprice_usd `-1` is negative");
+        })
+        .await;
+    }
+
+    #[tokio::test]
+    async fn a_file_that_ends_too_soon_changes_nothing() {
+        with_database(async |database| {
+            let folder = tempfile::tempdir().unwrap();
+            let import_it = file(&folder, "cut.csv.gz", OFFERS);
+            let whole = std::fs::read(&import_it.file).unwrap();
+            std::fs::write(&import_it.file, &whole[..whole.len() - 20]).unwrap();
+
+            let failure = import(database, &import_it).await.unwrap_err();
+
+            assert!(failure.to_string().contains("nothing was imported"), "{failure}");
+            let info = crate::catalogue::info(database).await.unwrap();
+            assert_eq!(info, Info { building_blocks: 0, priced_building_blocks: 0, vendors: vec![] });
+        })
+        .await;
+    }
+
+    #[tokio::test]
+    async fn a_row_that_names_its_vendor_needs_none_for_the_file() {
+        with_database(async |database| {
+            let folder = tempfile::tempdir().unwrap();
+            let rows = "smiles,vendor_name\nCCO,One\nCCO,Other\n\"CCN\",\"Two, \\ or three\"\n";
+            let import_it = Import { vendor: None, ..file(&folder, "vendors.csv", rows) };
+
+            let imported = import(database, &import_it).await.unwrap();
+
+            assert_eq!((imported.merged.new_building_blocks, imported.merged.new_offers), (2, 3));
+            let info = crate::catalogue::info(database).await.unwrap();
+            let names: Vec<&str> = info.vendors.iter().map(|vendor| vendor.name.as_str()).collect();
+            assert_eq!(names, ["One", "Other", "Two, \\ or three"]);
+        })
+        .await;
+    }
+}

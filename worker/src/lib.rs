@@ -1,1 +1,23 @@
-//! Placeholder.
+//! The worker process: takes jobs from the queue, computes, stores outcomes.
+//!
+//! What a job needs (models, templates, the catalogue) is loaded once and shared; a job changes nothing of
+//! it. Compute runs on blocking threads and knows neither queue nor database: a handler is (job, resources,
+//! budget) to outcome, and `retort-worker replay` runs the same functions by hand.
+
+mod answer;
+mod catalogue;
+mod handlers;
+mod offers;
+mod replay;
+mod resources;
+mod samples;
+mod settings;
+
+pub use answer::{Annotation, result};
+pub use catalogue::CatalogueView;
+pub use handlers::{Ended, Sampling, Search, draw, search};
+pub use offers::offers_for;
+pub use replay::replay;
+pub use resources::{Models, load_retro_model};
+pub use samples::Drawn;
+pub use settings::{Role, Settings};

@@ -1,2 +1,109 @@
-//! Placeholder.
-fn main() {}
+//! `retort-worker sample | search | replay JOB.json`.
+
+use std::{process::ExitCode, sync::Arc, time::Duration};
+
+use anyhow::{Context, Result};
+use clap::Parser;
+use contract::{StoredSampleJob, StoredTreeSearchJob};
+use queue::{WorkerConfig, run_worker};
+use sqlx::{PgPool, postgres::PgPoolOptions};
+use tokio::signal::unix::{SignalKind, signal};
+use tracing::error;
+use worker::{CatalogueView, Models, Role, Sampling, Search, Settings, load_retro_model, replay};
+
+/// How long the start waits for a connection.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let settings = Settings::parse();
+    let service = match settings.role {
+        Role::Sample => "retort-sampler",
+        Role::Search => "retort-searcher",
+        Role::Replay { .. } => "retort-replay",
+    };
+    let _telemetry = match telemetry::init(service) {
+        Ok(guard) => guard,
+        Err(error) => return complain(&format!("retort-worker: {error}")),
+    };
+    match run(&settings).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            error!("{error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn run(settings: &Settings) -> Result<()> {
+    match &settings.role {
+        Role::Sample => sample(settings).await,
+        Role::Search => search(settings).await,
+        Role::Replay { job } => {
+            let job = std::fs::read_to_string(job).with_context(|| format!("reading {}", job.display()))?;
+            print(&serde_json::to_string_pretty(&replay(settings, &job).await?)?);
+            Ok(())
+        }
+    }
+}
+
+async fn sample(settings: &Settings) -> Result<()> {
+    let models = Arc::new(Models::load(&settings.models_dir, &settings.sampler_models)?);
+    let config = WorkerConfig { models: models.announce(), ..config(settings) };
+    let pool = connect(settings).await?;
+    let handler = Sampling { pool: pool.clone(), models };
+    run_worker::<StoredSampleJob, _>(pool, config, handler, shutdown()?).await.context("running sample jobs")
+}
+
+async fn search(settings: &Settings) -> Result<()> {
+    let model = load_retro_model(&settings.retro_model())?;
+    let pool = connect(settings).await?;
+    let catalogue = CatalogueView::load(&pool).await.context("reading the catalogue")?;
+    let handler = Search { pool: pool.clone(), model, catalogue };
+    run_worker::<StoredTreeSearchJob, _>(pool, config(settings), handler, shutdown()?)
+        .await
+        .context("running search jobs")
+}
+
+fn config(settings: &Settings) -> WorkerConfig {
+    WorkerConfig {
+        slots: settings.slots(),
+        grace: settings.grace(),
+        keep_finished: settings.keep_finished(),
+        ..WorkerConfig::default()
+    }
+}
+
+/// One connection a slot, one for the catalogue's watch and one to reload it.
+async fn connect(settings: &Settings) -> Result<PgPool> {
+    let url = settings.database_url.as_deref().context("DATABASE_URL names no database")?;
+    PgPoolOptions::new()
+        .max_connections(u32::try_from(settings.slots()).unwrap_or(u32::MAX).saturating_add(2))
+        .acquire_timeout(CONNECT_TIMEOUT)
+        .connect(url)
+        .await
+        .context("connecting to the database")
+}
+
+/// Resolves at SIGTERM or SIGINT.
+fn shutdown() -> Result<impl Future<Output = ()> + Send> {
+    let mut terminate = signal(SignalKind::terminate()).context("listening for SIGTERM")?;
+    let mut interrupt = signal(SignalKind::interrupt()).context("listening for SIGINT")?;
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    })
+}
+
+#[expect(clippy::print_stdout, reason = "the outcome of a replayed job is what was asked for")]
+fn print(text: &str) {
+    println!("{text}");
+}
+
+#[expect(clippy::print_stderr, reason = "the log is what could not be set up")]
+fn complain(text: &str) -> ExitCode {
+    eprintln!("{text}");
+    ExitCode::FAILURE
+}

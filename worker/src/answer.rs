@@ -1,0 +1,242 @@
+//! A plan, as the contract writes it.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
+
+use contract::{
+    Edge, Metadata, Node, NodeData, PricingAnnotation, ReagentResults, RouteGraph, RouteHierarchy,
+    TreeSearchResult,
+};
+use synth::{Plan, Route, RouteNode, Step};
+use uuid::Uuid;
+
+/// Namespace of the node ids, made for this purpose: a molecule's id hangs on its canonical SMILES alone.
+const MOLECULES: Uuid = Uuid::from_u128(0x2d5c_0a6e_41d2_4f0b_9c55_6a5e_7e1f_30c4);
+
+/// The offers for the building blocks of a plan.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Annotation {
+    /// In the order in which they are answered.
+    pub offers: Vec<PricingAnnotation>,
+    /// What looking them up took.
+    pub elapsed: Duration,
+}
+
+/// The answer to a tree search; `total` is the time from the worker's start on the job.
+#[must_use]
+pub fn result(plan: &Plan, annotation: Annotation, total: Duration) -> TreeSearchResult {
+    let mut route_hierarchy = RouteHierarchy::new();
+    for group in &plan.groups {
+        let variations = group.variations.iter().map(|routes| routes.iter().map(graph).collect()).collect();
+        route_hierarchy.entry(group.steps.to_string()).or_default().insert(group.key.clone(), variations);
+    }
+    TreeSearchResult {
+        search_smiles: plan.target.clone(),
+        metadata: Metadata {
+            tree_search_elapsed: plan.timings.search.as_secs_f64(),
+            routes_extracted_elapsed: plan.timings.extraction.as_secs_f64(),
+            routes_validated_elapsed: plan.timings.validation.as_secs_f64(),
+            bblock_annotations_elapsed: annotation.elapsed.as_secs_f64(),
+            total_elapsed: total.as_secs_f64(),
+            total_graph_nodes: plan.counts.graph_nodes(),
+            unvalidated_routes: plan.counts.unvalidated_routes,
+            validated_routes: plan.counts.validated_routes,
+            total_bblocks: building_blocks(plan).len() as u64,
+        },
+        route_hierarchy,
+        pricing_annotations: annotation.offers,
+        reagent_results: ReagentResults { reaction_to_edges: reactions(plan) },
+    }
+}
+
+/// The catalogue's integers for the building blocks that the plan's routes buy, ascending.
+pub(crate) fn building_blocks(plan: &Plan) -> Vec<i32> {
+    let used: BTreeSet<i32> =
+        plan.routes().flat_map(|route| &route.nodes).filter_map(|node| node.building_block).collect();
+    used.into_iter().collect()
+}
+
+fn graph(route: &Route) -> RouteGraph {
+    // A precursor that is needed twice is one edge: the graph is no multigraph.
+    let mut edges = Vec::new();
+    for step in &route.steps {
+        for edge in edges_of(route, step) {
+            if !edges.contains(&edge) {
+                edges.push(edge);
+            }
+        }
+    }
+    RouteGraph { directed: true, multigraph: false, nodes: route.nodes.iter().map(node).collect(), edges }
+}
+
+fn node(node: &RouteNode) -> Node {
+    Node {
+        id: id(&node.smiles),
+        data: NodeData {
+            smiles: node.smiles.clone(),
+            mw: node.mw,
+            is_building_block: node.building_block.is_some(),
+            building_block_idx: node.building_block,
+            closest_building_block: f64::from(node.closest_building_block),
+            depth: node.depth,
+            expanded: node.expanded,
+            in_solution_path: true,
+        },
+    }
+}
+
+fn edges_of(route: &Route, step: &Step) -> Vec<Edge> {
+    let source = id(&route.nodes[step.product].smiles);
+    step.precursors
+        .iter()
+        .map(|&precursor| Edge { source: source.clone(), target: id(&route.nodes[precursor].smiles) })
+        .collect()
+}
+
+/// The distinct steps as `precursor.precursor>>product`, each with the identifiers of its edges.
+fn reactions(plan: &Plan) -> BTreeMap<String, Vec<String>> {
+    let mut reactions: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for route in plan.routes() {
+        for step in &route.steps {
+            let precursors: Vec<&str> =
+                step.precursors.iter().map(|&precursor| route.nodes[precursor].smiles.as_str()).collect();
+            let reaction = format!("{}>>{}", precursors.join("."), route.nodes[step.product].smiles);
+            let edges = edges_of(route, step);
+            reactions
+                .entry(reaction)
+                .or_default()
+                .extend(edges.into_iter().map(|edge| format!("{}:{}", edge.source, edge.target)));
+        }
+    }
+    reactions.into_iter().map(|(reaction, edges)| (reaction, edges.into_iter().collect())).collect()
+}
+
+fn id(smiles: &str) -> String {
+    Uuid::new_v5(&MOLECULES, smiles.as_bytes()).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use synth::{BackboneGroup, Counts, Timings};
+
+    use super::*;
+
+    fn molecule(smiles: &str, depth: u32, building_block: Option<i32>) -> RouteNode {
+        RouteNode {
+            smiles: smiles.to_owned(),
+            mw: 10.0,
+            building_block,
+            closest_building_block: if building_block.is_some() { 1.0 } else { 0.5 },
+            depth,
+            expanded: building_block.is_none(),
+        }
+    }
+
+    fn step(product: usize, precursors: &[usize]) -> Step {
+        Step {
+            product,
+            precursors: precursors.to_vec(),
+            template: 0,
+            template_hash: "t".to_owned(),
+            probability: 0.9,
+        }
+    }
+
+    /// `CCOCC` from two `CCO`, each of which is made from `C` and `CO`; and `CCOCC` from bought `CCO`.
+    fn plan() -> Plan {
+        let made = Route {
+            nodes: vec![
+                molecule("CCOCC", 0, None),
+                molecule("CCO", 1, None),
+                molecule("C", 2, Some(7)),
+                molecule("CO", 2, Some(3)),
+            ],
+            steps: vec![step(0, &[1, 1]), step(1, &[2, 3])],
+            cost: 1.0,
+            usd_per_gram: None,
+        };
+        let bought = Route {
+            nodes: vec![molecule("CCOCC", 0, None), molecule("CCO", 1, Some(5))],
+            steps: vec![step(0, &[1, 1])],
+            cost: 0.5,
+            usd_per_gram: None,
+        };
+        let group = |steps, key: &str, route| BackboneGroup {
+            steps,
+            key: key.to_owned(),
+            variations: vec![vec![route]],
+        };
+        Plan {
+            target: "CCOCC".to_owned(),
+            groups: vec![group(1, "b1", bought), group(2, "b2", made)],
+            counts: Counts {
+                molecules: 4,
+                reactions: 3,
+                unvalidated_routes: 1,
+                validated_routes: 2,
+                ..Counts::default()
+            },
+            timings: Timings { search: Duration::from_millis(1500), ..Timings::default() },
+            exhausted: true,
+        }
+    }
+
+    #[test]
+    fn a_molecule_has_the_same_id_in_every_route_and_a_depth_of_its_own() {
+        let answer = result(&plan(), Annotation::default(), Duration::ZERO);
+
+        let bought = &answer.route_hierarchy["1"]["b1"][0][0];
+        let made = &answer.route_hierarchy["2"]["b2"][0][0];
+        assert_eq!(bought.nodes[1].id, made.nodes[1].id);
+        assert_eq!(bought.nodes[1].data.building_block_idx, Some(5));
+        assert_eq!(made.nodes[1].data.building_block_idx, None);
+        assert_eq!(made.nodes.iter().map(|node| node.data.depth).collect::<Vec<_>>(), [0, 1, 2, 2]);
+        assert!(made.nodes.iter().all(|node| node.data.in_solution_path));
+    }
+
+    #[test]
+    fn edges_run_from_product_to_precursor_each_once() {
+        let answer = result(&plan(), Annotation::default(), Duration::ZERO);
+
+        let made = &answer.route_hierarchy["2"]["b2"][0][0];
+        let place = |id: &str| made.nodes.iter().position(|node| node.id == id).unwrap();
+        let edges: Vec<_> =
+            made.edges.iter().map(|edge| (place(&edge.source), place(&edge.target))).collect();
+        assert_eq!(edges, [(0, 1), (1, 2), (1, 3)]);
+        assert!(made.directed && !made.multigraph);
+    }
+
+    #[test]
+    fn a_reaction_is_listed_once_with_its_edges_in_order() {
+        let answer = result(&plan(), Annotation::default(), Duration::ZERO);
+
+        let edge = |from: &str, to: &str| format!("{}:{}", id(from), id(to));
+        let mut made = vec![edge("CCO", "C"), edge("CCO", "CO")];
+        made.sort();
+        let expected =
+            [("C.CO>>CCO".to_owned(), made), ("CCO.CCO>>CCOCC".to_owned(), vec![edge("CCOCC", "CCO")])];
+        assert_eq!(answer.reagent_results.reaction_to_edges.into_iter().collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn metadata_counts_what_is_there() {
+        let metadata = result(&plan(), Annotation::default(), Duration::from_secs(2)).metadata;
+
+        assert_eq!((metadata.total_graph_nodes, metadata.total_bblocks), (7, 3));
+        assert_eq!((metadata.validated_routes, metadata.unvalidated_routes), (2, 1));
+        assert_eq!((metadata.tree_search_elapsed, metadata.total_elapsed), (1.5, 2.0));
+    }
+
+    #[test]
+    fn a_plan_without_routes_is_an_answer() {
+        let empty = Plan { groups: Vec::new(), ..plan() };
+
+        let answer = result(&empty, Annotation::default(), Duration::ZERO);
+
+        assert!(answer.route_hierarchy.is_empty());
+        assert!(answer.reagent_results.reaction_to_edges.is_empty());
+        assert_eq!(answer.metadata.total_bblocks, 0);
+    }
+}

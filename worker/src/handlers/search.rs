@@ -1,0 +1,172 @@
+//! A search job: parse the target, search, look up the offers, write the answer down.
+
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::{Duration, Instant},
+};
+
+use chem::{Limits, Molecule};
+use contract::{Problem, StoredTreeSearchJob, TreeSearchRequest};
+use queue::{Finished, Handler, HandlerError, JobContext};
+use sqlx::PgPool;
+use synth::{Budget, Catalogue, GroupOrder, Masks, Plan, Region, RetroModel, Stop, Task, Trivial};
+use tracing::{Instrument, info, info_span};
+
+use super::instant;
+use crate::{Annotation, CatalogueView, offers::offers_for, result};
+
+/// Runs search jobs.
+#[derive(Debug, Clone)]
+pub struct Search {
+    /// Where the offers are, and the outcomes go.
+    pub pool: PgPool,
+    /// Templates and the network that ranks them.
+    pub model: Arc<RetroModel>,
+    /// What can be bought.
+    pub catalogue: CatalogueView,
+}
+
+impl Handler<StoredTreeSearchJob> for Search {
+    async fn handle(
+        &self,
+        context: JobContext<StoredTreeSearchJob>,
+        StoredTreeSearchJob::V1(job): StoredTreeSearchJob,
+    ) -> Result<(), HandlerError> {
+        let started = Instant::now();
+        let budget = Budget::until(
+            instant(context.deadline).min(started + seconds(job.request.max_seconds)),
+            Arc::clone(&context.cancelled),
+        );
+        let outcome = self.answer(&job.request, budget, started).await?;
+        if context.cancelled.load(Ordering::Acquire) {
+            return Ok(());
+        }
+
+        let mut transaction = self.pool.begin().await?;
+        match context.finish(&mut transaction, &outcome).await? {
+            Finished::Stored => transaction.commit().await?,
+            Finished::Superseded => transaction.rollback().await?,
+        }
+        Ok(())
+    }
+}
+
+impl Search {
+    /// Searches and annotates; `started` is when the worker took the job.
+    ///
+    /// # Errors
+    /// Fails when the offers cannot be read or the search panics.
+    pub async fn answer(
+        &self,
+        request: &TreeSearchRequest,
+        budget: Budget,
+        started: Instant,
+    ) -> Result<Result<contract::TreeSearchResult, Problem>, HandlerError> {
+        let (model, catalogue) = (Arc::clone(&self.model), self.catalogue.now());
+        let (span, wanted) = (info_span!("search", max_seconds = request.max_seconds), request.clone());
+        let plan = tokio::task::spawn_blocking(move || {
+            span.in_scope(|| search(&model, &catalogue, &wanted, &budget))
+        })
+        .await?;
+        let plan = match plan {
+            Ok(plan) => plan,
+            Err(problem) => return Ok(Err(problem)),
+        };
+
+        let annotating = Instant::now();
+        let blocks = crate::answer::building_blocks(&plan);
+        let span = info_span!("annotate", building_blocks = blocks.len());
+        let offers = offers_for(&self.pool, &blocks, request.ships_to).instrument(span).await?;
+        let annotation = Annotation { offers, elapsed: annotating.elapsed() };
+        let answer = result(&plan, annotation, started.elapsed());
+        info!(
+            validated_routes = answer.metadata.validated_routes,
+            expansions = plan.counts.expansions,
+            exhausted = plan.exhausted,
+            total_elapsed_seconds = answer.metadata.total_elapsed,
+            "searched `{}`",
+            answer.search_smiles
+        );
+        Ok(Ok(answer))
+    }
+}
+
+/// Searches for routes to the request's target until `budget` is spent.
+///
+/// # Errors
+/// The problem is that the target is no molecule that can be searched; the API refuses the same ones.
+pub fn search(
+    model: &RetroModel,
+    catalogue: &Catalogue,
+    request: &TreeSearchRequest,
+    budget: &Budget,
+) -> Result<Plan, Problem> {
+    let task = task(request)?;
+    let plan = synth::plan(model, catalogue, &task, budget);
+    record(&plan);
+    Ok(plan)
+}
+
+fn task(request: &TreeSearchRequest) -> Result<Task, Problem> {
+    let bad = |reason: String| Problem::BadTarget { reason };
+    let target =
+        Molecule::parse(&request.search_smiles, Limits::TARGET).map_err(|error| bad(error.to_string()))?;
+    if target.components().len() != 1 {
+        return Err(bad("more than one component".to_owned()));
+    }
+    let region = request.ships_to.and_then(|country| Region::of_country(country.code()));
+    Ok(Task {
+        target,
+        max_depth: request.max_depth,
+        stop: if request.early_exit_first_solution { Stop::FirstRoute } else { Stop::Budget },
+        trivial: if request.mask_trivial_solution { Trivial::Mask } else { Trivial::Allow },
+        masks: Masks {
+            mw_gte: request.mask_bblocks_mw_gte,
+            usd_gte: request.mask_usd_pricing_gte,
+            lead_gte: request.mask_lead_times_gte,
+            region: region.unwrap_or_default(),
+        },
+        max_groups: count(request.max_backbone_groups),
+        max_group_size: count(request.max_backbone_group_size),
+        group_order: if request.limit_backbone_group_size_by_cost {
+            GroupOrder::Cost
+        } else {
+            GroupOrder::Score
+        },
+    })
+}
+
+/// Leaves a span for each stage. The stages alternate within a search, so a span says by a field, not by
+/// its own length, how long its stage took.
+fn record(plan: &Plan) {
+    let (counts, timings) = (&plan.counts, &plan.timings);
+    info_span!(
+        "search.expansion",
+        elapsed_ms = millis(timings.search),
+        expansions = counts.expansions,
+        template_applications = counts.template_applications,
+        graph_nodes = counts.graph_nodes(),
+    )
+    .in_scope(|| {});
+    info_span!("search.extraction", elapsed_ms = millis(timings.extraction), groups = plan.groups.len())
+        .in_scope(|| {});
+    info_span!(
+        "search.validation",
+        elapsed_ms = millis(timings.validation),
+        validated_routes = counts.validated_routes,
+        unvalidated_routes = counts.unvalidated_routes,
+    )
+    .in_scope(|| {});
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn seconds(seconds: f64) -> Duration {
+    Duration::try_from_secs_f64(seconds).unwrap_or_default()
+}
+
+fn count(count: u32) -> usize {
+    usize::try_from(count).unwrap_or(usize::MAX)
+}

@@ -1,0 +1,98 @@
+//! Offers for the building blocks of an answer.
+
+use chrono::{DateTime, Utc};
+use contract::{Country, PricingAnnotation};
+use sqlx::{FromRow, PgPool};
+
+#[derive(FromRow)]
+struct Row {
+    building_block_id: i32,
+    full_canonical: String,
+    smiles: String,
+    minor_components: String,
+    full_mw: f64,
+    name: String,
+    cs_id: String,
+    cs_prefix: String,
+    cs_url: String,
+    pack: Option<f64>,
+    uom: Option<String>,
+    price_usd: Option<f64>,
+    normalised_usd: Option<f64>,
+    api_timestamp: DateTime<Utc>,
+    lead_time_days_to_us: Option<f64>,
+    lead_time_days_to_ca: Option<f64>,
+    lead_time_days_to_gb: Option<f64>,
+    lead_time_days_to_fr: Option<f64>,
+    lead_time_days_to_ch: Option<f64>,
+    lead_time_days_to_de: Option<f64>,
+    lead_time_days_to_cn: Option<f64>,
+    lead_time_days_to_au: Option<f64>,
+}
+
+/// The offers for the building blocks that ship to `ships_to`, or all of them where it is `None`.
+///
+/// Ordered by building block, then USD per gram with unknown ones last, then vendor, entry and pack.
+///
+/// # Errors
+/// Fails when the database does.
+pub async fn offers_for(
+    pool: &PgPool,
+    building_blocks: &[i32],
+    ships_to: Option<Country>,
+) -> Result<Vec<PricingAnnotation>, sqlx::Error> {
+    let rows: Vec<Row> = sqlx::query_as(
+        "select
+            building_block_id, full_canonical, smiles, minor_components, full_mw, name, cs_id, cs_prefix,
+            cs_url, pack, uom, price_usd, normalised_usd, api_timestamp,
+            lead_time_days_to_us, lead_time_days_to_ca, lead_time_days_to_gb, lead_time_days_to_fr,
+            lead_time_days_to_ch, lead_time_days_to_de, lead_time_days_to_cn, lead_time_days_to_au
+        from offers
+            join building_blocks on building_blocks.id = building_block_id
+            join vendors on vendors.id = vendor_id
+        where building_block_id = any($1) and case $2
+            when 'US' then lead_time_days_to_us is not null
+            when 'CA' then lead_time_days_to_ca is not null
+            when 'GB' then lead_time_days_to_gb is not null
+            when 'FR' then lead_time_days_to_fr is not null
+            when 'CH' then lead_time_days_to_ch is not null
+            when 'DE' then lead_time_days_to_de is not null
+            when 'CN' then lead_time_days_to_cn is not null
+            when 'AU' then lead_time_days_to_au is not null
+            else true
+        end
+        order by building_block_id, normalised_usd nulls last, name, cs_id, pack nulls last, uom, offers.id",
+    )
+    .bind(building_blocks)
+    .bind(ships_to.map(Country::code))
+    .fetch_all(pool)
+    .await?;
+    Ok(rows.into_iter().map(annotation).collect())
+}
+
+fn annotation(row: Row) -> PricingAnnotation {
+    PricingAnnotation {
+        major_component_id: row.building_block_id,
+        full_canonical: row.full_canonical,
+        major_component: row.smiles,
+        minor_components: row.minor_components,
+        mw: row.full_mw,
+        vendor_name: row.name,
+        cs_id: row.cs_id,
+        cs_prefix: row.cs_prefix,
+        cs_url: row.cs_url,
+        pack: row.pack,
+        uom: row.uom,
+        price_usd: row.price_usd,
+        normalised_usd: row.normalised_usd,
+        api_timestamp: row.api_timestamp,
+        lead_time_days_to_US: row.lead_time_days_to_us,
+        lead_time_days_to_CA: row.lead_time_days_to_ca,
+        lead_time_days_to_GB: row.lead_time_days_to_gb,
+        lead_time_days_to_FR: row.lead_time_days_to_fr,
+        lead_time_days_to_CH: row.lead_time_days_to_ch,
+        lead_time_days_to_DE: row.lead_time_days_to_de,
+        lead_time_days_to_CN: row.lead_time_days_to_cn,
+        lead_time_days_to_AU: row.lead_time_days_to_au,
+    }
+}

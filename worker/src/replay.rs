@@ -1,0 +1,62 @@
+//! One stored job, run by hand.
+//!
+//! The deadline of a stored job has long passed, so it is left out: a search gets its `max_seconds`, a sample
+//! the time that it takes.
+
+use std::{sync::Arc, time::Instant};
+
+use anyhow::{Context, Result, anyhow, bail};
+use chrono::Utc;
+use contract::{
+    Problem, Sample, SampleJob, SampleObject, StoredSampleJob, StoredTreeSearchJob, TreeSearchJob,
+};
+use serde_json::Value;
+use sqlx::PgPool;
+
+use crate::{CatalogueView, Ended, Models, Search, Settings, draw, load_retro_model};
+
+/// Runs the job with this JSON and gives its outcome, a sample with its structures, as JSON.
+///
+/// # Errors
+/// Fails when the JSON is no stored job, or what the job needs cannot be loaded.
+pub async fn replay(settings: &Settings, job: &str) -> Result<Value> {
+    if let Ok(StoredSampleJob::V1(job)) = serde_json::from_str(job) {
+        return Ok(serde_json::to_value(sample(settings, &job)?)?);
+    }
+    match serde_json::from_str(job).context("neither a stored sample job nor a stored tree search job") {
+        Ok(StoredTreeSearchJob::V1(job)) => Ok(serde_json::to_value(search(settings, job).await?)?),
+        Err(error) => Err(error),
+    }
+}
+
+fn sample(settings: &Settings, job: &SampleJob) -> Result<Result<Sample, Problem>> {
+    let models = Models::load(&settings.models_dir, &settings.sampler_models)?;
+    match draw(&models, job, &generator::Budget::unlimited())? {
+        Ended::Done(drawn) => Ok(Ok(Sample {
+            id: job.sample_id,
+            object: SampleObject::Sample,
+            model_id: drawn.model_id,
+            smiles: drawn.smiles,
+            created_at: Utc::now(),
+        })),
+        Ended::Refused(problem) => Ok(Err(problem)),
+        Ended::Cancelled => bail!("a replayed job was cancelled"),
+    }
+}
+
+async fn search(
+    settings: &Settings,
+    TreeSearchJob { request, .. }: TreeSearchJob,
+) -> Result<Result<contract::TreeSearchResult, Problem>> {
+    let url = settings.database_url.as_deref().context("DATABASE_URL names no catalogue to search with")?;
+    let pool = PgPool::connect(url).await.context("connecting to the database")?;
+    let search = Search {
+        model: load_retro_model(&settings.retro_model())?,
+        catalogue: CatalogueView::load(&pool).await.context("reading the catalogue")?,
+        pool,
+    };
+    let started = Instant::now();
+    let time = std::time::Duration::try_from_secs_f64(request.max_seconds).context("max_seconds")?;
+    let budget = synth::Budget::until(started + time, Arc::default());
+    search.answer(&request, budget, started).await.map_err(|error| anyhow!(error))
+}

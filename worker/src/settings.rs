@@ -1,0 +1,106 @@
+//! What the operator can set, by flag or environment variable.
+
+use std::{num::NonZeroUsize, path::PathBuf, time::Duration};
+
+use clap::{Parser, Subcommand};
+
+/// The worker process of Retort.
+#[derive(Debug, Parser)]
+#[command(name = "retort-worker", version)]
+pub struct Settings {
+    /// What this process does.
+    #[command(subcommand)]
+    pub role: Role,
+
+    /// PostgreSQL to work for.
+    #[arg(long, env = "DATABASE_URL", hide_env_values = true, global = true)]
+    pub database_url: Option<String>,
+
+    /// Folder of the model packs, one folder each.
+    #[arg(long, env = "MODELS_DIR", default_value = "worker/models", global = true)]
+    pub models_dir: PathBuf,
+
+    /// Folder of the retrosynthesis model [default: `uspto_retro` in the folder of the model packs].
+    #[arg(long, env = "RETRO_MODEL", global = true)]
+    pub retro_model: Option<PathBuf>,
+
+    /// Generative models to load, separated by commas [default: all].
+    #[arg(long, env = "SAMPLER_MODELS", value_delimiter = ',', global = true)]
+    pub sampler_models: Vec<String>,
+
+    /// Jobs run at the same time [default: 1 for samples, which use all cores; the cores for searches].
+    #[arg(long, env = "WORKER_SLOTS", global = true)]
+    pub worker_slots: Option<NonZeroUsize>,
+
+    /// Seconds that jobs in flight may go on after SIGTERM.
+    #[arg(long, env = "WORKER_GRACE_SECONDS", default_value_t = 30, global = true)]
+    pub worker_grace_seconds: u64,
+
+    /// Seconds that finished jobs are kept in the database.
+    #[arg(long, env = "KEEP_FINISHED_SECONDS", default_value_t = 3600, global = true)]
+    pub keep_finished_seconds: u64,
+}
+
+/// What a worker process does.
+#[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
+pub enum Role {
+    /// Makes samples.
+    Sample,
+    /// Searches for routes.
+    Search,
+    /// Runs one stored job without the queue and prints its outcome; a sample is printed and not stored.
+    Replay {
+        /// The job's JSON, as it is stored.
+        job: PathBuf,
+    },
+}
+
+impl Settings {
+    /// The folder of the retrosynthesis model.
+    #[must_use]
+    pub fn retro_model(&self) -> PathBuf {
+        self.retro_model.clone().unwrap_or_else(|| self.models_dir.join("uspto_retro"))
+    }
+
+    /// Jobs run at the same time.
+    #[must_use]
+    pub fn slots(&self) -> usize {
+        let default = match self.role {
+            Role::Search => std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
+            Role::Sample | Role::Replay { .. } => NonZeroUsize::MIN,
+        };
+        self.worker_slots.unwrap_or(default).get()
+    }
+
+    /// How long jobs in flight may go on after SIGTERM.
+    #[must_use]
+    pub fn grace(&self) -> Duration {
+        Duration::from_secs(self.worker_grace_seconds)
+    }
+
+    /// How long finished jobs are kept.
+    #[must_use]
+    pub fn keep_finished(&self) -> Duration {
+        Duration::from_secs(self.keep_finished_seconds)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_retro_model_lies_among_the_packs_unless_it_is_set() {
+        let settings = Settings::parse_from(["retort-worker", "search", "--models-dir", "/packs"]);
+
+        assert_eq!(settings.retro_model(), PathBuf::from("/packs/uspto_retro"));
+    }
+
+    #[test]
+    fn a_sampler_runs_one_job_at_a_time_unless_told_otherwise() {
+        let one = Settings::parse_from(["retort-worker", "sample"]);
+        let four = Settings::parse_from(["retort-worker", "sample", "--worker-slots", "4"]);
+
+        assert_eq!((one.slots(), four.slots()), (1, 4));
+    }
+}

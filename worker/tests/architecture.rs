@@ -1,0 +1,120 @@
+//! The arrows of ARCHITECTURE.md, read from `cargo metadata`.
+
+#![allow(clippy::unwrap_used, reason = "metadata that cannot be read is a failed test")]
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    process::Command,
+};
+
+use serde_json::Value;
+
+/// Our packages and the packages of ours that each may link, directly or not.
+const ARROWS: [(&str, &[&str]); 9] = [
+    ("contract", &[]),
+    ("telemetry", &[]),
+    ("chem", &[]),
+    ("generator", &["chem"]),
+    ("synth", &["chem"]),
+    ("queue", &["contract", "telemetry"]),
+    ("api", &["chem", "contract", "queue", "telemetry"]),
+    ("worker", &["chem", "contract", "generator", "queue", "synth", "telemetry"]),
+    ("ops", &["chem", "contract", "telemetry"]),
+];
+
+/// What each package links: names of packages by name, build and test dependencies left out.
+struct Links(BTreeMap<String, BTreeSet<String>>);
+
+impl Links {
+    fn read() -> Self {
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let output = Command::new(cargo)
+            .args(["metadata", "--format-version", "1", "--offline", "--locked"])
+            .args(["--manifest-path", concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml")])
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
+
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let list = |value: &Value| value.as_array().unwrap().clone();
+        let names: BTreeMap<String, String> = list(&metadata["packages"])
+            .iter()
+            .map(|package| (text(&package["id"]), text(&package["name"])))
+            .collect();
+        let mut links: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for node in list(&metadata["resolve"]["nodes"]) {
+            let linked = links.entry(names[&text(&node["id"])].clone()).or_default();
+            for dependency in list(&node["deps"]) {
+                if list(&dependency["dep_kinds"]).iter().any(|kind| kind["kind"].is_null()) {
+                    linked.insert(names[&text(&dependency["pkg"])].clone());
+                }
+            }
+        }
+        Self(links)
+    }
+
+    /// Everything that `package` links, directly or not.
+    fn reach(&self, package: &str) -> BTreeSet<String> {
+        let mut reached = BTreeSet::new();
+        let mut open = vec![package.to_owned()];
+        while let Some(next) = open.pop() {
+            for linked in &self.0[&next] {
+                if reached.insert(linked.clone()) {
+                    open.push(linked.clone());
+                }
+            }
+        }
+        reached
+    }
+}
+
+#[test]
+fn our_packages_link_each_other_only_along_the_arrows() {
+    let links = Links::read();
+    let ours: BTreeSet<&str> = ARROWS.iter().map(|(package, _)| *package).collect();
+
+    for (package, allowed) in ARROWS {
+        let linked = links.reach(package);
+        let of_ours: Vec<&str> = ours.iter().copied().filter(|&ours| linked.contains(ours)).collect();
+        let beyond: Vec<&str> = of_ours.into_iter().filter(|ours| !allowed.contains(ours)).collect();
+        assert_eq!(beyond, [""; 0], "`{package}` links what it should not");
+    }
+}
+
+#[test]
+fn the_api_links_no_model_runtime() {
+    let linked = Links::read().reach("api");
+
+    let runtime: Vec<_> =
+        linked.iter().filter(|name| name.starts_with("candle") || name.as_str() == "tokenizers").collect();
+
+    assert_eq!(runtime, [""; 0]);
+}
+
+#[test]
+fn compute_links_neither_an_async_runtime_nor_a_database() {
+    let links = Links::read();
+
+    for package in ["chem", "generator", "synth"] {
+        let linked = links.reach(package);
+        let io: Vec<_> = linked
+            .iter()
+            .filter(|name| name.as_str() == "tokio" || name.starts_with("sqlx") || name.starts_with("apalis"))
+            .collect();
+        assert_eq!(io, [""; 0], "`{package}`");
+    }
+}
+
+#[test]
+fn only_the_queue_knows_apalis() {
+    let links = Links::read();
+
+    let users: Vec<&str> = ARROWS
+        .iter()
+        .map(|(package, _)| *package)
+        .filter(|package| links.0[*package].iter().any(|name| name.starts_with("apalis")))
+        .collect();
+
+    assert_eq!(users, ["queue"]);
+}

@@ -1,2 +1,103 @@
-//! Placeholder.
-fn main() {}
+//! `retort-api serve | migrate | openapi`.
+
+use std::{future::IntoFuture, net::SocketAddr, sync::Arc, time::Duration};
+
+use anyhow::Context;
+use api::{app, config::Config};
+use clap::{Parser, Subcommand};
+use tokio::{
+    net::TcpListener,
+    signal::unix::{SignalKind, signal},
+    sync::Notify,
+};
+
+/// Retort's HTTP process.
+#[derive(Parser)]
+#[command(name = "retort-api", version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Brings the schema up to date and serves until SIGTERM or SIGINT; requests in flight are finished.
+    Serve,
+    /// Brings the schema up to date.
+    Migrate,
+    /// Prints the OpenAPI document.
+    Openapi,
+}
+
+#[tokio::main]
+async fn main() -> anyhow::Result<()> {
+    match Arguments::parse().command {
+        Command::Openapi => print_openapi(),
+        Command::Migrate => {
+            let _telemetry = telemetry::init("retort-api")?;
+            let config = Config::from_env()?;
+            migrate(&config).await?;
+            tracing::info!("the schema is up to date");
+            Ok(())
+        }
+        Command::Serve => {
+            let _telemetry = telemetry::init("retort-api")?;
+            serve(Config::from_env()?).await
+        }
+    }
+}
+
+#[expect(clippy::print_stdout, reason = "the document is this command's output")]
+fn print_openapi() -> anyhow::Result<()> {
+    println!("{}", api::document().to_pretty_json().context("writing the OpenAPI document")?);
+    Ok(())
+}
+
+async fn migrate(config: &Config) -> anyhow::Result<sqlx::PgPool> {
+    let pool = api::connect(config).await.context("connecting to the database of DATABASE_URL")?;
+    api::migrate(&pool).await.context("bringing the schema up to date")?;
+    Ok(pool)
+}
+
+async fn serve(config: Config) -> anyhow::Result<()> {
+    let pool = migrate(&config).await?;
+    // A request in flight ends by its deadline; what is there after that is stuck.
+    let longest =
+        config.sample_deadline.max(config.search_slack + Duration::from_secs_f64(config.max_seconds_limit))
+            + Duration::from_secs(5);
+    let listener = TcpListener::bind(config.http_addr)
+        .await
+        .with_context(|| format!("listening on HTTP_ADDR {}", config.http_addr))?;
+    let public_url = config.public_url.clone();
+    let router = app::router(app::App::new(config, pool).await?);
+    tracing::info!("serving {public_url} on {}", listener.local_addr()?);
+
+    let stopping = Arc::new(Notify::new());
+    let asked = stop_asked()?;
+    let notify = stopping.clone();
+    let server = axum::serve(listener, router.into_make_service_with_connect_info::<SocketAddr>())
+        .with_graceful_shutdown(async move {
+            asked.await;
+            tracing::info!("stopping; requests in flight are finished");
+            notify.notify_one();
+        });
+    tokio::select! {
+        served = server.into_future() => served.context("serving")?,
+        () = async { stopping.notified().await; tokio::time::sleep(longest).await } => {
+            tracing::warn!("requests were still in flight after {longest:?}; leaving them");
+        }
+    }
+    Ok(())
+}
+
+/// Resolves at the first SIGTERM or SIGINT.
+fn stop_asked() -> anyhow::Result<impl Future<Output = ()> + Send + 'static> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    })
+}

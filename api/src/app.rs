@@ -1,0 +1,105 @@
+//! The state of the process and its router; `serve` and the tests run the same one.
+
+use std::{any::Any, sync::Arc};
+
+use axum::{
+    Router,
+    http::Uri,
+    middleware,
+    response::{IntoResponse, Response},
+    routing::{MethodRouter, get, post},
+};
+use sqlx::PgPool;
+use tower_http::catch_panic::CatchPanicLayer;
+
+use crate::{
+    auth::{self, Accounts, Keys, KeysError, Passwords, Throttle},
+    config::Config,
+    docs,
+    endpoints::{health, samples, treesearch},
+    error::ApiError,
+    limits::{Limits, Operation},
+    observe::observe,
+    openapi,
+};
+
+/// What every request can use.
+pub struct App {
+    pub(crate) config: Config,
+    pub(crate) pool: PgPool,
+    pub(crate) queue: queue::Client,
+    pub(crate) keys: Keys,
+    pub(crate) accounts: Accounts,
+    pub(crate) passwords: Passwords,
+    pub(crate) throttle: Throttle,
+    pub(crate) limits: Limits,
+}
+
+/// The process cannot start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// The signing keys could not be read or made.
+    #[error(transparent)]
+    Keys(#[from] KeysError),
+    /// The queue could not be reached.
+    #[error("the queue cannot be reached")]
+    Queue(#[from] queue::QueueError),
+}
+
+impl App {
+    /// The state over a database that is migrated.
+    ///
+    /// # Errors
+    /// Fails when the signing keys or the queue are out of reach.
+    pub async fn new(config: Config, pool: PgPool) -> Result<Arc<Self>, StartError> {
+        Ok(Arc::new(Self {
+            queue: queue::Client::connect(pool.clone()).await?,
+            keys: Keys::load(pool.clone(), &config.issuer()).await?,
+            accounts: Accounts::new(pool.clone()),
+            passwords: Passwords::new(),
+            throttle: Throttle::new(config.rates.login),
+            limits: Limits::new(config.rates),
+            config,
+            pool,
+        }))
+    }
+}
+
+/// The whole service.
+pub fn router(app: Arc<App>) -> Router {
+    let guarded = |operation: Operation, method: MethodRouter<Arc<App>>| {
+        method.route_layer(middleware::from_fn_with_state((app.clone(), operation), auth::guard))
+    };
+    Router::new()
+        .route(
+            "/generator/v1/samples",
+            guarded(Operation::ListSamples, get(samples::list))
+                .merge(guarded(Operation::CreateSample, post(samples::create))),
+        )
+        .route(
+            "/generator/v1/samples/{sample_id}",
+            guarded(Operation::RetrieveSample, get(samples::retrieve)),
+        )
+        .route("/synth/v1/treesearch", guarded(Operation::CreateTreeSearch, post(treesearch::create)))
+        .route("/healthz", get(health::alive))
+        .route("/readyz", get(health::ready))
+        .route("/openapi.json", get(openapi::serve))
+        .merge(docs::router())
+        .merge(auth::router())
+        .fallback(not_found)
+        .method_not_allowed_fallback(async || ApiError::MethodNotAllowed)
+        .layer(CatchPanicLayer::custom(panicked))
+        .layer(middleware::from_fn(observe))
+        .with_state(app)
+}
+
+async fn not_found(_: Uri) -> ApiError {
+    ApiError::NotFound
+}
+
+/// The panic's message goes to the log, by the hook that every panic passes; the caller learns nothing of it.
+fn panicked(_: Box<dyn Any + Send>) -> Response {
+    tracing::error!("a request panicked");
+    ApiError::Internal.into_response()
+}

@@ -1,0 +1,254 @@
+//! The keys that sign access tokens, and the check of a token.
+//!
+//! An installation makes its own Ed25519 pair at its first start and keeps it in Postgres, so that every API process
+//! signs and accepts the same. Processes that start together agree by an advisory lock. A token is only ever checked
+//! with the one algorithm of its key, so `none` and an HMAC keyed with the public key have nowhere to go in.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, PoisonError, RwLock},
+    time::{Duration, Instant},
+};
+
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use ed25519_dalek::{
+    SigningKey, VerifyingKey,
+    pkcs8::{DecodePublicKey, EncodePrivateKey, EncodePublicKey, spki::der::pem::LineEnding},
+};
+use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation, errors::ErrorKind};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use sqlx::PgPool;
+
+use super::{AUDIENCE, refused};
+use crate::error::ApiError;
+
+/// Difference of clocks that is forgiven.
+const LEEWAY_SECONDS: u64 = 60;
+
+/// The least time between two looks for a key that is not known.
+const RELOAD_INTERVAL: Duration = Duration::from_secs(10);
+
+/// Any number, the same in every process: who holds this lock may make the first key.
+const LOCK: i64 = 0x7265_746f_7274_6b79;
+
+/// What an access token says.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Claims {
+    pub iss: String,
+    /// The account's id.
+    pub sub: String,
+    pub aud: String,
+    pub exp: u64,
+    pub nbf: u64,
+    pub iat: u64,
+    pub jti: String,
+    pub client_id: String,
+    /// Scopes, separated by spaces.
+    pub scope: String,
+}
+
+/// Of a token from elsewhere only these are needed once it is checked.
+#[derive(Debug, Deserialize)]
+pub struct Verified {
+    pub sub: String,
+    #[serde(default)]
+    pub scope: String,
+}
+
+/// The keys could not be read or made.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum KeysError {
+    /// The database failed.
+    #[error("the signing keys cannot be read")]
+    Database(#[from] sqlx::Error),
+    /// A stored key cannot be used.
+    #[error("the signing key `{kid}` is damaged")]
+    #[expect(missing_docs, reason = "fields named in the variant's doc")]
+    Damaged { kid: String },
+    /// There is no key that is not retired.
+    #[error("every signing key is retired")]
+    None,
+}
+
+/// The installation's keys.
+pub struct Keys {
+    pool: PgPool,
+    validation: Validation,
+    set: RwLock<KeySet>,
+    reloaded: Mutex<Instant>,
+}
+
+struct KeySet {
+    signing_kid: String,
+    signing: EncodingKey,
+    verifying: BTreeMap<String, PublicKey>,
+}
+
+struct PublicKey {
+    decoding: DecodingKey,
+    /// The point, as a JWK writes it.
+    x: String,
+}
+
+impl Keys {
+    /// Reads the keys, and makes the first one if there is none.
+    pub async fn load(pool: PgPool, issuer: &str) -> Result<Self, KeysError> {
+        make_first(&pool).await?;
+        let set = read(&pool).await?;
+        let mut validation = Validation::new(Algorithm::EdDSA);
+        validation.set_issuer(&[issuer]);
+        validation.set_audience(&[AUDIENCE]);
+        validation.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
+        validation.validate_nbf = true;
+        validation.leeway = LEEWAY_SECONDS;
+        Ok(Self { pool, validation, set: RwLock::new(set), reloaded: Mutex::new(Instant::now()) })
+    }
+
+    /// Writes and signs an access token.
+    pub fn sign(&self, claims: &Claims) -> Result<String, jsonwebtoken::errors::Error> {
+        let set = self.set.read().unwrap_or_else(PoisonError::into_inner);
+        let mut header = Header::new(Algorithm::EdDSA);
+        header.kid = Some(set.signing_kid.clone());
+        // RFC 9068: an access token says so, and can be taken for nothing else.
+        header.typ = Some("at+jwt".to_owned());
+        jsonwebtoken::encode(&header, claims, &set.signing)
+    }
+
+    /// The claims of `token`, if it is one of ours for us and in its time.
+    pub async fn verify(&self, token: &str) -> Result<Verified, ApiError> {
+        let header =
+            jsonwebtoken::decode_header(token).map_err(|_| refused("the access token is malformed"))?;
+        if header.alg != Algorithm::EdDSA {
+            return Err(refused("the algorithm of the access token is not allowed"));
+        }
+        let kid = header.kid.ok_or_else(|| refused("the access token names no key"))?;
+        let key = match self.decoding(&kid) {
+            Some(key) => key,
+            None => {
+                self.reload().await?;
+                self.decoding(&kid).ok_or_else(|| refused("the key of the access token is unknown"))?
+            }
+        };
+        let token = jsonwebtoken::decode::<Verified>(token, &key, &self.validation).map_err(|error| {
+            refused(match error.kind() {
+                ErrorKind::ExpiredSignature => "the access token expired",
+                ErrorKind::ImmatureSignature => "the access token is not valid yet",
+                ErrorKind::InvalidIssuer => "the access token is from another issuer",
+                ErrorKind::InvalidAudience => "the access token is for another audience",
+                ErrorKind::InvalidSignature => "the signature of the access token is wrong",
+                ErrorKind::MissingRequiredClaim(_) => "the access token lacks a claim",
+                _ => "the access token is malformed",
+            })
+        })?;
+        Ok(token.claims)
+    }
+
+    /// The public keys as a JWK set (RFC 7517, RFC 8037).
+    pub fn jwks(&self) -> Value {
+        let set = self.set.read().unwrap_or_else(PoisonError::into_inner);
+        let keys: Vec<_> = set.verifying.iter().map(|(kid, key)| jwk(kid, &key.x)).collect();
+        json!({ "keys": keys })
+    }
+
+    fn decoding(&self, kid: &str) -> Option<DecodingKey> {
+        let set = self.set.read().unwrap_or_else(PoisonError::into_inner);
+        set.verifying.get(kid).map(|key| key.decoding.clone())
+    }
+
+    /// Looks for keys that another process made; strangers' tokens do not make it look often.
+    async fn reload(&self) -> Result<(), ApiError> {
+        {
+            let mut reloaded = self.reloaded.lock().unwrap_or_else(PoisonError::into_inner);
+            if reloaded.elapsed() < RELOAD_INTERVAL {
+                return Ok(());
+            }
+            *reloaded = Instant::now();
+        }
+        match read(&self.pool).await {
+            Ok(set) => *self.set.write().unwrap_or_else(PoisonError::into_inner) = set,
+            Err(KeysError::Database(error)) => return Err(error.into()),
+            Err(error) => return Err(ApiError::internal(&error)),
+        }
+        Ok(())
+    }
+}
+
+fn jwk(kid: &str, x: &str) -> Value {
+    json!({ "kty": "OKP", "crv": "Ed25519", "alg": "EdDSA", "use": "sig", "kid": kid, "x": x })
+}
+
+/// The thumbprint of RFC 7638: members of the key in their order, hashed.
+fn thumbprint(x: &str) -> String {
+    URL_SAFE_NO_PAD.encode(Sha256::digest(format!(r#"{{"crv":"Ed25519","kty":"OKP","x":"{x}"}}"#)))
+}
+
+async fn make_first(pool: &PgPool) -> Result<(), KeysError> {
+    let mut transaction = pool.begin().await?;
+    sqlx::query("select pg_advisory_xact_lock($1)").bind(LOCK).execute(&mut *transaction).await?;
+    let (exists,): (bool,) =
+        sqlx::query_as("select exists (select from signing_keys where retired_at is null)")
+            .fetch_one(&mut *transaction)
+            .await?;
+    if !exists {
+        let key = SigningKey::from_bytes(&rand::random());
+        let kid = thumbprint(&URL_SAFE_NO_PAD.encode(key.verifying_key().as_bytes()));
+        let private =
+            key.to_pkcs8_pem(LineEnding::LF).expect("keys: 32 bytes make a key that can be written");
+        let public = key
+            .verifying_key()
+            .to_public_key_pem(LineEnding::LF)
+            .expect("keys: 32 bytes make a key that can be written");
+        sqlx::query(
+            "insert into signing_keys (kid, algorithm, private_key_pem, public_key_pem) values ($1, 'EdDSA', $2, $3)",
+        )
+        .bind(&kid)
+        .bind(private.as_str())
+        .bind(public)
+        .execute(&mut *transaction)
+        .await?;
+        tracing::info!(kid, "made the key that signs access tokens");
+    }
+    transaction.commit().await?;
+    Ok(())
+}
+
+async fn read(pool: &PgPool) -> Result<KeySet, KeysError> {
+    let rows: Vec<(String, String, String, bool)> = sqlx::query_as(
+        "select kid, private_key_pem, public_key_pem, retired_at is null from signing_keys \
+         where algorithm = 'EdDSA' and (retired_at is null or retired_at > now() - interval '1 day') \
+         order by created_at desc, kid",
+    )
+    .fetch_all(pool)
+    .await?;
+    let mut signing = None;
+    let mut verifying = BTreeMap::new();
+    for (kid, private, public, current) in rows {
+        let damaged = || KeysError::Damaged { kid: kid.clone() };
+        let point = VerifyingKey::from_public_key_pem(&public).map_err(|_| damaged())?;
+        let x = URL_SAFE_NO_PAD.encode(point.as_bytes());
+        let decoding = DecodingKey::from_ed_components(&x).map_err(|_| damaged())?;
+        if current && signing.is_none() {
+            let key = EncodingKey::from_ed_pem(private.as_bytes()).map_err(|_| damaged())?;
+            signing = Some((kid.clone(), key));
+        }
+        verifying.insert(kid, PublicKey { decoding, x });
+    }
+    let (signing_kid, signing) = signing.ok_or(KeysError::None)?;
+    Ok(KeySet { signing_kid, signing, verifying })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The example of RFC 8037, appendix A.3.
+    #[test]
+    fn a_kid_is_the_thumbprint_of_rfc_7638() {
+        let kid = thumbprint("11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo");
+
+        assert_eq!(kid, "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k");
+    }
+}

@@ -1,0 +1,236 @@
+//! Every setting of the process, read and checked once at start.
+//!
+//! All faults are reported together: an operator who has three variables wrong learns it in one attempt.
+
+use std::{collections::BTreeMap, fmt, net::SocketAddr, str::FromStr, time::Duration};
+
+use secrecy::SecretString;
+
+/// Settings of the API process.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// `DATABASE_URL`; holds a password, so it is never printed.
+    pub database_url: SecretString,
+    /// `DATABASE_CONNECTIONS`, default 16: the most connections of this process' pool.
+    pub database_connections: u32,
+    /// `HTTP_ADDR`, default `127.0.0.1:8080`.
+    pub http_addr: SocketAddr,
+    /// `PUBLIC_URL`, default `http://HTTP_ADDR`, without a slash at the end: where callers find the service.
+    pub public_url: String,
+    /// `MAX_SECONDS_LIMIT`, default 120: the largest `max_seconds` of a tree search.
+    pub max_seconds_limit: f64,
+    /// `SAMPLE_DEADLINE_SECONDS`, default 60: how long a caller waits for a sample.
+    pub sample_deadline: Duration,
+    /// `SEARCH_SLACK_SECONDS`, default 10: how much longer than `max_seconds` a caller waits for a search.
+    pub search_slack: Duration,
+    /// `GZIP_BODY`, default `contract`.
+    pub gzip_body: GzipBody,
+    /// `RATE_*_PER_MINUTE`; per account and per API process.
+    pub rates: Rates,
+    /// `ACCESS_TOKEN_SECONDS`, default 3600.
+    pub access_token_lifetime: Duration,
+    /// `REFRESH_TOKEN_SECONDS`, default 30 days; each use starts it again.
+    pub refresh_token_lifetime: Duration,
+}
+
+/// Requests a minute; 0 means no limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rates {
+    /// `RATE_SAMPLES_CREATE_PER_MINUTE`, default 60.
+    pub samples_create: u32,
+    /// `RATE_SAMPLES_READ_PER_MINUTE`, default 600: list and retrieve together.
+    pub samples_read: u32,
+    /// `RATE_TREESEARCH_PER_MINUTE`, default 60.
+    pub treesearch: u32,
+    /// `RATE_LOGIN_PER_MINUTE`, default 20: attempts on one account; an address may make three times as many.
+    pub login: u32,
+}
+
+/// What a caller gets whose `accept-encoding` contains `gzip`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GzipBody {
+    /// The gzipped JSON in Base64 as text, as the contract says.
+    Contract,
+    /// `Content-Encoding: gzip`, as RFC 9110 says.
+    Standard,
+}
+
+impl FromStr for GzipBody {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "contract" => Ok(Self::Contract),
+            "standard" => Ok(Self::Standard),
+            _ => Err("want `contract` or `standard`"),
+        }
+    }
+}
+
+/// Every fault of the settings.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ConfigError {
+    /// One sentence a fault, each naming its variable.
+    pub faults: Vec<String>,
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the settings cannot be used:")?;
+        self.faults.iter().try_for_each(|fault| write!(f, "\n  {fault}"))
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+impl Config {
+    /// Reads the environment of the process.
+    ///
+    /// # Errors
+    /// Fails with every fault there is.
+    pub fn from_env() -> Result<Self, ConfigError> {
+        Self::from_variables(&std::env::vars().collect())
+    }
+
+    /// Reads `variables`; an empty one counts as unset.
+    ///
+    /// # Errors
+    /// Fails with every fault there is.
+    pub fn from_variables(variables: &BTreeMap<String, String>) -> Result<Self, ConfigError> {
+        let mut reader = Reader { variables, faults: Vec::new() };
+        let http_addr = reader.read("HTTP_ADDR", SocketAddr::from(([127, 0, 0, 1], 8080)), Ok);
+        let config = Self {
+            database_url: reader.database_url(),
+            database_connections: reader.read("DATABASE_CONNECTIONS", 16, at_least(2)),
+            http_addr,
+            public_url: reader.read("PUBLIC_URL", format!("http://{http_addr}"), web_address),
+            max_seconds_limit: reader.read("MAX_SECONDS_LIMIT", 120.0, positive),
+            sample_deadline: reader.seconds("SAMPLE_DEADLINE_SECONDS", 60),
+            search_slack: reader.seconds("SEARCH_SLACK_SECONDS", 10),
+            gzip_body: reader.read("GZIP_BODY", GzipBody::Contract, Ok),
+            rates: Rates {
+                samples_create: reader.read("RATE_SAMPLES_CREATE_PER_MINUTE", 60, Ok),
+                samples_read: reader.read("RATE_SAMPLES_READ_PER_MINUTE", 600, Ok),
+                treesearch: reader.read("RATE_TREESEARCH_PER_MINUTE", 60, Ok),
+                login: reader.read("RATE_LOGIN_PER_MINUTE", 20, Ok),
+            },
+            access_token_lifetime: reader.seconds("ACCESS_TOKEN_SECONDS", 3600),
+            refresh_token_lifetime: reader.seconds("REFRESH_TOKEN_SECONDS", 30 * 24 * 3600),
+        };
+        if reader.faults.is_empty() { Ok(config) } else { Err(ConfigError { faults: reader.faults }) }
+    }
+
+    /// The `iss` of our access tokens and the address of the authorization server.
+    #[must_use]
+    pub fn issuer(&self) -> String {
+        format!("{}/auth", self.public_url)
+    }
+}
+
+struct Reader<'a> {
+    variables: &'a BTreeMap<String, String>,
+    faults: Vec<String>,
+}
+
+impl Reader<'_> {
+    fn get(&self, name: &str) -> Option<&str> {
+        self.variables.get(name).map(|value| value.trim()).filter(|value| !value.is_empty())
+    }
+
+    /// The checked value of `name`, or `default` where it is unset or faulty; a fault is noted.
+    fn read<T>(&mut self, name: &str, default: T, check: impl FnOnce(T) -> Result<T, String>) -> T
+    where
+        T: FromStr + Clone,
+        T::Err: fmt::Display,
+    {
+        let Some(text) = self.get(name) else { return default };
+        let value = text.parse::<T>().map_err(|error| error.to_string()).and_then(check);
+        match value {
+            Ok(value) => value,
+            Err(fault) => {
+                self.faults.push(format!("{name} is `{text}`: {fault}"));
+                default
+            }
+        }
+    }
+
+    fn seconds(&mut self, name: &str, default: u32) -> Duration {
+        Duration::from_secs(self.read(name, default, at_least(1)).into())
+    }
+
+    fn database_url(&mut self) -> SecretString {
+        let url = self.get("DATABASE_URL").unwrap_or_default().to_owned();
+        if !["postgres://", "postgresql://"].iter().any(|scheme| url.starts_with(scheme)) {
+            // The value is not shown: it may hold a password.
+            self.faults.push("DATABASE_URL is not set to a `postgres://…` address".to_owned());
+        }
+        url.into()
+    }
+}
+
+fn at_least(least: u32) -> impl FnOnce(u32) -> Result<u32, String> {
+    move |value| if value >= least { Ok(value) } else { Err(format!("want at least {least}")) }
+}
+
+fn positive(value: f64) -> Result<f64, String> {
+    if value > 0.0 && value <= 86_400.0 {
+        Ok(value)
+    } else {
+        Err("want seconds over 0, at most a day".to_owned())
+    }
+}
+
+fn web_address(url: String) -> Result<String, String> {
+    let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
+    match rest {
+        Some(rest) if !rest.is_empty() && !rest.contains(['?', '#', ' ']) => {
+            Ok(url.trim_end_matches('/').to_owned())
+        }
+        _ => Err("want `http://…` or `https://…` without query or fragment".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn variables(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+        pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    }
+
+    #[test]
+    fn a_database_is_all_that_must_be_set() {
+        let config = Config::from_variables(&variables(&[("DATABASE_URL", "postgres://db/retort")])).unwrap();
+
+        assert_eq!(config.public_url, "http://127.0.0.1:8080");
+        assert_eq!(config.issuer(), "http://127.0.0.1:8080/auth");
+        assert_eq!(config.gzip_body, GzipBody::Contract);
+        assert_eq!(config.rates, Rates { samples_create: 60, samples_read: 600, treesearch: 60, login: 20 });
+    }
+
+    #[test]
+    fn every_fault_is_reported_at_once_and_no_secret_with_it() {
+        let faulty = [
+            ("DATABASE_URL", "mysql://user:secret@db/retort"),
+            ("HTTP_ADDR", "here"),
+            ("MAX_SECONDS_LIMIT", "0"),
+            ("GZIP_BODY", "yes"),
+            ("PUBLIC_URL", "example.org"),
+            ("DATABASE_CONNECTIONS", "1"),
+        ];
+
+        let error = Config::from_variables(&variables(&faulty)).unwrap_err();
+
+        assert_eq!(
+            error.faults,
+            [
+                "HTTP_ADDR is `here`: invalid socket address syntax",
+                "DATABASE_URL is not set to a `postgres://…` address",
+                "DATABASE_CONNECTIONS is `1`: want at least 2",
+                "PUBLIC_URL is `example.org`: want `http://…` or `https://…` without query or fragment",
+                "MAX_SECONDS_LIMIT is `0`: want seconds over 0, at most a day",
+                "GZIP_BODY is `yes`: want `contract` or `standard`",
+            ]
+        );
+    }
+}

@@ -1,0 +1,219 @@
+//! Samples: list, create, retrieve.
+
+mod table;
+
+use std::{collections::HashSet, sync::Arc};
+
+use axum::{
+    Json,
+    extract::{Path, Request, State, rejection::PathRejection},
+    http::Uri,
+    response::Response,
+};
+use contract::{ErrorItem, MAX_SAMPLE_SIZE, Sample, SampleList, SampleObject, SampleRequest};
+
+use super::misfit;
+use crate::{
+    app::App,
+    auth::Caller,
+    error::ApiError,
+    fields::{Faults, Fields, Input, integer, nullable, word},
+    gzip, jobs,
+    request::{json_body, query_pairs},
+    words::is_word,
+};
+use table::{Page, SampleRow};
+
+/// The longest id in a path or a cursor.
+const MAX_ID: usize = 255;
+
+/// Returns samples without their structures, newest first.
+#[utoipa::path(
+    get, path = "/generator/v1/samples", tag = "samples", operation_id = "list_samples", summary = "List samples",
+    params(
+        ("limit" = Option<i32>, Query, description = "Maximum number of items in `data`.",
+            minimum = 1, maximum = 100),
+        ("next-page" = Option<String>, Query, min_length = 1, max_length = 255, pattern = r"^\w+$",
+            description = "Id of a sample: returns the samples submitted before it."),
+        ("prev-page" = Option<String>, Query, min_length = 1, max_length = 255, pattern = r"^\w+$",
+            description = "Id of a sample: returns the page of samples submitted after it."),
+    ),
+    responses((status = 200, description = "One page of samples.", body = SampleList)),
+)]
+pub async fn list(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    uri: Uri,
+) -> Result<Json<SampleList>, ApiError> {
+    let mut faults = Faults::default();
+    let query = parse_list(query_pairs(&uri), &mut faults);
+    let (limit, next, prev) = faults.settle(query)?;
+    let page = match (next, prev) {
+        (Some(_), Some(_)) => return Err(ApiError::BadReference),
+        (Some(id), None) => Page::Before(id),
+        (None, Some(id)) => Page::After(id),
+        (None, None) => Page::Newest,
+    };
+    let (rows, has_more) =
+        table::page(&app.pool, &caller.account_id, page, limit).await?.ok_or(ApiError::BadReference)?;
+    let data = rows.into_iter().map(table::ItemRow::into_item).collect::<Result<Vec<_>, _>>();
+    let data = data.map_err(|item| bad_answer(vec![item]))?;
+    Ok(Json(SampleList { data, has_more, object: Default::default() }))
+}
+
+type ListQuery = (i64, Option<String>, Option<String>);
+
+fn parse_list(pairs: Vec<(String, String)>, faults: &mut Faults) -> Option<ListQuery> {
+    let mut query = Fields::query(pairs, faults);
+    let limit = query.optional("limit", 5, integer(1, Some(100)));
+    let next = query.optional("next-page", None, nullable(word(1, Some(MAX_ID))));
+    let prev = query.optional("prev-page", None, nullable(word(1, Some(MAX_ID))));
+    query.finish();
+    Some((limit?, next?, prev?))
+}
+
+/// Generates a sample, stores it and returns it with all its structures.
+#[utoipa::path(
+    post, path = "/generator/v1/samples", tag = "samples", operation_id = "create_sample", summary = "Create a sample",
+    params(("accept-encoding" = Option<String>, Header,
+        description = "When it contains `gzip`, the body is the gzipped JSON in Base64, as text.")),
+    request_body(content = SampleRequest),
+    responses((status = 200, description = "The sample.", content(
+        (Sample = "application/json"), (String = "text/plain")))),
+)]
+pub async fn create(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    request: Request,
+) -> Result<Response, ApiError> {
+    let (headers, uri) = (request.headers().clone(), request.uri().clone());
+    let body = json_body(request).await?;
+    let mut faults = Faults::default();
+    Fields::query(query_pairs(&uri), &mut faults).finish();
+    let wanted = parse_create(&body, &mut faults);
+    let wanted = faults.settle(wanted)?;
+
+    let size = wanted.size;
+    let id = jobs::sample(&app, &caller.account_id, wanted).await?;
+    tracing::Span::current().record("sample.id", tracing::field::display(id));
+    let row = table::find(&app.pool, &caller.account_id, &id.to_string()).await?;
+    let Some(row) = row else {
+        return Err(bad_answer(vec![misfit("id", "missing", "the worker stored no sample of this id")]));
+    };
+    let sample = check(row, Some(size)).map_err(bad_answer)?;
+    gzip::body(&headers, app.config.gzip_body, &sample).await
+}
+
+fn parse_create(body: &[u8], faults: &mut Faults) -> Option<SampleRequest> {
+    let mut body = Fields::body(body, faults)?;
+    let size = body.required("size", integer(1, Some(MAX_SAMPLE_SIZE.into())));
+    let model_id = body.optional("model_id", None, nullable(word(0, None)));
+    body.finish();
+    Some(SampleRequest { size: size?.try_into().ok()?, model_id: model_id? })
+}
+
+/// Returns a sample with all its structures.
+#[utoipa::path(
+    get, path = "/generator/v1/samples/{sample_id}", tag = "samples", operation_id = "retrieve_sample",
+    summary = "Retrieve a sample",
+    params(
+        ("sample_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
+            description = "Id of the sample."),
+        ("accept-encoding" = Option<String>, Header,
+            description = "When it contains `gzip`, the body is the gzipped JSON in Base64, as text."),
+    ),
+    responses((status = 200, description = "The sample.", content(
+        (Sample = "application/json"), (String = "text/plain")))),
+)]
+pub async fn retrieve(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    path: Result<Path<String>, PathRejection>,
+    request: Request,
+) -> Result<Response, ApiError> {
+    let mut faults = Faults::default();
+    let id = parse_id(path, &mut faults);
+    Fields::query(query_pairs(request.uri()), &mut faults).finish();
+    let id = faults.settle(id)?;
+
+    let row = table::find(&app.pool, &caller.account_id, &id).await?.ok_or(ApiError::NotFound)?;
+    let sample = check(row, None).map_err(bad_answer)?;
+    gzip::body(request.headers(), app.config.gzip_body, &sample).await
+}
+
+fn parse_id(path: Result<Path<String>, PathRejection>, faults: &mut Faults) -> Option<String> {
+    // What is no UTF-8 is no word either.
+    let text = path.map_or_else(|_| "\u{fffd}".to_owned(), |Path(text)| text);
+    word(1, Some(MAX_ID))(&Input::Query(text))
+        .map_err(|fault| faults.push(fault.at(["path".into(), "sample_id".into()])))
+        .ok()
+}
+
+/// The sample of `row`, if it fits the response schema and has the `size` asked for.
+fn check(row: SampleRow, size: Option<u32>) -> Result<Sample, Vec<ErrorItem>> {
+    let mut faults = Vec::new();
+    let id = row.id.parse();
+    if id.is_err() {
+        faults.push(misfit("id", "string_pattern_mismatch", "not a sample id"));
+    }
+    if !is_word(&row.model_id) {
+        faults.push(misfit("model_id", "string_pattern_mismatch", r"String should match pattern '^\w+$'"));
+    }
+    let count = row.smiles.len();
+    if size.is_some_and(|size| size as usize != count) || usize::try_from(row.num_smiles) != Ok(count) {
+        let msg = format!("{count} structures are not as many as asked for");
+        faults.push(misfit("smiles", "wrong_length", &msg));
+    }
+    if row.smiles.iter().any(String::is_empty) {
+        faults.push(misfit("smiles", "string_too_short", "a structure is empty"));
+    }
+    if row.smiles.iter().collect::<HashSet<_>>().len() != count {
+        faults.push(misfit("smiles", "not_unique", "a structure occurs twice"));
+    }
+    match id {
+        Ok(id) if faults.is_empty() => Ok(Sample {
+            id,
+            object: SampleObject::Sample,
+            model_id: row.model_id,
+            smiles: row.smiles,
+            created_at: row.created_at,
+        }),
+        _ => Err(faults),
+    }
+}
+
+fn bad_answer(faults: Vec<ErrorItem>) -> ApiError {
+    tracing::error!(?faults, "a sample does not fit the response schema");
+    ApiError::BadAnswer(faults)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(smiles: &[&str]) -> SampleRow {
+        SampleRow {
+            id: "smp_01jd6xq1v3m4c5t6y7z8a9b0cd".to_owned(),
+            model_id: "druglike_gru".to_owned(),
+            num_smiles: 2,
+            smiles: smiles.iter().map(|text| (*text).to_owned()).collect(),
+            created_at: chrono::DateTime::UNIX_EPOCH,
+        }
+    }
+
+    #[test]
+    fn a_sample_is_sent_only_if_it_is_what_was_asked_for() {
+        let kinds = |row, size| match check(row, size) {
+            Ok(_) => vec![],
+            Err(faults) => faults.into_iter().map(|fault| fault.kind).collect(),
+        };
+
+        assert_eq!(kinds(row(&["C", "CC"]), Some(2)), Vec::<String>::new());
+        assert_eq!(kinds(row(&["C", "CC"]), Some(3)), ["wrong_length"]);
+        assert_eq!(kinds(row(&["C"]), None), ["wrong_length"]);
+        assert_eq!(kinds(row(&["C", "C"]), None), ["not_unique"]);
+        assert_eq!(kinds(row(&["C", ""]), None), ["string_too_short"]);
+        let stray = SampleRow { model_id: "a-b".to_owned(), id: "x".to_owned(), ..row(&["C", "CC"]) };
+        assert_eq!(kinds(stray, None), ["string_pattern_mismatch", "string_pattern_mismatch"]);
+    }
+}

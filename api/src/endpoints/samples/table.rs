@@ -1,0 +1,132 @@
+//! The samples table as the API reads it. Every statement names the account: another's sample is not there.
+
+use chrono::{DateTime, Utc};
+use contract::{ErrorItem, SampleListItem, SampleObject};
+use sqlx::{FromRow, PgPool};
+
+use crate::endpoints::misfit;
+
+/// Which page of the list.
+#[derive(Debug)]
+pub enum Page {
+    Newest,
+    /// Samples submitted before this one.
+    Before(String),
+    /// Samples submitted after this one, those next to it.
+    After(String),
+}
+
+#[derive(Debug, FromRow)]
+pub struct SampleRow {
+    pub id: String,
+    pub model_id: String,
+    pub num_smiles: i32,
+    pub smiles: Vec<String>,
+    pub created_at: DateTime<Utc>,
+}
+
+#[derive(Debug, FromRow)]
+pub struct ItemRow {
+    id: String,
+    model_id: String,
+    num_smiles: i32,
+    created_at: DateTime<Utc>,
+}
+
+impl ItemRow {
+    pub fn into_item(self) -> Result<SampleListItem, ErrorItem> {
+        let id = self.id.parse().map_err(|_| misfit("data", "string_pattern_mismatch", "not a sample id"))?;
+        let num_smiles = u32::try_from(self.num_smiles)
+            .map_err(|_| misfit("data", "greater_than_equal", "a sample with less than no structures"))?;
+        Ok(SampleListItem {
+            id,
+            object: SampleObject::Sample,
+            model_id: self.model_id,
+            num_smiles,
+            created_at: self.created_at,
+        })
+    }
+}
+
+/// The sample with all its structures.
+pub async fn find(pool: &PgPool, account_id: &str, id: &str) -> Result<Option<SampleRow>, sqlx::Error> {
+    sqlx::query_as(
+        "select id, model_id, num_smiles, smiles, created_at from samples where account_id = $1 and id = $2",
+    )
+    .bind(account_id)
+    .bind(id)
+    .fetch_optional(pool)
+    .await
+}
+
+/// At most `limit` samples, newest first, and whether more lie in the direction of travel; `None` if the cursor is no
+/// sample of the account.
+pub async fn page(
+    pool: &PgPool,
+    account_id: &str,
+    page: Page,
+    limit: i64,
+) -> Result<Option<(Vec<ItemRow>, bool)>, sqlx::Error> {
+    if let Page::Before(id) | Page::After(id) = &page
+        && !exists(pool, account_id, id).await?
+    {
+        return Ok(None);
+    }
+    // One more than asked for tells whether there are more.
+    let mut rows = match &page {
+        Page::Newest => older(pool, account_id, None, limit + 1).await?,
+        Page::Before(id) => older(pool, account_id, Some(id), limit + 1).await?,
+        Page::After(id) => newer(pool, account_id, id, limit + 1).await?,
+    };
+    let limit = usize::try_from(limit).unwrap_or_default();
+    let has_more = rows.len() > limit;
+    rows.truncate(limit);
+    if matches!(page, Page::After(_)) {
+        rows.reverse();
+    }
+    Ok(Some((rows, has_more)))
+}
+
+async fn exists(pool: &PgPool, account_id: &str, id: &str) -> Result<bool, sqlx::Error> {
+    let (exists,): (bool,) =
+        sqlx::query_as("select exists (select from samples where account_id = $1 and id = $2)")
+            .bind(account_id)
+            .bind(id)
+            .fetch_one(pool)
+            .await?;
+    Ok(exists)
+}
+
+async fn older(
+    pool: &PgPool,
+    account_id: &str,
+    before: Option<&str>,
+    count: i64,
+) -> Result<Vec<ItemRow>, sqlx::Error> {
+    sqlx::query_as(
+        "select id, model_id, num_smiles, created_at from samples \
+         where account_id = $1 and ($2::text is null or id < $2) order by id desc limit $3",
+    )
+    .bind(account_id)
+    .bind(before)
+    .bind(count)
+    .fetch_all(pool)
+    .await
+}
+
+async fn newer(
+    pool: &PgPool,
+    account_id: &str,
+    after: &str,
+    count: i64,
+) -> Result<Vec<ItemRow>, sqlx::Error> {
+    sqlx::query_as(
+        "select id, model_id, num_smiles, created_at from samples \
+         where account_id = $1 and id > $2 order by id limit $3",
+    )
+    .bind(account_id)
+    .bind(after)
+    .bind(count)
+    .fetch_all(pool)
+    .await
+}

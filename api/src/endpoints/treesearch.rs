@@ -1,0 +1,166 @@
+//! The tree search: one operation, answered when the search is done.
+
+use std::{collections::HashSet, sync::Arc};
+
+use axum::{
+    Json,
+    extract::{Request, State},
+};
+use chem::{Limits, Molecule};
+use contract::{Country, ErrorItem, MAX_DEPTH_LIMIT, RouteGraph, TreeSearchRequest, TreeSearchResult};
+
+use super::misfit;
+use crate::{
+    app::App,
+    auth::Caller,
+    error::ApiError,
+    fields::{Fault, Faults, Fields, Input, boolean, choice, integer, nullable, number, positive, text},
+    jobs,
+    request::{json_body, query_pairs},
+};
+
+/// Characters of the longest target.
+const MAX_TARGET: usize = 1000;
+
+/// Searches for routes to the target within the time budget and returns every validated one.
+#[utoipa::path(
+    post, path = "/synth/v1/treesearch", tag = "tree search", operation_id = "create_tree_search",
+    summary = "Create a tree search",
+    request_body(content = TreeSearchRequest),
+    responses((status = 200, description = "The routes; none is no error.", body = TreeSearchResult)),
+)]
+pub async fn create(
+    State(app): State<Arc<App>>,
+    _: Caller,
+    request: Request,
+) -> Result<Json<TreeSearchResult>, ApiError> {
+    let pairs = query_pairs(request.uri());
+    let body = json_body(request).await?;
+    let mut faults = Faults::default();
+    Fields::query(pairs, &mut faults).finish();
+    let wanted = parse(&body, app.config.max_seconds_limit, &mut faults);
+    let wanted = faults.settle(wanted)?;
+
+    let (groups, group_size) = (wanted.max_backbone_groups, wanted.max_backbone_group_size);
+    let result = jobs::search(&app, wanted).await?;
+    let faults = check(&result, groups, group_size);
+    if faults.is_empty() {
+        return Ok(Json(result));
+    }
+    tracing::error!(?faults, "a tree search result does not fit the response schema");
+    Err(ApiError::BadAnswer(faults))
+}
+
+fn parse(body: &[u8], max_seconds_limit: f64, faults: &mut Faults) -> Option<TreeSearchRequest> {
+    let mut body = Fields::body(body, faults)?;
+    let default = TreeSearchRequest::new("");
+    let many = integer(1, None);
+    let search_smiles = body.required("search_smiles", target);
+    let early_exit_first_solution =
+        body.optional("early_exit_first_solution", default.early_exit_first_solution, boolean);
+    // A limit below the contract's default lowers the default with it.
+    let max_seconds =
+        body.optional("max_seconds", default.max_seconds.min(max_seconds_limit), positive(max_seconds_limit));
+    let max_depth =
+        body.optional("max_depth", default.max_depth.into(), integer(1, Some(MAX_DEPTH_LIMIT.into())));
+    let mask_trivial_solution =
+        body.optional("mask_trivial_solution", default.mask_trivial_solution, boolean);
+    let mask_bblocks_mw_gte =
+        body.optional("mask_bblocks_mw_gte", default.mask_bblocks_mw_gte, nullable(number));
+    let mask_usd_pricing_gte =
+        body.optional("mask_usd_pricing_gte", default.mask_usd_pricing_gte, nullable(number));
+    let ships_to =
+        body.optional("ships_to", default.ships_to, nullable(choice(&Country::ALL, Country::code)));
+    let mask_lead_times_gte =
+        body.optional("mask_lead_times_gte", default.mask_lead_times_gte, nullable(number));
+    let max_backbone_groups = body.optional("max_backbone_groups", default.max_backbone_groups.into(), &many);
+    let max_backbone_group_size =
+        body.optional("max_backbone_group_size", default.max_backbone_group_size.into(), &many);
+    let limit_backbone_group_size_by_cost = body.optional(
+        "limit_backbone_group_size_by_cost",
+        default.limit_backbone_group_size_by_cost,
+        boolean,
+    );
+    body.finish();
+    Some(TreeSearchRequest {
+        search_smiles: search_smiles?,
+        early_exit_first_solution: early_exit_first_solution?,
+        max_seconds: max_seconds?,
+        max_depth: u32::try_from(max_depth?).ok()?,
+        mask_trivial_solution: mask_trivial_solution?,
+        mask_bblocks_mw_gte: mask_bblocks_mw_gte?,
+        mask_usd_pricing_gte: mask_usd_pricing_gte?,
+        ships_to: ships_to?,
+        mask_lead_times_gte: mask_lead_times_gte?,
+        // Beyond 32 bits "at most this many" means the same as all.
+        max_backbone_groups: u32::try_from(max_backbone_groups?).unwrap_or(u32::MAX),
+        max_backbone_group_size: u32::try_from(max_backbone_group_size?).unwrap_or(u32::MAX),
+        limit_backbone_group_size_by_cost: limit_backbone_group_size_by_cost?,
+    })
+}
+
+/// A SMILES of one molecule within the limits of a target.
+fn target(input: &Input<'_>) -> Result<String, Fault> {
+    let smiles = text(1, Some(MAX_TARGET))(input)?;
+    let invalid =
+        |why: String| Fault::new("smiles_invalid", format!("Input should be a valid SMILES: {why}"));
+    let molecule = Molecule::parse(&smiles, Limits::TARGET).map_err(|error| invalid(error.to_string()))?;
+    if molecule.components().len() == 1 {
+        return Ok(smiles);
+    }
+    let at = smiles.find('.').unwrap_or_default();
+    Err(invalid(format!("more than one component, the second begins after byte {at}")))
+}
+
+/// What of `result` is not as the contract promises.
+fn check(result: &TreeSearchResult, max_groups: u32, max_group_size: u32) -> Vec<ErrorItem> {
+    let mut faults = Vec::new();
+    let hierarchy = &result.route_hierarchy;
+    let mut fault = |kind: &str, msg: String| faults.push(misfit("route_hierarchy", kind, &msg));
+    let groups: usize = hierarchy.values().map(|groups| groups.len()).sum();
+    if groups > max_groups as usize {
+        fault("too_long", format!("{groups} backbones are more than the {max_groups} asked for"));
+    }
+    for (steps, groups) in hierarchy {
+        if steps.parse::<u32>().map(|steps| steps.to_string()).as_ref() != Ok(steps) {
+            fault("string_pattern_mismatch", format!("`{steps}` is no number of steps"));
+        }
+        for (key, variations) in groups {
+            if !is_backbone_key(key) {
+                fault("string_pattern_mismatch", format!("`{key}` is no backbone key"));
+            }
+            if variations.len() > max_group_size as usize {
+                fault("too_long", format!("`{key}` has more variations than the {max_group_size} asked for"));
+            }
+            for graph in variations.iter().flatten() {
+                if let Err(why) = check_graph(graph) {
+                    fault("graph_invalid", format!("a route of `{key}`: {why}"));
+                }
+            }
+        }
+    }
+    faults
+}
+
+fn is_backbone_key(key: &str) -> bool {
+    let hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    key.strip_prefix('b').is_some_and(|digits| digits.len() == 16 && digits.bytes().all(hex))
+}
+
+fn check_graph(graph: &RouteGraph) -> Result<(), &'static str> {
+    let ids: HashSet<_> = graph.nodes.iter().map(|node| node.id.as_str()).collect();
+    let known = |id: &str| ids.contains(id);
+    if !graph.directed || graph.multigraph {
+        return Err("it is not a simple directed graph");
+    }
+    if ids.is_empty() || ids.len() != graph.nodes.len() {
+        return Err("its nodes are none or repeat");
+    }
+    if !graph.edges.iter().all(|edge| known(&edge.source) && known(&edge.target)) {
+        return Err("an edge has an end that is no node");
+    }
+    if graph.nodes.iter().any(|node| node.data.is_building_block != node.data.building_block_idx.is_some()) {
+        return Err("a building block lacks its index, or another node has one");
+    }
+    Ok(())
+}

@@ -1,0 +1,418 @@
+//! Reads the fields of a request and collects every fault, in the words of Pydantic v2.
+//!
+//! serde stops at the first fault and knows no words for it, so a body is split into its members once, each left as
+//! raw text, and every field is read by a small function: `body.required("size", integer(1, Some(10_000)))`. A reader
+//! gives a value that cannot be wrong or a [`Fault`]; [`Faults::settle`] ends in the value or in all the faults.
+//!
+//! Where JSON and Pydantic differ we follow JSON Schema, since the published document is what clients validate
+//! against: `5.0` is the integer five, while `"5"`, `1.5` and `true` are none. A name that occurs twice is refused,
+//! because parsers disagree on which one counts.
+
+use std::fmt;
+
+use contract::{ErrorItem, Location};
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use crate::{error::ApiError, words::is_word};
+
+/// What is wrong with one value.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Fault {
+    kind: &'static str,
+    msg: String,
+}
+
+impl Fault {
+    pub fn new(kind: &'static str, msg: impl Into<String>) -> Self {
+        Self { kind, msg: msg.into() }
+    }
+
+    /// The fault with its place.
+    pub fn at<const N: usize>(self, loc: [Location; N]) -> ErrorItem {
+        ErrorItem { loc: loc.into(), msg: self.msg, kind: self.kind.to_owned() }
+    }
+}
+
+/// The faults of one request, in the order in which its parts are read.
+#[derive(Debug, Default)]
+pub struct Faults(Vec<ErrorItem>);
+
+impl Faults {
+    pub fn push(&mut self, item: ErrorItem) {
+        self.0.push(item);
+    }
+
+    /// The value, if nothing at all was wrong.
+    pub fn settle<T>(self, value: Option<T>) -> Result<T, ApiError> {
+        match value {
+            Some(value) if self.0.is_empty() => Ok(value),
+            _ => Err(ApiError::Invalid(self.0)),
+        }
+    }
+}
+
+/// A value as it was sent.
+#[derive(Debug, PartialEq)]
+pub enum Input<'a> {
+    Null,
+    Bool(bool),
+    /// A JSON number as it was written.
+    Number(&'a str),
+    Text(String),
+    /// The text of a query parameter, from which numbers are read too.
+    Query(String),
+    /// An array or an object: no field of the contract is one.
+    Composite,
+}
+
+/// The members of a body or of a query, each until it is read.
+#[derive(Debug)]
+pub struct Fields<'a, 'f> {
+    place: &'static str,
+    inputs: Vec<(String, Input<'a>)>,
+    faults: &'f mut Faults,
+}
+
+impl<'a, 'f> Fields<'a, 'f> {
+    /// The members of a JSON object; `None`, with its fault, if `bytes` is none.
+    pub fn body(bytes: &'a [u8], faults: &'f mut Faults) -> Option<Self> {
+        match members(bytes) {
+            Ok(inputs) => Some(Self { place: "body", inputs, faults }),
+            Err(item) => {
+                faults.push(item);
+                None
+            }
+        }
+    }
+
+    /// The parameters of a query; of a repeated one the last counts, as in FastAPI.
+    pub fn query(pairs: Vec<(String, String)>, faults: &'f mut Faults) -> Self {
+        let mut inputs: Vec<(String, Input<'a>)> = Vec::new();
+        for (name, text) in pairs {
+            inputs.retain(|(other, _)| *other != name);
+            inputs.push((name, Input::Query(text)));
+        }
+        Self { place: "query", inputs, faults }
+    }
+
+    pub fn required<T>(
+        &mut self,
+        name: &str,
+        read: impl FnOnce(&Input<'a>) -> Result<T, Fault>,
+    ) -> Option<T> {
+        let read = match self.take(name) {
+            Some(input) => read(&input),
+            None => Err(Fault::new("missing", "Field required")),
+        };
+        self.note(name, read)
+    }
+
+    pub fn optional<T>(
+        &mut self,
+        name: &str,
+        default: T,
+        read: impl FnOnce(&Input<'a>) -> Result<T, Fault>,
+    ) -> Option<T> {
+        match self.take(name) {
+            Some(input) => self.note(name, read(&input)),
+            None => Some(default),
+        }
+    }
+
+    /// Refuses what no field has read.
+    pub fn finish(self) {
+        for (name, _) in self.inputs {
+            let fault = Fault::new("extra_forbidden", "Extra inputs are not permitted");
+            self.faults.push(fault.at([self.place.into(), name.as_str().into()]));
+        }
+    }
+
+    fn take(&mut self, name: &str) -> Option<Input<'a>> {
+        let index = self.inputs.iter().position(|(other, _)| other == name)?;
+        Some(self.inputs.remove(index).1)
+    }
+
+    fn note<T>(&mut self, name: &str, read: Result<T, Fault>) -> Option<T> {
+        read.map_err(|fault| self.faults.push(fault.at([self.place.into(), name.into()]))).ok()
+    }
+}
+
+/// An integer from `least` to `most`; one beyond 64 bits counts as the nearest that is not.
+pub fn integer(least: i64, most: Option<i64>) -> impl Fn(&Input<'_>) -> Result<i64, Fault> {
+    move |input| {
+        let value = match input {
+            Input::Number(text) => integer_of_number(text)?,
+            Input::Query(text) => integer_of_query(text)?,
+            _ => return Err(Fault::new("int_type", "Input should be a valid integer")),
+        };
+        match most {
+            _ if value < least => Err(at_least(least)),
+            Some(most) if value > most => Err(at_most(most)),
+            _ => Ok(value),
+        }
+    }
+}
+
+fn integer_of_number(text: &str) -> Result<i64, Fault> {
+    if !text.contains(['.', 'e', 'E']) {
+        return Ok(saturating(text));
+    }
+    let value = finite(text)?;
+    if value.fract() == 0.0 {
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "it is whole, and saturating is what is wanted"
+        )]
+        return Ok(value as i64);
+    }
+    Err(Fault::new("int_from_float", "Input should be a valid integer, got a number with a fractional part"))
+}
+
+fn integer_of_query(text: &str) -> Result<i64, Fault> {
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        let msg = "Input should be a valid integer, unable to parse string as an integer";
+        return Err(Fault::new("int_parsing", msg));
+    }
+    Ok(saturating(text))
+}
+
+/// The integer that `text`, digits with an optional sign, writes.
+fn saturating(text: &str) -> i64 {
+    text.parse().unwrap_or(if text.starts_with('-') { i64::MIN } else { i64::MAX })
+}
+
+/// A finite number.
+pub fn number(input: &Input<'_>) -> Result<f64, Fault> {
+    match input {
+        Input::Number(text) => finite(text),
+        _ => Err(Fault::new("float_type", "Input should be a valid number")),
+    }
+}
+
+/// A number over 0, at most `most`.
+pub fn positive(most: f64) -> impl Fn(&Input<'_>) -> Result<f64, Fault> {
+    move |input| match number(input)? {
+        value if value <= 0.0 => Err(Fault::new("greater_than", "Input should be greater than 0")),
+        value if value > most => Err(at_most(most)),
+        value => Ok(value),
+    }
+}
+
+fn finite(text: &str) -> Result<f64, Fault> {
+    match text.parse::<f64>() {
+        Ok(value) if value.is_finite() => Ok(value),
+        _ => Err(Fault::new("finite_number", "Input should be a finite number")),
+    }
+}
+
+/// `true` or `false`.
+pub fn boolean(input: &Input<'_>) -> Result<bool, Fault> {
+    match input {
+        Input::Bool(value) => Ok(*value),
+        _ => Err(Fault::new("bool_type", "Input should be a valid boolean")),
+    }
+}
+
+/// A text of `least` to `most` characters.
+pub fn text(least: usize, most: Option<usize>) -> impl Fn(&Input<'_>) -> Result<String, Fault> {
+    move |input| {
+        let (Input::Text(value) | Input::Query(value)) = input else {
+            return Err(Fault::new("string_type", "Input should be a valid string"));
+        };
+        check_length(value, least, most)?;
+        Ok(value.clone())
+    }
+}
+
+/// A text of `least` to `most` characters that matches `^\w+$`.
+pub fn word(least: usize, most: Option<usize>) -> impl Fn(&Input<'_>) -> Result<String, Fault> {
+    move |input| {
+        let value = text(least, most)(input)?;
+        if is_word(&value) {
+            return Ok(value);
+        }
+        Err(Fault::new("string_pattern_mismatch", r"String should match pattern '^\w+$'"))
+    }
+}
+
+fn check_length(value: &str, least: usize, most: Option<usize>) -> Result<(), Fault> {
+    let chars = value.chars().count();
+    let bound = |bound: usize| format!("{bound} character{}", if bound == 1 { "" } else { "s" });
+    match most {
+        _ if chars < least => {
+            Err(Fault::new("string_too_short", format!("String should have at least {}", bound(least))))
+        }
+        Some(most) if chars > most => {
+            Err(Fault::new("string_too_long", format!("String should have at most {}", bound(most))))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// One of `choices`, by its name.
+pub fn choice<'c, T: Copy>(
+    choices: &'c [T],
+    name: impl Fn(T) -> &'static str + 'c,
+) -> impl Fn(&Input<'_>) -> Result<T, Fault> + 'c {
+    move |input| {
+        let chosen =
+            choices.iter().find(|choice| matches!(input, Input::Text(text) if text == name(**choice)));
+        chosen.copied().ok_or_else(|| {
+            let names: Vec<_> = choices.iter().map(|choice| format!("'{}'", name(*choice))).collect();
+            let (last, others) = names.split_last().expect("fields: a choice is among some");
+            Fault::new("enum", format!("Input should be {} or {last}", others.join(", ")))
+        })
+    }
+}
+
+/// What `read` gives, or `None` for null.
+pub fn nullable<T>(
+    read: impl FnOnce(&Input<'_>) -> Result<T, Fault>,
+) -> impl FnOnce(&Input<'_>) -> Result<Option<T>, Fault> {
+    move |input| if *input == Input::Null { Ok(None) } else { read(input).map(Some) }
+}
+
+fn at_least(bound: impl fmt::Display) -> Fault {
+    Fault::new("greater_than_equal", format!("Input should be greater than or equal to {bound}"))
+}
+
+fn at_most(bound: impl fmt::Display) -> Fault {
+    Fault::new("less_than_equal", format!("Input should be less than or equal to {bound}"))
+}
+
+/// The members of the JSON object that `bytes` is, in their order.
+fn members(bytes: &[u8]) -> Result<Vec<(String, Input<'_>)>, ErrorItem> {
+    let text = std::str::from_utf8(bytes).map_err(|error| json_invalid(error.valid_up_to(), &"not UTF-8"))?;
+    let missing = || Fault::new("missing", "Field required").at(["body".into()]);
+    if text.trim().is_empty() {
+        return Err(missing());
+    }
+    // The syntax of the whole first: this pass needs no stack, however deep the text is nested.
+    let whole: &RawValue = serde_json::from_str(text).map_err(|error| syntax(text, 0, &error))?;
+    match whole.get().as_bytes().first() {
+        Some(b'{') => {}
+        Some(b'n') => return Err(missing()),
+        _ => {
+            let msg = "Input should be a valid dictionary or object to extract fields from";
+            return Err(Fault::new("model_attributes_type", msg).at(["body".into()]));
+        }
+    }
+    let members: Members<'_> = serde_json::from_str(text).map_err(|error| syntax(text, 0, &error))?;
+    let mut inputs: Vec<(String, Input<'_>)> = Vec::with_capacity(members.0.len().min(64));
+    for (name, raw) in members.0 {
+        let offset = raw.get().as_ptr().addr() - text.as_ptr().addr();
+        if inputs.iter().any(|(other, _)| *other == name) {
+            return Err(json_invalid(offset, &format!("the name `{name}` occurs twice")));
+        }
+        let input = input(raw.get()).map_err(|error| syntax(raw.get(), offset, &error))?;
+        inputs.push((name, input));
+    }
+    Ok(inputs)
+}
+
+fn input(raw: &str) -> Result<Input<'_>, serde_json::Error> {
+    Ok(match raw.as_bytes().first() {
+        Some(b'n') => Input::Null,
+        Some(b't') => Input::Bool(true),
+        Some(b'f') => Input::Bool(false),
+        Some(b'"') => Input::Text(serde_json::from_str(raw)?),
+        Some(b'[' | b'{') => Input::Composite,
+        _ => Input::Number(raw),
+    })
+}
+
+/// Members of an object whose values are left as they were written; serde's maps would merge equal names.
+struct Members<'a>(Vec<(String, &'a RawValue)>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct InOrder;
+
+        impl<'de> Visitor<'de> for InOrder {
+            type Value = Vec<(String, &'de RawValue)>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(members)
+            }
+        }
+
+        deserializer.deserialize_map(InOrder).map(Members)
+    }
+}
+
+/// A fault of `text`, which starts at byte `start` of the body, at its byte offset.
+fn syntax(text: &str, start: usize, error: &serde_json::Error) -> ErrorItem {
+    let line_start: usize =
+        text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
+    let offset = if error.is_eof() { text.len() } else { line_start + error.column().saturating_sub(1) };
+    json_invalid(start + offset, error)
+}
+
+/// `loc` ends in the offset, as FastAPI writes it; the message is Pydantic's.
+fn json_invalid(offset: usize, reason: &dyn fmt::Display) -> ErrorItem {
+    Fault::new("json_invalid", format!("Invalid JSON: {reason}")).at(["body".into(), offset.into()])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_integer_is_what_json_schema_calls_one() {
+        let read = |text| integer(1, Some(10_000))(&Input::Number(text)).map_err(|fault| fault.kind);
+
+        assert_eq!(read("5"), Ok(5));
+        assert_eq!(read("5.0"), Ok(5));
+        assert_eq!(read("1e4"), Ok(10_000));
+        assert_eq!(read("1.5"), Err("int_from_float"));
+        assert_eq!(read("0"), Err("greater_than_equal"));
+        assert_eq!(read("-99999999999999999999"), Err("greater_than_equal"));
+        assert_eq!(read("99999999999999999999"), Err("less_than_equal"));
+        assert_eq!(read("1e999"), Err("finite_number"));
+    }
+
+    #[test]
+    fn members_keep_their_order_and_may_not_repeat() {
+        let names = |text: &'static str| {
+            members(text.as_bytes())
+                .map(|members| members.into_iter().map(|(name, _)| name).collect::<Vec<_>>())
+                .map_err(|item| (item.kind, item.loc))
+        };
+
+        assert_eq!(names(r#"{"b":1,"a":[{"b":2,"b":3}]}"#), Ok(vec!["b".to_owned(), "a".to_owned()]));
+        let fault = ("json_invalid".to_owned(), vec!["body".into(), 12_usize.into()]);
+        assert_eq!(names(r#"{"a":1, "a":2}"#), Err(fault));
+    }
+
+    #[test]
+    fn malformed_json_is_refused_at_its_byte() {
+        let nested = "[".repeat(500_000);
+        let cases: [(&str, usize); 9] = [
+            ("nonsense", 1),
+            (r#"{"size": }"#, 9),
+            (r#"{"size": 5"#, 10),
+            (r#"{"size": NaN}"#, 9),
+            ("{\"size\": 5,\n  \"x\": Infinity}", 19),
+            (r#"{"size": 5} x"#, 12),
+            ("{'size': 5}", 1),
+            (r#"{"a": "\ud800"}"#, 13),
+            (&nested, 500_000),
+        ];
+        for (text, offset) in cases {
+            let item = members(text.as_bytes()).unwrap_err();
+
+            assert_eq!(item.kind, "json_invalid", "{}", item.msg);
+            assert_eq!(item.loc, ["body".into(), Location::from(offset)], "{}", item.msg);
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Enqueue and await: the only bridge to the queue.
+//!
+//! The deadline of a job is set here, once, and obeyed everywhere after. A caller that hangs up drops the future of its
+//! request, with it the pending job, and that cancels the job.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use contract::{
+    ErrorItem, JobId, Problem, SampleId, SampleJob, SampleRequest, StoredSampleJob, StoredTreeSearchJob,
+    TreeSearchJob, TreeSearchRequest, TreeSearchResult,
+};
+use queue::{AwaitError, Job, SubmitError};
+
+use crate::{app::App, error::ApiError};
+
+/// The id of the sample that a worker made and stored for `account_id`.
+pub async fn sample(app: &App, account_id: &str, request: SampleRequest) -> Result<SampleId, ApiError> {
+    if let Some(model_id) = &request.model_id {
+        let models = app.queue.live_models().await?;
+        // With no model at all no sampler lives, and that is the queue's to say.
+        if !models.is_empty() && !models.iter().any(|model| model.model_id == *model_id) {
+            return Err(ApiError::BadReference);
+        }
+    }
+    let sample_id = SampleId::generate();
+    let job = StoredSampleJob::V1(SampleJob {
+        sample_id,
+        account_id: account_id.to_owned(),
+        size: request.size,
+        model_id: request.model_id,
+        seed: rand::random(),
+        deadline: deadline(app.config.sample_deadline),
+    });
+    let late = format!("; if it is finished late, it is stored as sample {sample_id}");
+    outcome(app, job, &late).await
+}
+
+/// What a worker found.
+pub async fn search(app: &App, request: TreeSearchRequest) -> Result<TreeSearchResult, ApiError> {
+    let wait = Duration::from_secs_f64(request.max_seconds) + app.config.search_slack;
+    let job = StoredTreeSearchJob::V1(TreeSearchJob { request, deadline: deadline(wait) });
+    outcome(app, job, "").await
+}
+
+fn deadline(wait: Duration) -> DateTime<Utc> {
+    Utc::now() + wait
+}
+
+async fn outcome<J: Job>(app: &App, job: J, late: &str) -> Result<J::Outcome, ApiError> {
+    let id = JobId::generate();
+    tracing::Span::current().record("job.id", tracing::field::display(id));
+    let pending = app.queue.submit(id, &job).await.map_err(not_taken)?;
+    let passed = || ApiError::DeadlinePassed {
+        message: format!("The deadline of job {id} passed before it was done{late}"),
+    };
+    match pending.outcome().await {
+        Ok(Ok(outcome)) => Ok(outcome),
+        Ok(Err(Problem::DeadlinePassed)) | Err(AwaitError::DeadlinePassed) => Err(passed()),
+        Ok(Err(problem)) => Err(unsolved(id, problem)),
+        Err(AwaitError::Undecodable(error)) => {
+            tracing::error!(job.id = %id, %error, "a worker's answer cannot be read");
+            Err(bad_answer("response_invalid", "The worker's answer does not fit the response schema"))
+        }
+        Err(AwaitError::Database(error)) => Err(error.into()),
+        Err(error) => Err(ApiError::internal(&error)),
+    }
+}
+
+fn not_taken(error: SubmitError) -> ApiError {
+    match error {
+        SubmitError::Full { retry_after } => {
+            ApiError::Unavailable { retry_after, reason: "The queue is full for this request's deadline" }
+        }
+        SubmitError::NoWorker { retry_after } => {
+            ApiError::Unavailable { retry_after, reason: "No worker for this operation is running" }
+        }
+        SubmitError::Database(error) => error.into(),
+        error => ApiError::internal(&error),
+    }
+}
+
+/// A problem that a worker states as its answer.
+fn unsolved(id: JobId, problem: Problem) -> ApiError {
+    match problem {
+        Problem::UnknownModel { .. } => ApiError::BadReference,
+        Problem::BadTarget { reason } => ApiError::Invalid(vec![ErrorItem {
+            loc: vec!["body".into(), "search_smiles".into()],
+            msg: format!("Input should be a SMILES that can be searched: {reason}"),
+            kind: "smiles_invalid".to_owned(),
+        }]),
+        // Fewer structures than asked for would not fit the response schema, and are not sent.
+        Problem::SizeUnreachable { .. } => {
+            bad_answer("size_unreachable", &format!("Not enough structures: {problem}"))
+        }
+        problem => {
+            tracing::error!(job.id = %id, %problem, "a job has no answer");
+            ApiError::Internal
+        }
+    }
+}
+
+fn bad_answer(kind: &str, msg: &str) -> ApiError {
+    ApiError::BadAnswer(vec![ErrorItem {
+        loc: vec!["response".into()],
+        msg: msg.to_owned(),
+        kind: kind.to_owned(),
+    }])
+}

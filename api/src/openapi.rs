@@ -1,0 +1,155 @@
+//! The OpenAPI 3.1 document, generated from the types and the operations.
+//!
+//! What all operations share (security, error statuses) is added here by a table, so that it cannot be forgotten in
+//! one of them.
+
+use std::sync::Arc;
+
+use axum::{Json, extract::State};
+use contract::{ErrorBody, ErrorItem, Location, SampleList, scope};
+use serde_json::json;
+use utoipa::{
+    OpenApi,
+    openapi::{
+        ContentBuilder, HeaderBuilder, ObjectBuilder, OpenApi as Document, Ref, RefOr, Response,
+        ResponseBuilder, Type,
+        path::Operation,
+        security::{
+            AuthorizationCode, Flow, HttpAuthScheme, HttpBuilder, Implicit, OAuth2, Scopes,
+            SecurityRequirement, SecurityScheme,
+        },
+    },
+};
+
+use crate::{app::App, endpoints};
+
+#[derive(OpenApi)]
+#[openapi(
+    info(title = "Retort", description = "Molecule sampling and retrosynthesis tree search. Experimental."),
+    paths(
+        endpoints::samples::list,
+        endpoints::samples::create,
+        endpoints::samples::retrieve,
+        endpoints::treesearch::create,
+    ),
+    components(schemas(ErrorBody, ErrorItem, Location, SampleList)),
+    tags(
+        (name = "samples", description = "Samples of generated molecules."),
+        (name = "tree search", description = "Synthesis routes to a target molecule."),
+    ),
+)]
+struct Api;
+
+/// The document, without the address of an installation.
+#[must_use]
+pub fn document() -> Document {
+    let mut document = Api::openapi();
+    add_security(&mut document, "");
+    for (path, item) in &mut document.paths.paths {
+        for operation in [&mut item.get, &mut item.post].into_iter().flatten() {
+            complete(path, operation);
+        }
+    }
+    document
+}
+
+/// `GET /openapi.json`, with the address of this installation.
+pub async fn serve(State(app): State<Arc<App>>) -> Json<Document> {
+    let mut document = document();
+    document.servers = Some(vec![utoipa::openapi::Server::new(&app.config.public_url)]);
+    add_security(&mut document, &app.config.public_url);
+    Json(document)
+}
+
+fn add_security(document: &mut Document, base: &str) {
+    let scopes = || Scopes::from_iter(scope::ALL);
+    let authorize = format!("{base}/auth/authorize");
+    let components = document.components.get_or_insert_default();
+    let bearer = HttpBuilder::new()
+        .scheme(HttpAuthScheme::Bearer)
+        .bearer_format("JWT")
+        .description(Some("An access token, as `retort token` prints it."));
+    components.add_security_scheme("bearer", SecurityScheme::Http(bearer.build()));
+    components.add_security_scheme(
+        "oauth2_implicit",
+        SecurityScheme::OAuth2(OAuth2::with_description(
+            [Flow::Implicit(Implicit::new(&authorize, scopes()))],
+            "Implicit flow of the sampling API; not served yet.",
+        )),
+    );
+    components.add_security_scheme(
+        "oauth2_code",
+        SecurityScheme::OAuth2(OAuth2::with_description(
+            [Flow::AuthorizationCode(AuthorizationCode::new(
+                &authorize,
+                format!("{base}/auth/token"),
+                scopes(),
+            ))],
+            "Authorization code flow of the tree search API; not served yet.",
+        )),
+    );
+}
+
+/// Adds to `operation` what its kind shares with others.
+fn complete(path: &str, operation: &mut Operation) {
+    let takes_body = operation.request_body.is_some();
+    let is_search = path.starts_with("/synth");
+    let needed: &[&str] = match (is_search, takes_body) {
+        (true, _) => &[],
+        (false, true) => &[scope::SAMPLES_CREATE],
+        (false, false) => &[scope::SAMPLES_READ],
+    };
+    let flow = if is_search { "oauth2_code" } else { "oauth2_implicit" };
+    operation.security = Some(vec![
+        SecurityRequirement::new("bearer", needed.iter().copied()),
+        SecurityRequirement::new(flow, needed.iter().copied()),
+    ]);
+
+    let mut add = |status: &str, response: Response| {
+        operation.responses.responses.insert(status.to_owned(), RefOr::T(response));
+    };
+    if path.ends_with("{sample_id}") {
+        add("404", null("No sample of the caller has this id."));
+    } else {
+        add("400", null("The request names something that is not there, or contradicts itself."));
+    }
+    add("401", with_header(fault("No access token, or not a valid one."), "WWW-Authenticate"));
+    if !needed.is_empty() {
+        add("403", with_header(fault("The access token lacks the scope."), "WWW-Authenticate"));
+    }
+    add("422", fault("The request does not fit the schema; every fault is listed."));
+    add("429", with_header(fault("The rate limit of the account is spent."), "Retry-After"));
+    add("500", fault("The answer does not fit the response schema, or an internal failure."));
+    add("503", with_header(fault("Busy, or a part of the service is away."), "Retry-After"));
+    if takes_body {
+        add("408", fault("The body took too long to arrive."));
+        add("413", fault("The body is larger than 1 MiB."));
+        add("415", fault("The body is not JSON."));
+        add("504", fault("The deadline passed; the job's id is in the message."));
+    }
+}
+
+fn fault(description: &str) -> Response {
+    let example = json!({ "detail": [{
+        "loc": ["body", "size"],
+        "msg": "Input should be less than or equal to 10000",
+        "type": "less_than_equal",
+    }] });
+    let mut content = ContentBuilder::new().schema(Some(Ref::from_schema_name("ErrorBody")));
+    if description.contains("schema;") {
+        content = content.example(Some(example));
+    }
+    ResponseBuilder::new().description(description).content("application/json", content.build()).build()
+}
+
+fn null(description: &str) -> Response {
+    let schema = ObjectBuilder::new().schema_type(Type::Null).build();
+    let content = ContentBuilder::new().schema(Some(schema)).build();
+    ResponseBuilder::new().description(description).content("application/json", content).build()
+}
+
+fn with_header(mut response: Response, name: &str) -> Response {
+    let schema = ObjectBuilder::new().schema_type(Type::String).build();
+    response.headers.insert(name.to_owned(), RefOr::T(HeaderBuilder::new().schema(Some(schema)).build()));
+    response
+}

@@ -1,1 +1,24 @@
-//! Placeholder.
+//! Molecules from SMILES language models.
+//!
+//! A [`ModelPack`] is a checked folder; a [`Sampler`] draws distinct valid molecules from one. The
+//! same seed gives the same sample whatever the number of threads (see `sampler`).
+
+mod budget;
+mod draw;
+mod error;
+mod gates;
+mod network;
+mod pack;
+mod sampler;
+mod stream;
+mod vocabulary;
+mod weights;
+
+pub use budget::Budget;
+pub use candle_core::Device;
+pub use error::{PackError, SampleError};
+pub use pack::{GenerationConfig, ModelPack};
+pub use sampler::Sampler;
+
+// Not called: naming it here turns AVX-512 on in the `gemm` that candle calls.
+use gemm as _;

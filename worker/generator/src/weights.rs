@@ -1,0 +1,98 @@
+//! The weights of a GRU language model, by the names PyTorch gives them.
+
+use std::{collections::HashMap, path::PathBuf};
+
+use candle_core::{DType, Device, Tensor, safetensors};
+
+use crate::{PackError, pack, pack::Config};
+
+/// All tensors in f32 on the CPU, shapes checked.
+#[derive(Debug, Clone)]
+pub(crate) struct Weights {
+    /// `[vocab, embedding]`.
+    pub(crate) embedding: Tensor,
+    pub(crate) layers: Vec<LayerWeights>,
+    /// `[vocab, hidden]`.
+    pub(crate) out_weight: Tensor,
+    /// `[vocab]`.
+    pub(crate) out_bias: Tensor,
+}
+
+/// One layer; rows are the gates r, z, n one after the other.
+#[derive(Debug, Clone)]
+pub(crate) struct LayerWeights {
+    /// `[3 * hidden, input]`.
+    pub(crate) input_weight: Tensor,
+    /// `[3 * hidden, hidden]`.
+    pub(crate) hidden_weight: Tensor,
+    /// `[3 * hidden]`.
+    pub(crate) input_bias: Tensor,
+    /// `[3 * hidden]`.
+    pub(crate) hidden_bias: Tensor,
+}
+
+impl Weights {
+    pub(crate) fn load(file: PathBuf, config: &Config) -> Result<Self, PackError> {
+        let bytes = pack::bytes(&file)?;
+        let tensors = safetensors::load_buffer(&bytes, &Device::Cpu)
+            .map_err(|source| PackError::Weights { file: file.clone(), source })?;
+        let mut file = WeightFile { file, tensors };
+
+        let (vocab, hidden, gates) = (config.vocab_size, config.hidden_size, 3 * config.hidden_size);
+        let weights = Self {
+            embedding: file.take("embedding.weight", &[vocab, config.embedding_size])?,
+            layers: (0..config.num_layers)
+                .map(|n| {
+                    let input = if n == 0 { config.embedding_size } else { hidden };
+                    Ok(LayerWeights {
+                        input_weight: file.take(&format!("rnn.weight_ih_l{n}"), &[gates, input])?,
+                        hidden_weight: file.take(&format!("rnn.weight_hh_l{n}"), &[gates, hidden])?,
+                        input_bias: file.take(&format!("rnn.bias_ih_l{n}"), &[gates])?,
+                        hidden_bias: file.take(&format!("rnn.bias_hh_l{n}"), &[gates])?,
+                    })
+                })
+                .collect::<Result<_, PackError>>()?,
+            out_weight: file.take("out.weight", &[vocab, hidden])?,
+            out_bias: file.take("out.bias", &[vocab])?,
+        };
+        file.finish()?;
+        Ok(weights)
+    }
+}
+
+/// A file of tensors that are taken out one by one.
+struct WeightFile {
+    file: PathBuf,
+    tensors: HashMap<String, Tensor>,
+}
+
+impl WeightFile {
+    fn take(&mut self, name: &str, wanted: &[usize]) -> Result<Tensor, PackError> {
+        let (file, name) = (self.file.clone(), name.to_owned());
+        let Some(tensor) = self.tensors.remove(&name) else {
+            return Err(PackError::MissingTensor { file, name });
+        };
+        if tensor.dims() != wanted {
+            let (found, wanted) = (tensor.dims().to_vec(), wanted.to_vec());
+            return Err(PackError::Shape { file, name, found, wanted });
+        }
+        if !matches!(tensor.dtype(), DType::F16 | DType::BF16 | DType::F32) {
+            return Err(PackError::NumberType { file, name, found: tensor.dtype().as_str() });
+        }
+        let broken = |source| PackError::Weights { file: file.clone(), source };
+        let tensor = tensor.to_dtype(DType::F32).map_err(broken)?;
+        let numbers = tensor.flatten_all().and_then(|flat| flat.to_vec1::<f32>()).map_err(broken)?;
+        if numbers.iter().all(|number| number.is_finite()) {
+            Ok(tensor)
+        } else {
+            Err(PackError::NotFinite { file, name })
+        }
+    }
+
+    fn finish(self) -> Result<(), PackError> {
+        match self.tensors.into_keys().min() {
+            Some(name) => Err(PackError::UnknownTensor { file: self.file, name }),
+            None => Ok(()),
+        }
+    }
+}

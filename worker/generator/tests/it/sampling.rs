@@ -1,0 +1,120 @@
+//! What a sample is, and how sampling ends when there is none.
+
+use std::{collections::HashSet, num::NonZeroUsize, path::Path, sync::atomic::Ordering, time::Instant};
+
+use chem::Molecule;
+use generator::{Budget, Device, ModelPack, SampleError, Sampler};
+use serde_json::json;
+
+use crate::toy;
+
+fn sampler(pack: &Path) -> Sampler {
+    Sampler::new(&ModelPack::load(pack).unwrap(), Device::Cpu).unwrap()
+}
+
+fn threads(count: usize) -> NonZeroUsize {
+    NonZeroUsize::new(count).unwrap()
+}
+
+/// Fails unless every string is a valid molecule, written canonically, and no two are the same.
+pub fn assert_sound(sample: &[String]) {
+    for smiles in sample {
+        let molecule: Molecule = smiles.parse().unwrap_or_else(|error| panic!("`{smiles}`: {error}"));
+        assert_eq!(molecule.canonical_smiles(), *smiles);
+        assert_eq!(molecule.components().len(), 1);
+    }
+    assert_eq!(sample.iter().collect::<HashSet<_>>().len(), sample.len());
+}
+
+#[test]
+fn a_sample_has_exactly_as_many_valid_distinct_canonical_molecules_as_wanted() {
+    let sampler = sampler(toy::random().path());
+
+    for size in [0, 1, 17, 300] {
+        let sample = sampler.sample(size, 7, &Budget::unlimited()).unwrap();
+
+        assert_eq!(sample.len(), size);
+        assert_sound(&sample);
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_sample_with_any_number_of_threads() {
+    let pack = toy::random();
+    let sample = |count: usize, seed| {
+        sampler(pack.path()).with_threads(threads(count)).sample(400, seed, &Budget::unlimited()).unwrap()
+    };
+
+    let one = sample(1, 7);
+
+    assert_eq!(one, sample(1, 7));
+    assert_eq!(one, sample(2, 7));
+    assert_eq!(one, sample(5, 7));
+    assert_ne!(one, sample(1, 8));
+}
+
+#[test]
+fn a_string_does_not_depend_on_the_strings_around_it() {
+    let sampler = sampler(toy::random().path());
+
+    // 2,000 strings refill every slot of a batch many times; 20 do not refill any.
+    let many = sampler.raw(2_000, 5).unwrap();
+    let few = sampler.raw(20, 5).unwrap();
+
+    assert_eq!(many.len(), 2_000);
+    assert_eq!(many[..20], few);
+}
+
+#[test]
+fn a_model_that_knows_one_molecule_cannot_give_two() {
+    let sampler = sampler(toy::always(&["C", "O"]).path());
+
+    assert_eq!(sampler.sample(1, 1, &Budget::unlimited()).unwrap(), ["CO"]);
+    let error = sampler.sample(2, 1, &Budget::unlimited()).unwrap_err();
+    assert!(matches!(error, SampleError::SizeUnreachable { wanted: 2, reached: 1 }), "{error}");
+}
+
+#[test]
+fn a_model_that_knows_no_molecule_gives_none() {
+    let sampler = sampler(toy::always(&["C", "=", "F"]).path());
+
+    let error = sampler.sample(10, 1, &Budget::unlimited()).unwrap_err();
+
+    assert!(matches!(error, SampleError::SizeUnreachable { wanted: 10, reached: 0 }), "{error}");
+}
+
+#[test]
+fn a_string_that_never_ends_is_cut_and_is_no_molecule() {
+    let sampler = sampler(toy::endless("C").path());
+
+    // `max_length` 10 counts the token that begins a string and the one that would end it.
+    assert_eq!(sampler.raw(3, 1).unwrap(), ["CCCCCCCCC"; 3]);
+    let error = sampler.sample(1, 1, &Budget::unlimited()).unwrap_err();
+    assert!(matches!(error, SampleError::SizeUnreachable { wanted: 1, reached: 0 }), "{error}");
+}
+
+#[test]
+fn a_spent_budget_interrupts() {
+    let sampler = sampler(toy::random().path());
+    let late = Budget { deadline: Some(Instant::now()), ..Budget::default() };
+    let cancelled = Budget::unlimited();
+    cancelled.cancelled.store(true, Ordering::Relaxed);
+
+    for budget in [late, cancelled] {
+        let error = sampler.sample(10, 1, &budget).unwrap_err();
+
+        assert!(matches!(error, SampleError::Interrupted), "{error}");
+    }
+}
+
+#[test]
+fn a_narrow_distribution_draws_what_is_most_probable() {
+    for (field, value) in [("top_p", json!(1e-6)), ("temperature", json!(0.001))] {
+        let pack = toy::random();
+        toy::edit(pack.path(), "generation_config.json", |config| config[field] = value);
+
+        let strings: HashSet<String> = sampler(pack.path()).raw(100, 1).unwrap().into_iter().collect();
+
+        assert_eq!(strings.len(), 1, "{field}: {strings:?}");
+    }
+}

@@ -1,9 +1,10 @@
 //! Plans routes to a list of targets and reports how many were solved, how fast.
 //!
-//! `plan MODEL_DIR STOCK.csv[.gz] TARGETS.csv [--seconds 4] [--all] [--routes]`
+//! `plan MODEL_DIR STOCK.csv[.gz] TARGETS.csv [--seconds 4] [--expansions N] [--all] [--routes]`
 //!
 //! The stock has columns `smiles` and `usd_per_g`, the targets a column `smiles`; lines that are not molecules
-//! are counted and skipped. `--all` uses the whole budget instead of stopping at the first route.
+//! are counted and skipped. `--all` uses the whole budget instead of stopping at the first route;
+//! `--expansions N` ends each search by its number of expansions, which makes it reproducible.
 
 #![allow(clippy::print_stdout, reason = "a program that reports")]
 
@@ -27,10 +28,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let [model, stock, targets, options @ ..] = arguments.as_slice() else {
         return Err("usage: plan MODEL_DIR STOCK.csv TARGETS.csv [--seconds S] [--all] [--routes]".into());
     };
-    let seconds = match options.iter().position(|option| option == "--seconds") {
-        Some(at) => options.get(at + 1).ok_or("--seconds needs a number")?.parse()?,
-        None => 4.0,
-    };
+    let number =
+        |name: &str| options.iter().position(|option| option == name).and_then(|at| options.get(at + 1));
+    let seconds: f64 = number("--seconds").map_or(Ok(4.0), |text| text.parse())?;
+    let max_expansions: Option<u64> = number("--expansions").map(|text| text.parse()).transpose()?;
     let flag = |name: &str| options.iter().any(|option| option == name);
 
     let start = Instant::now();

@@ -198,3 +198,73 @@ impl Catalogue {
         Some(self.usd_per_gram[block.at()][region.index()]).filter(|price| !price.is_nan())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(id: i32, smiles: &str) -> CatalogueRow {
+        CatalogueRow {
+            id,
+            smiles: smiles.to_owned(),
+            mw: 180.159,
+            fingerprint: Fingerprint::from_on_bits([id as u16]),
+            usd_per_gram: [Some(0.1); REGIONS],
+            lead_time_days: [None; REGIONS],
+        }
+    }
+
+    #[test]
+    fn every_block_is_found_by_its_smiles_and_nothing_else_is() {
+        let rows = (0..500).map(|id| row(id, &"C".repeat(id as usize + 1)));
+
+        let catalogue = Catalogue::from_rows(rows);
+
+        for id in 0..500 {
+            let block = catalogue.find(&"C".repeat(id as usize + 1)).unwrap();
+            assert_eq!(catalogue.id(block), id);
+        }
+        assert_eq!(catalogue.find("CCO"), None);
+    }
+
+    #[test]
+    fn of_rows_for_one_molecule_the_lowest_id_stays() {
+        let catalogue = Catalogue::from_rows([row(9, "CO"), row(4, "CO"), row(7, "CN")]);
+
+        assert_eq!(catalogue.len(), 2);
+        assert_eq!(catalogue.id(catalogue.find("CO").unwrap()), 4);
+    }
+
+    #[test]
+    fn a_limit_written_as_the_value_is_excludes_it() {
+        // 180.159 and 0.1 are not f32 numbers: the limits must be rounded as the values were.
+        let catalogue = Catalogue::from_rows([row(1, "CO")]);
+        let block = catalogue.find("CO").unwrap();
+
+        for masks in [
+            Masks { mw_gte: Some(180.159), ..Masks::default() },
+            Masks { usd_gte: Some(0.1), ..Masks::default() },
+        ] {
+            assert!(!catalogue.is_allowed(block, &masks), "{masks:?}");
+        }
+    }
+
+    #[test]
+    fn the_nearest_block_is_an_allowed_one() {
+        let catalogue = Catalogue::from_rows([row(1, "CO"), CatalogueRow { mw: 10.0, ..row(2, "CN") }]);
+        let masks = Masks { mw_gte: Some(100.0), ..Masks::default() };
+        let query = Fingerprint::from_on_bits([1, 2]);
+
+        let (block, similarity) = catalogue.nearest(&query, &masks).unwrap();
+
+        assert_eq!((catalogue.id(block), similarity), (2, 0.5));
+    }
+
+    #[test]
+    fn regions_are_numbered_as_the_contract_lists_them() {
+        assert_eq!(Region::of_country("US"), Region::new(1));
+        assert_eq!(Region::of_country("AU"), Region::new(8));
+        assert_eq!((Region::of_country("XX"), Region::new(9)), (None, None));
+        assert_eq!(Region::ANYWHERE.index(), 0);
+    }
+}

@@ -255,3 +255,150 @@ impl PartialEq for Candidate {
 }
 
 impl Eq for Candidate {}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicBool;
+    use std::time::{Duration, Instant};
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::catalogue::BlockIndex;
+    use crate::graph::{NewPrecursor, Verdict, step_cost};
+    use crate::model::RetroModel;
+    use crate::policy::Ranked;
+    use crate::task::Budget;
+    use crate::update::{Bounds, propagate};
+
+    /// For each molecule its reactions: a probability in hundredths and the numbers of the precursors, which
+    /// are greater than the product's. Molecules without reactions are building blocks.
+    type Chemistry = Vec<Vec<(u32, Vec<usize>)>>;
+
+    const MOLECULES: usize = 7;
+
+    fn chemistry() -> impl Strategy<Value = Chemistry> {
+        let reactions = |product: usize| {
+            let precursors = prop::collection::btree_set(product + 1..MOLECULES, 1..=2);
+            let precursors = precursors.prop_map(|set| set.into_iter().collect::<Vec<_>>());
+            prop::collection::vec((1_u32..=100, precursors), 0..=2)
+        };
+        let mut all: Vec<_> = (0..MOLECULES - 1).map(|product| reactions(product).boxed()).collect();
+        all.push(Just(Vec::new()).boxed());
+        all
+    }
+
+    fn graph_of(chemistry: &Chemistry, max_depth: u32) -> Graph {
+        let mut graph = Graph::new("m0", 1);
+        // A molecule without reactions is for sale, but for the target.
+        let block = |name: &str| {
+            let number: usize = name[1..].parse().unwrap();
+            chemistry[number].is_empty().then_some(BlockIndex(0))
+        };
+        for (product, reactions) in chemistry.iter().enumerate() {
+            let name = format!("m{product}");
+            let Some(id) = graph.all_molecules().into_iter().find(|&id| *graph.molecule(id).smiles == *name)
+            else {
+                continue;
+            };
+            let ancestors = graph.with_ancestors(id);
+            for (at, (percent, precursors)) in reactions.iter().enumerate() {
+                let new = |number: &usize| NewPrecursor {
+                    smiles: format!("m{number}"),
+                    heavy_atoms: 1,
+                    sources: Vec::new(),
+                };
+                let ranked = Ranked { template: at as u32, probability: *percent as f32 / 100.0 };
+                graph.link(id, &ancestors, ranked, precursors.iter().map(new).collect(), block);
+            }
+            for reaction in graph.reactions_of(id).collect::<Vec<_>>() {
+                graph.reaction_mut(reaction).verdict = Verdict::Valid;
+            }
+        }
+        propagate(&mut graph, Bounds { max_depth, width: 0 });
+        graph
+    }
+
+    /// Every consistent route as its choices, found by trying everything.
+    fn routes(chemistry: &Chemistry, max_depth: u32) -> Vec<f64> {
+        let ways = all_ways(chemistry, 0, max_depth);
+        let mut seen: Vec<_> = ways
+            .into_iter()
+            .filter(|(_, choices)| {
+                choices.iter().all(|(product, at)| choices.iter().all(|(p, a)| p != product || a == at))
+            })
+            .map(|(cost, mut choices)| {
+                choices.sort_unstable();
+                choices.dedup();
+                (choices, cost)
+            })
+            .collect();
+        seen.sort_by(|a, b| a.0.cmp(&b.0));
+        seen.dedup_by(|a, b| a.0 == b.0);
+        let mut costs: Vec<f64> = seen.into_iter().map(|(_, cost)| cost).collect();
+        costs.sort_by(f64::total_cmp);
+        costs
+    }
+
+    fn all_ways(chemistry: &Chemistry, molecule: usize, left: u32) -> Vec<(f64, Vec<(usize, usize)>)> {
+        if chemistry[molecule].is_empty() && molecule > 0 {
+            return vec![(0.0, Vec::new())];
+        }
+        if left == 0 {
+            return Vec::new();
+        }
+        let mut distinct = chemistry[molecule].clone();
+        // The graph keeps one reaction per set of precursors, with the template proposed first.
+        let mut seen = Vec::new();
+        distinct.retain(|(_, precursors)| {
+            !seen.contains(precursors) && {
+                seen.push(precursors.clone());
+                true
+            }
+        });
+        let mut all = Vec::new();
+        for (at, (percent, precursors)) in distinct.iter().enumerate() {
+            let mut ways = vec![(step_cost(*percent as f32 / 100.0), vec![(molecule, at)])];
+            for &precursor in precursors {
+                let below = all_ways(chemistry, precursor, left - 1);
+                ways = ways
+                    .iter()
+                    .flat_map(|(cost, choices)| {
+                        below.iter().map(move |(more, added)| (cost + more, [&choices[..], added].concat()))
+                    })
+                    .collect();
+            }
+            all.extend(ways);
+        }
+        all
+    }
+
+    fn extracted(chemistry: &Chemistry, max_depth: u32) -> Vec<f64> {
+        let model = RetroModel::of_one_template("[C:1]-[O:2]>>[C:1].[O:2]");
+        let deadline = Instant::now() + Duration::from_secs(600);
+        let budget = Budget::until(deadline, Arc::new(AtomicBool::new(false)));
+        let mut graph = graph_of(chemistry, max_depth);
+        let mut validator = Validator::new(&model, &budget);
+        let mut extractor = Extractor::new(&graph, max_depth);
+        let mut source = Source { graph: &mut graph, validator: &mut validator, dropped: 0 };
+        (0..)
+            .map_while(|rank| extractor.route(&mut source, rank))
+            .filter(|(_, consistent)| *consistent)
+            .map(|(choices, _)| choices.cost)
+            .collect()
+    }
+
+    proptest! {
+        #[test]
+        fn routes_are_those_of_a_full_enumeration_in_order(chemistry in chemistry(), max_depth in 1_u32..5) {
+            let found = extracted(&chemistry, max_depth);
+
+            let expected = routes(&chemistry, max_depth);
+            prop_assert_eq!(found.len(), expected.len());
+            for (found, expected) in found.iter().zip(&expected) {
+                prop_assert!((found - expected).abs() < 1e-9, "{} is not {}", found, expected);
+            }
+        }
+    }
+}

@@ -51,6 +51,13 @@ impl RetroModel {
         Ok(Self { templates, hashes: rows.into_iter().map(|row| row.hash).collect(), policy })
     }
 
+    /// A model for tests of what comes after the templates.
+    #[cfg(test)]
+    pub(crate) fn of_one_template(smarts: &str) -> Self {
+        let rows = [Row { smarts: smarts.to_owned(), hash: String::new() }];
+        Self { templates: compile(&rows), hashes: vec![String::new()], policy: Policy::uniform(1) }
+    }
+
     /// Number of templates, usable or not.
     #[must_use]
     pub fn templates(&self) -> usize {

@@ -67,6 +67,18 @@ impl Policy {
         })
     }
 
+    /// A network that finds every template as likely as any other.
+    #[cfg(test)]
+    pub fn uniform(templates: usize) -> Self {
+        Self {
+            hidden: 1,
+            layer1: vec![0.0; INPUTS],
+            bias1: vec![0.0],
+            layer2: vec![0.0; templates],
+            bias2: vec![0.0; templates],
+        }
+    }
+
     /// For each of up to [`TOGETHER`] fingerprints, the most probable templates: at most `limit`, most probable
     /// first, ties by row, and no more of them than are needed to reach the probability `mass` together.
     ///
@@ -163,5 +175,68 @@ fn read_tensor(
     match values.iter().position(|value| !value.is_finite()) {
         Some(at) => Err(fault(format!("value {at} is {}", values[at]))),
         None => Ok(values),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two hidden units: bit 3 drives the first to 1, bit 5 the second to -1, which ELU bends.
+    fn policy() -> Policy {
+        let mut layer1 = vec![0.0; INPUTS * 2];
+        (layer1[3 * 2], layer1[5 * 2 + 1]) = (1.0, -1.0);
+        Policy {
+            hidden: 2,
+            layer1,
+            bias1: vec![0.0, 0.0],
+            layer2: vec![1.0, 0.0, 0.0, 1.0, 2.0, 2.0],
+            bias2: vec![0.0, 0.0, -1.0],
+        }
+    }
+
+    fn probabilities(logits: [f32; 3]) -> [f32; 3] {
+        let total: f32 = logits.iter().map(|logit| logit.exp()).sum();
+        logits.map(|logit| logit.exp() / total)
+    }
+
+    #[test]
+    fn probabilities_are_those_of_the_network_written_out() {
+        let bent = (-1.0_f32).exp() - 1.0;
+        let expected = probabilities([1.0, bent, 2.0 + 2.0 * bent - 1.0]);
+
+        let ranked = policy().rank(&[Fingerprint::from_on_bits([3, 5])], 3, 2.0);
+
+        let order: Vec<u32> = ranked[0].iter().map(|entry| entry.template).collect();
+        assert_eq!(order, [0, 2, 1]);
+        for entry in &ranked[0] {
+            assert!((entry.probability - expected[entry.template as usize]).abs() < 1e-6);
+        }
+    }
+
+    #[test]
+    fn the_list_ends_at_its_limit_or_at_its_probability() {
+        let query = [Fingerprint::from_on_bits([3])];
+        let length = |limit, mass| policy().rank(&query, limit, mass)[0].len();
+
+        // The probabilities are 0.422, 0.422 and 0.155.
+        assert_eq!((length(3, 2.0), length(2, 2.0), length(3, 0.8), length(3, 0.4)), (3, 2, 2, 1));
+    }
+
+    #[test]
+    fn ties_go_to_the_earlier_template() {
+        let ranked = Policy::uniform(40).rank(&[Fingerprint::from_on_bits([1])], 3, 2.0);
+
+        assert_eq!(ranked[0].iter().map(|entry| entry.template).collect::<Vec<_>>(), [0, 1, 2]);
+    }
+
+    #[test]
+    fn molecules_asked_about_together_get_the_answers_they_get_alone() {
+        let queries: Vec<_> = (0..9).map(|bit| Fingerprint::from_on_bits([bit, 3])).collect();
+
+        let together = policy().rank(&queries, 3, 2.0);
+
+        let alone: Vec<_> = queries.iter().flat_map(|query| policy().rank(&[*query], 3, 2.0)).collect();
+        assert_eq!(together, alone);
     }
 }

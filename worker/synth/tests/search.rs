@@ -82,6 +82,28 @@ fn both_branches_of_a_convergent_route_are_made() {
 }
 
 #[test]
+fn a_convergent_route_joins_what_both_halves_give() {
+    let model = model(&[(SUZUKI, 1.0), (AMIDE, 1.0)]);
+    let shelf = shelf(&["O=C(O)Cc1ccc(Br)cc1", "CCN", "OB(O)c1ccncc1"]);
+
+    let plan = plan(&model, &shelf, &task("CCNC(=O)Cc1ccc(-c2ccncc2)cc1"), &expansions(50));
+
+    let convergent = [
+        "CCNC(=O)Cc1ccc(Br)cc1.OB(O)c1ccncc1>>CCNC(=O)Cc1ccc(-c2ccncc2)cc1",
+        "CCN.O=C(O)Cc1ccc(Br)cc1>>CCNC(=O)Cc1ccc(Br)cc1",
+    ];
+    let linear = [
+        "CCN.O=C(O)Cc1ccc(-c2ccncc2)cc1>>CCNC(=O)Cc1ccc(-c2ccncc2)cc1",
+        "O=C(O)Cc1ccc(Br)cc1.OB(O)c1ccncc1>>O=C(O)Cc1ccc(-c2ccncc2)cc1",
+    ];
+    let found = texts(&plan);
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(found.iter().any(|route| *route == convergent), "{found:?}");
+    assert!(found.iter().any(|route| *route == linear), "{found:?}");
+    assert_eq!(plan.groups.len(), 2);
+}
+
+#[test]
 fn no_branch_is_longer_than_the_depth_limit() {
     let model = model(&[(AMIDE, 1.0), (SAPONIFICATION, 1.0)]);
     let shelf = shelf(&["COC(C)=O", "CCN"]);

@@ -1,0 +1,37 @@
+//! The benchmark kit's templates and network on a few of its targets, where the kit is at hand.
+
+mod toy;
+
+use std::path::{Path, PathBuf};
+
+use synth::{RetroModel, Stop, Task, plan};
+use toy::{expansions, shelf, task, text};
+
+/// The kit, beside the repository or where `RETORT_SHARED` says.
+fn kit() -> Option<PathBuf> {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
+    let shared = std::env::var_os("RETORT_SHARED").map_or(beside, PathBuf::from);
+    Some(shared.join("bench/kit")).filter(|kit| kit.join("policy.safetensors").exists())
+}
+
+#[test]
+fn the_kit_plans_its_targets() {
+    let Some(kit) = kit() else {
+        println!("skipped: no benchmark kit");
+        return;
+    };
+    let model = RetroModel::load(&kit).unwrap();
+    assert_eq!(model.templates(), 11_623);
+    assert!(model.skipped_templates() < 20, "{}", model.skipped_templates());
+    let shelf =
+        shelf(&["CC(=O)O", "Nc1ccc(O)cc1", "CC(=O)Cl", "OB(O)c1ccccc1", "Brc1ccncc1", "CC(=O)OC(C)=O"]);
+    let cases = [("CC(=O)Nc1ccc(O)cc1", "Nc1ccc(O)cc1"), ("c1ccc(-c2ccncc2)cc1", "OB(O)c1ccccc1")];
+    for (target, block) in cases {
+        let task = Task { stop: Stop::FirstRoute, ..task(target) };
+
+        let plan = plan(&model, &shelf, &task, &expansions(30));
+
+        let steps = plan.routes().next().map(text).unwrap_or_default();
+        assert!(steps.len() == 1 && steps[0].contains(block), "{target}: {steps:?}");
+    }
+}

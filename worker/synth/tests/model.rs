@@ -1,0 +1,134 @@
+//! What a model directory may look like, and what is said of a broken one.
+
+mod toy;
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use candle_core::{DType, Device, Tensor};
+use synth::{RetroModel, plan};
+use toy::*;
+
+const HEADER: &str = "\tretro_template\ttemplate_hash\tlibrary_occurrence\tlibrary_index\n";
+
+fn fault(dir: &Path) -> String {
+    RetroModel::load(dir).unwrap_err().to_string()
+}
+
+#[test]
+fn a_directory_without_files_is_refused_by_the_name_of_the_file() {
+    let dir = tempfile::tempdir().unwrap();
+
+    assert!(fault(dir.path()).ends_with("templates.csv.gz"), "{}", fault(dir.path()));
+}
+
+#[test]
+fn a_broken_table_is_refused_by_its_line() {
+    let cases = [
+        ("no header", "0\tCC>>C.C\thash\t3\t0\n".to_owned(), "line 1"),
+        ("a short row", format!("{HEADER}0\tCC>>C.C\thash\t3\t0\n1\tCC>>C.C\n"), "line 3"),
+        (
+            "a missing row",
+            format!("{HEADER}0\tCC>>C.C\th\t3\t0\n2\tCC>>C.C\th\t3\t2\n"),
+            "line 3: is numbered `2`",
+        ),
+    ];
+    for (name, table, expected) in cases {
+        let dir = tempfile::tempdir().unwrap();
+        write(dir.path(), &[(AMIDE, 1.0)]);
+        write_table(dir.path(), &table);
+
+        let fault = fault(dir.path());
+
+        assert!(fault.contains("templates.csv.gz") && fault.contains(expected), "{name}: {fault}");
+    }
+}
+
+#[test]
+fn a_truncated_table_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), &[(AMIDE, 1.0), (ESTER, 1.0)]);
+    let path = dir.path().join("templates.csv.gz");
+    let bytes = std::fs::read(&path).unwrap();
+    std::fs::write(&path, &bytes[..bytes.len() - 20]).unwrap();
+
+    assert!(fault(dir.path()).contains("templates.csv.gz"));
+}
+
+#[test]
+fn weights_that_do_not_fit_the_table_are_refused_by_the_name_of_the_tensor() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), &[(AMIDE, 1.0), (ESTER, 1.0)]);
+    write_weights(dir.path(), 3, &[0.0; 3]);
+
+    let fault = fault(dir.path());
+
+    assert!(fault.contains("policy.safetensors, tensor `layer2.weight`"), "{fault}");
+    assert!(fault.contains("[3, 4]") && fault.contains("[2, 4]"), "{fault}");
+}
+
+#[test]
+fn weights_that_are_not_numbers_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), &[(AMIDE, 1.0)]);
+    write_weights(dir.path(), 1, &[f32::NAN]);
+
+    assert!(fault(dir.path()).contains("tensor `layer2.bias`: value 0 is NaN"));
+}
+
+#[test]
+fn a_file_that_holds_no_tensors_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), &[(AMIDE, 1.0)]);
+    std::fs::write(dir.path().join("policy.safetensors"), b"nothing").unwrap();
+
+    assert!(fault(dir.path()).contains("not a readable safetensors file"));
+}
+
+#[test]
+fn a_missing_tensor_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), &[(AMIDE, 1.0)]);
+    let only = Tensor::zeros((4, 2048), DType::F32, &Device::Cpu).unwrap();
+    let tensors = HashMap::from([("layer1.weight", only)]);
+    candle_core::safetensors::save(&tensors, dir.path().join("policy.safetensors")).unwrap();
+
+    assert!(fault(dir.path()).contains("tensor `layer1.bias`: is missing"));
+}
+
+#[test]
+fn templates_that_cannot_be_compiled_are_counted_and_skipped() {
+    let model = model(&[("this is no template", 5.0), (AMIDE, 1.0)]);
+
+    let plan = plan(&model, &shelf(&["CC(=O)O", "CCN"]), &task("CC(=O)NCC"), &expansions(10));
+
+    assert_eq!((model.templates(), model.skipped_templates()), (2, 1));
+    assert_eq!(plan.routes().next().unwrap().steps[0].template, 1);
+}
+
+#[test]
+fn a_model_none_of_whose_templates_can_be_compiled_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), &[("this is no template", 1.0)]);
+
+    assert!(fault(dir.path()).contains("none of its 1 templates can be used"));
+}
+
+#[test]
+fn half_precision_weights_are_read() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), &[(AMIDE, 3.0), (AMIDE_FROM_CHLORIDE, 1.0)]);
+    let path = dir.path().join("policy.safetensors");
+    let halves: HashMap<String, Tensor> = candle_core::safetensors::load(&path, &Device::Cpu)
+        .unwrap()
+        .into_iter()
+        .map(|(name, tensor)| (name, tensor.to_dtype(DType::F16).unwrap()))
+        .collect();
+    candle_core::safetensors::save(&halves, &path).unwrap();
+    let model = RetroModel::load(dir.path()).unwrap();
+
+    let plan = plan(&model, &shelf(&["CC(=O)O", "CCN"]), &task("CC(=O)NCC"), &expansions(10));
+
+    let probability = plan.routes().next().unwrap().steps[0].probability;
+    assert!((probability - 0.75).abs() < 1e-3, "{probability}");
+}

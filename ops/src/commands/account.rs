@@ -9,6 +9,7 @@ use argon2::{
     password_hash::{PasswordHasher as _, SaltString},
 };
 use clap::{Args, Subcommand};
+use contract::scope;
 use sqlx::PgConnection;
 
 use crate::{
@@ -17,24 +18,11 @@ use crate::{
     terminal::{self, Confirm, PasswordSource},
 };
 
-/// What the contract defines; an account has all of it unless told otherwise.
-const SCOPES: [&str; 12] = [
-    "generator_api.samples:create",
-    "generator_api.samples:read",
-    "generator_api.samples:update",
-    "generator_api.samples:delete",
-    "generator_api.models:create",
-    "generator_api.models:read",
-    "generator_api.models:update",
-    "generator_api.models:delete",
-    "email",
-    "profile",
-    "openid",
-    "offline_access",
-];
-
 /// The shortest password that is taken.
 const MIN_PASSWORD_CHARACTERS: usize = 10;
+
+/// The longest one, in bytes; the service checks no longer one.
+const MAX_PASSWORD_BYTES: usize = 1024;
 
 /// Bits of a generated password: 26 characters of Crockford's base 32.
 type GeneratedPassword = u128;
@@ -92,6 +80,9 @@ impl Add {
                 "a password has at least {MIN_PASSWORD_CHARACTERS} characters"
             )));
         }
+        if password.len() > MAX_PASSWORD_BYTES {
+            return Err(Failure::Usage(format!("a password has at most {MAX_PASSWORD_BYTES} bytes")));
+        }
         let hash = hash_password(&password)?;
 
         insert(&mut database, &email, &name, &hash, &scopes).await?;
@@ -142,12 +133,10 @@ fn parse_email(text: &str) -> Result<String, Failure> {
 }
 
 fn parse_scopes(given: Option<&[String]>) -> Result<Vec<String>, Failure> {
-    let Some(given) = given else { return Ok(SCOPES.map(ToOwned::to_owned).to_vec()) };
-    if let Some(unknown) = given.iter().find(|scope| !SCOPES.contains(&scope.as_str())) {
-        return Err(Failure::Usage(format!(
-            "there is no scope `{unknown}`; there are {}",
-            SCOPES.join(", ")
-        )));
+    let known = scope::ALL.map(|(scope, _)| scope);
+    let Some(given) = given else { return Ok(known.map(ToOwned::to_owned).to_vec()) };
+    if let Some(unknown) = given.iter().find(|scope| !known.contains(&scope.as_str())) {
+        return Err(Failure::Usage(format!("there is no scope `{unknown}`; there are {}", known.join(", "))));
     }
     Ok(given.to_vec())
 }

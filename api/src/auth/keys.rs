@@ -66,7 +66,6 @@ pub enum KeysError {
     Database(#[from] sqlx::Error),
     /// A stored key cannot be used.
     #[error("the signing key `{kid}` is damaged")]
-    #[expect(missing_docs, reason = "fields named in the variant's doc")]
     Damaged { kid: String },
     /// There is no key that is not retired.
     #[error("every signing key is retired")]

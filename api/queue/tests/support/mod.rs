@@ -3,6 +3,8 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot set up its stage has failed")]
 
+mod database;
+
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, atomic::Ordering},
@@ -11,47 +13,11 @@ use std::{
 
 use chrono::{DateTime, Utc};
 use contract::{JobId, Problem};
+pub use database::Database;
 use queue::{Client, Finished, Handler, HandlerError, Job, JobContext, LiveModel, WorkerConfig, run_worker};
 use serde::{Deserialize, Serialize};
-use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool, postgres::PgPoolOptions};
+use sqlx::PgPool;
 use tokio::{sync::oneshot, task::JoinHandle};
-
-/// A database of its own; `drop_database` ends it.
-pub struct Database {
-    pub pool: PgPool,
-    name: String,
-    server: String,
-}
-
-impl Database {
-    pub async fn create() -> Self {
-        let server = std::env::var("TEST_DATABASE_URL")
-            .expect("TEST_DATABASE_URL names no PostgreSQL server for tests; ./ops/test starts one");
-        let name = format!("queue_{}", JobId::generate().to_string().to_lowercase());
-        let mut admin = PgConnection::connect(&server).await.unwrap();
-        sqlx::raw_sql(AssertSqlSafe(format!("create database {name}"))).execute(&mut admin).await.unwrap();
-        let options = admin_options(&server).database(&name);
-        let pool = PgPoolOptions::new().max_connections(5).connect_with(options).await.unwrap();
-        sqlx::migrate!("../../migrations").run(&pool).await.unwrap();
-        queue::setup(&pool).await.unwrap();
-        Self { pool, name, server }
-    }
-
-    pub async fn client(&self) -> Client {
-        Client::connect(self.pool.clone()).await.unwrap()
-    }
-
-    pub async fn drop_database(self) {
-        self.pool.close().await;
-        let mut admin = PgConnection::connect(&self.server).await.unwrap();
-        let statement = format!("drop database {} with (force)", self.name);
-        sqlx::raw_sql(AssertSqlSafe(statement)).execute(&mut admin).await.unwrap();
-    }
-}
-
-fn admin_options(server: &str) -> sqlx::postgres::PgConnectOptions {
-    server.parse().unwrap()
-}
 
 /// What the handler is to do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

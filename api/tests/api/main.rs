@@ -1,0 +1,11 @@
+//! The whole service over a real socket and a real Postgres, with workers that answer at once.
+//!
+//! Files follow the addresses: `generator_v1_samples.rs` holds what is said to `/generator/v1/samples`.
+
+mod auth_bearer;
+mod auth_token;
+mod generator_v1_samples;
+mod generator_v1_samples_bad_input;
+mod service;
+mod support;
+mod synth_v1_treesearch;

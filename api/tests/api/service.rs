@@ -1,0 +1,89 @@
+//! What is not of the contract: health, the document, the reference, headers, start-up.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::support::{Service, answer};
+
+#[tokio::test]
+async fn readiness_says_what_is_missing() {
+    let service = Service::start_without_workers(&[]).await;
+    let get = |path: &str| answer(service.http.get(format!("{}{path}", service.base)));
+
+    let alive = get("/healthz").await;
+    let unready = get("/readyz").await;
+
+    assert_eq!((alive.status, alive.json()), (200, json!({ "status": "alive" })));
+    assert_eq!(unready.status, 503);
+    assert_eq!(
+        unready.json(),
+        json!({
+            "status": "not ready",
+            "missing": ["sampler", "searcher"],
+            "checks": {
+                "database": "ok", "migrations": "ok",
+                "sampler": "no live worker", "searcher": "no live worker",
+            },
+        })
+    );
+    sqlx::query("delete from _sqlx_migrations where version = 4").execute(&service.pool).await.unwrap();
+    assert_eq!(get("/readyz").await.json()["checks"]["migrations"], "1 not applied");
+}
+
+#[tokio::test]
+async fn with_workers_it_is_ready() {
+    let service = Service::start().await;
+
+    let ready = answer(service.http.get(format!("{}/readyz", service.base))).await;
+
+    assert_eq!((ready.status, ready.json()["missing"].clone()), (200, json!([])));
+}
+
+#[tokio::test]
+async fn every_answer_carries_its_request_id_and_hardening_headers() {
+    let service = Service::start_without_workers(&[]).await;
+
+    let own = service.get("/nowhere").await;
+    let given = service.request(Method::GET, "/nowhere").await.header("x-request-id", "caller-1");
+    let given = answer(given).await;
+    let odd = service.request(Method::GET, "/nowhere").await.header("x-request-id", "a b");
+    let odd = answer(odd).await;
+
+    assert_eq!(own.header("x-request-id").len(), 26);
+    assert_eq!(given.header("x-request-id"), "caller-1");
+    assert_eq!(odd.header("x-request-id").len(), 26);
+    assert_eq!(own.header("x-content-type-options"), "nosniff");
+    assert_eq!(own.header("content-security-policy"), "default-src 'none'; frame-ancestors 'none'");
+    assert_eq!(own.header("access-control-allow-origin"), "");
+}
+
+#[tokio::test]
+async fn the_reference_needs_nothing_from_elsewhere() {
+    let service = Service::start_without_workers(&[]).await;
+    for path in ["/docs", "/docs/reference.css", "/docs/reference.js"] {
+        let file = answer(service.http.get(format!("{}{path}", service.base))).await;
+
+        assert_eq!(file.status, 200, "{path}");
+        assert!(!file.text.contains("://"), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn the_document_is_served_with_the_address_of_the_installation() {
+    let service = Service::start_without_workers(&[]).await;
+
+    let document = answer(service.http.get(format!("{}/openapi.json", service.base))).await.json();
+
+    assert_eq!(document["openapi"], "3.1.0");
+    assert_eq!(document["servers"], json!([{ "url": "http://retort.test" }]));
+}
+
+/// `retort-api openapi >api/tests/openapi.json` accepts a change.
+#[test]
+fn the_document_is_the_one_that_was_reviewed() {
+    let reviewed: Value = serde_json::from_str(include_str!("../openapi.json")).unwrap();
+
+    let generated = serde_json::to_value(api::document()).unwrap();
+
+    assert_eq!(generated, reviewed);
+}

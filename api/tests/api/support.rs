@@ -1,0 +1,322 @@
+//! A service of its own for each test: database, workers, socket.
+
+use std::{net::SocketAddr, sync::atomic::Ordering, time::Duration};
+
+use api::{app, config::Config};
+use argon2::{Argon2, PasswordHasher, password_hash::SaltString};
+use chrono::Utc;
+use contract::{
+    JobId, Metadata, Problem, ReagentResults, StoredSampleJob, StoredTreeSearchJob, TreeSearchResult, scope,
+};
+use jsonwebtoken::{Algorithm, EncodingKey, Header};
+use queue::{Finished, Handler, HandlerError, JobContext, LiveModel, WorkerConfig, run_worker};
+use reqwest::{Method, RequestBuilder, StatusCode};
+use serde_json::{Value, json};
+use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool};
+use tokio::{net::TcpListener, task::JoinSet};
+
+pub const PASSWORD: &str = "correct horse battery staple";
+pub const ISSUER: &str = "http://retort.test/auth";
+
+/// A running service; dropping it stops it and drops its database.
+pub struct Service {
+    pub base: String,
+    pub pool: PgPool,
+    pub http: reqwest::Client,
+    /// The account of [`Service::request`].
+    pub account: String,
+    database: String,
+    tasks: JoinSet<()>,
+}
+
+impl Service {
+    pub async fn start() -> Self {
+        Self::start_with(&[]).await
+    }
+
+    /// A service with `settings` and one worker of each kind.
+    pub async fn start_with(settings: &[(&str, &str)]) -> Self {
+        let mut service = Self::start_without_workers(settings).await;
+        let config = || WorkerConfig { slots: 4, ..WorkerConfig::default() };
+        let models = ["druglike_gru", "slow_model", "poor_model", "stingy_model"]
+            .map(|id| LiveModel { model_id: id.to_owned(), relative_cost: 1.0 });
+        let sampler = WorkerConfig { models: models.into(), ..config() };
+        let (pool, other) = (service.pool.clone(), service.pool.clone());
+        let handler = Sampler(pool.clone());
+        service.tasks.spawn(async move {
+            let _ = run_worker::<StoredSampleJob, _>(pool, sampler, handler, std::future::pending()).await;
+        });
+        service.tasks.spawn(async move {
+            let handler = Searcher(other.clone());
+            let _ =
+                run_worker::<StoredTreeSearchJob, _>(other, config(), handler, std::future::pending()).await;
+        });
+        service.wait_until_ready().await;
+        service
+    }
+
+    pub async fn start_without_workers(settings: &[(&str, &str)]) -> Self {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let database = format!("api_{}", JobId::generate().to_string().to_lowercase());
+        let mut admin = PgConnection::connect(&server()).await.unwrap();
+        let create = AssertSqlSafe(format!("create database {database}"));
+        sqlx::raw_sql(create).execute(&mut admin).await.unwrap();
+
+        let url = server().rsplit_once('/').map(|(server, _)| format!("{server}/{database}")).unwrap();
+        let mut variables: std::collections::BTreeMap<String, String> = [
+            ("DATABASE_URL", url.as_str()),
+            ("DATABASE_CONNECTIONS", "5"),
+            ("PUBLIC_URL", "http://retort.test"),
+        ]
+        .into_iter()
+        .chain(settings.iter().copied())
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect();
+        variables.retain(|_, value| !value.is_empty());
+        let config = Config::from_variables(&variables).unwrap();
+        let pool = api::connect(&config).await.unwrap();
+        api::migrate(&pool).await.unwrap();
+        let router = app::router(app::App::new(config, pool.clone()).await.unwrap());
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let base = format!("http://{}", listener.local_addr().unwrap());
+        let mut tasks = JoinSet::new();
+        tasks.spawn(async move {
+            let service = router.into_make_service_with_connect_info::<SocketAddr>();
+            axum::serve(listener, service).await.unwrap();
+        });
+        let account = add_account(&pool, "demo@example.org").await;
+        Self { base, pool, http: reqwest::Client::new(), account, database, tasks }
+    }
+
+    async fn wait_until_ready(&self) {
+        for _ in 0..200 {
+            if self.http.get(format!("{}/readyz", self.base)).send().await.unwrap().status() == StatusCode::OK
+            {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(25)).await;
+        }
+        panic!("the service did not become ready");
+    }
+
+    /// A request with a good token of the service's account.
+    pub async fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        self.request_as(&self.account, method, path).await
+    }
+
+    pub async fn request_as(&self, account: &str, method: Method, path: &str) -> RequestBuilder {
+        let token = self.token(claims(account)).await;
+        self.http.request(method, format!("{}{path}", self.base)).bearer_auth(token)
+    }
+
+    pub async fn get(&self, path: &str) -> Answer {
+        answer(self.request(Method::GET, path).await).await
+    }
+
+    pub async fn post(&self, path: &str, body: &str) -> Answer {
+        let request = self.request(Method::POST, path).await;
+        answer(request.header("content-type", "application/json").body(body.to_owned())).await
+    }
+
+    /// A token with `claims`, signed by the service's own key.
+    pub async fn token(&self, claims: Value) -> String {
+        let (kid, private): (String, String) =
+            sqlx::query_as("select kid, private_key_pem from signing_keys")
+                .fetch_one(&self.pool)
+                .await
+                .unwrap();
+        sign(&kid, &EncodingKey::from_ed_pem(private.as_bytes()).unwrap(), &claims)
+    }
+
+    /// Puts a sample of `account` where a worker would.
+    pub async fn insert_sample(&self, account: &str, id: &str) {
+        insert_sample(&mut *self.pool.acquire().await.unwrap(), id, account, "druglike_gru", 2, 0)
+            .await
+            .unwrap();
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        self.tasks.abort_all();
+        let drop = AssertSqlSafe(format!("drop database {} with (force)", self.database));
+        let dropped = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(async {
+                let mut admin = PgConnection::connect(&server()).await?;
+                sqlx::raw_sql(drop).execute(&mut admin).await
+            })
+        });
+        if let Ok(Err(error)) = dropped.join() {
+            eprintln!("a test database remains: {error}");
+        }
+    }
+}
+
+/// Status, headers and body of an answer.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub headers: reqwest::header::HeaderMap,
+    pub text: String,
+}
+
+impl Answer {
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_else(|_| panic!("no JSON: {self:?}"))
+    }
+
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    }
+
+    /// `(loc, type)` of each fault, `loc` joined by dots.
+    pub fn faults(&self) -> Vec<(String, String)> {
+        let json = self.json();
+        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let items = json["detail"].as_array().unwrap_or_else(|| panic!("no detail: {self:?}"));
+        items
+            .iter()
+            .map(|item| {
+                let loc: Vec<_> = item["loc"].as_array().unwrap().iter().map(text).collect();
+                (loc.join("."), text(&item["type"]))
+            })
+            .collect()
+    }
+}
+
+pub async fn answer(request: RequestBuilder) -> Answer {
+    let response = request.send().await.unwrap();
+    let (status, headers) = (response.status().as_u16(), response.headers().clone());
+    Answer { status, headers, text: response.text().await.unwrap() }
+}
+
+pub fn claims(account: &str) -> Value {
+    let now = Utc::now().timestamp();
+    let scopes: Vec<_> = scope::ALL.iter().map(|(name, _)| *name).collect();
+    json!({
+        "iss": ISSUER, "sub": account, "aud": "retort", "exp": now + 600, "nbf": now, "iat": now,
+        "jti": "1", "client_id": "retort-cli", "scope": scopes.join(" "),
+    })
+}
+
+pub fn sign(kid: &str, key: &EncodingKey, claims: &Value) -> String {
+    let mut header = Header::new(Algorithm::EdDSA);
+    header.kid = Some(kid.to_owned());
+    jsonwebtoken::encode(&header, claims, key).unwrap()
+}
+
+/// An account with every scope and [`PASSWORD`], as `retort account add` makes it.
+pub async fn add_account(pool: &PgPool, email: &str) -> String {
+    let salt = SaltString::encode_b64(b"sixteen bytes ok").unwrap();
+    let hash = Argon2::default().hash_password(PASSWORD.as_bytes(), &salt).unwrap().to_string();
+    let id = format!("acc_{}", JobId::generate().to_string().to_lowercase());
+    let scopes: Vec<_> = scope::ALL.iter().map(|(name, _)| (*name).to_owned()).collect();
+    sqlx::query(
+        "insert into accounts (id, email, name, password_hash, scopes) values ($1, $2, 'Demo', $3, $4)",
+    )
+    .bind(&id)
+    .bind(email)
+    .bind(hash)
+    .bind(scopes)
+    .execute(pool)
+    .await
+    .unwrap();
+    id
+}
+
+/// The id of the `n`th sample of a test; later is greater.
+pub fn sample_id(n: u8) -> String {
+    format!("smp_01jd6xq1v3m4c5t6y7z8a9b0{n:02}")
+}
+
+fn server() -> String {
+    std::env::var("TEST_DATABASE_URL")
+        .expect("TEST_DATABASE_URL names no PostgreSQL server for tests; ./ops/test starts one")
+}
+
+async fn insert_sample(
+    connection: &mut PgConnection,
+    id: &str,
+    account: &str,
+    model: &str,
+    size: u32,
+    seed: u64,
+) -> Result<(), sqlx::Error> {
+    let smiles: Vec<_> = (1..=size).map(|mass| format!("[{mass}CH4]")).collect();
+    sqlx::query(
+        "insert into samples (id, account_id, model_id, num_smiles, smiles, seed) values ($1, $2, $3, $4, $5, $6)",
+    )
+    .bind(id)
+    .bind(account)
+    .bind(model)
+    .bind(i32::try_from(size).unwrap())
+    .bind(smiles)
+    .bind(seed.cast_signed())
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// Answers as its model's name says.
+struct Sampler(PgPool);
+
+impl Handler<StoredSampleJob> for Sampler {
+    async fn handle(
+        &self,
+        context: JobContext<StoredSampleJob>,
+        StoredSampleJob::V1(job): StoredSampleJob,
+    ) -> Result<(), HandlerError> {
+        let model_id = job.model_id.unwrap_or_else(|| "druglike_gru".to_owned());
+        if model_id == "slow_model" {
+            while !context.cancelled.load(Ordering::Acquire) && Utc::now() < job.deadline {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+        let mut transaction = self.0.begin().await?;
+        let outcome = if model_id == "poor_model" {
+            Err(Problem::SizeUnreachable { model_id, wanted: job.size, reached: 1 })
+        } else {
+            let size = if model_id == "stingy_model" { job.size - 1 } else { job.size };
+            let id = job.sample_id.to_string();
+            insert_sample(&mut transaction, &id, &job.account_id, &model_id, size, job.seed).await?;
+            Ok(job.sample_id)
+        };
+        if context.finish(&mut transaction, &outcome).await? == Finished::Stored {
+            transaction.commit().await?;
+        }
+        Ok(())
+    }
+}
+
+/// Finds nothing; a `max_depth` of 49 makes it answer nonsense, 48 makes it refuse the target.
+struct Searcher(PgPool);
+
+impl Handler<StoredTreeSearchJob> for Searcher {
+    async fn handle(
+        &self,
+        context: JobContext<StoredTreeSearchJob>,
+        StoredTreeSearchJob::V1(job): StoredTreeSearchJob,
+    ) -> Result<(), HandlerError> {
+        let mut result = TreeSearchResult {
+            search_smiles: job.request.search_smiles,
+            metadata: Metadata { total_graph_nodes: 1, ..Metadata::default() },
+            route_hierarchy: Default::default(),
+            pricing_annotations: Vec::new(),
+            reagent_results: ReagentResults::default(),
+        };
+        if job.request.max_depth == 49 {
+            let groups = [("nonsense".to_owned(), Vec::new())].into();
+            result.route_hierarchy.insert("one".to_owned(), groups);
+        }
+        let outcome = match job.request.max_depth {
+            48 => Err(Problem::BadTarget { reason: "too strange".to_owned() }),
+            _ => Ok(result),
+        };
+        let mut transaction = self.0.begin().await?;
+        let _ = context.finish(&mut transaction, &outcome).await?;
+        transaction.commit().await?;
+        Ok(())
+    }
+}

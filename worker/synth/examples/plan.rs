@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let stop = if flag("--all") { Stop::Budget } else { Stop::FirstRoute };
     println!(
-        "target\tfirst_s\ttotal_s\tgroups\troutes\texpanded\tbatches\tapplied\tnodes\trefused\texhausted"
+        "target\tfirst_s\ttotal_s\tcpu_s\tgroups\troutes\texpanded\tbatches\tapplied\tnodes\trefused\texhausted"
     );
     let mut plans = Vec::new();
     for (at, target) in read_column(Path::new(targets), &["smiles"])?.into_iter().enumerate() {
@@ -57,14 +57,16 @@ fn main() -> Result<(), Box<dyn Error>> {
             continue;
         };
         let start = Instant::now();
-        let budget =
-            Budget::until(start + Duration::from_secs_f64(seconds), Arc::new(AtomicBool::new(false)));
+        let deadline = start + Duration::from_secs_f64(seconds);
+        let budget = Budget { max_expansions, ..Budget::until(deadline, Arc::new(AtomicBool::new(false))) };
+        let cpu = cpu_seconds();
         let plan = synth::plan(&model, &catalogue, &task(target, stop), &budget);
-        report(at, &plan, start.elapsed());
+        let cpu = cpu_seconds() - cpu;
+        report(at, &plan, start.elapsed(), cpu);
         if flag("--routes") {
             print_routes(&plan);
         }
-        plans.push((plan, start.elapsed()));
+        plans.push((plan, start.elapsed(), cpu));
     }
     summarise(&plans);
     Ok(())
@@ -83,11 +85,11 @@ fn task(target: Molecule, stop: Stop) -> Task {
     }
 }
 
-fn report(at: usize, plan: &Plan, total: Duration) {
+fn report(at: usize, plan: &Plan, total: Duration, cpu: f64) {
     let first = plan.timings.first_route.map_or("-".to_owned(), |time| format!("{:.3}", time.as_secs_f64()));
     let counts = &plan.counts;
     println!(
-        "{at}\t{first}\t{:.3}\t{}\t{}\t{}\t{}\t{}\t{}\t{}+{}\t{}",
+        "{at}\t{first}\t{:.3}\t{cpu:.3}\t{}\t{}\t{}\t{}\t{}\t{}\t{}+{}\t{}",
         total.as_secs_f64(),
         plan.groups.len(),
         counts.validated_routes,
@@ -113,19 +115,27 @@ fn print_routes(plan: &Plan) {
     }
 }
 
-fn summarise(plans: &[(Plan, Duration)]) {
+fn summarise(plans: &[(Plan, Duration, f64)]) {
     let mut firsts: Vec<f64> = plans
         .iter()
-        .filter_map(|(plan, _)| plan.timings.first_route)
+        .filter_map(|(plan, ..)| plan.timings.first_route)
         .map(|time| time.as_secs_f64())
         .collect();
     firsts.sort_by(f64::total_cmp);
     let within = |limit: f64| firsts.iter().filter(|&&time| time <= limit).count();
-    let sum = |count: fn(&Plan) -> u64| plans.iter().map(|(plan, _)| count(plan)).sum::<u64>() as f64;
+    let sum = |count: fn(&Plan) -> u64| plans.iter().map(|(plan, ..)| count(plan)).sum::<u64>() as f64;
     let time = |part: fn(&Plan) -> Duration| {
-        plans.iter().map(|(plan, _)| part(plan)).sum::<Duration>().as_secs_f64()
+        plans.iter().map(|(plan, ..)| part(plan)).sum::<Duration>().as_secs_f64()
     };
-    let total: f64 = plans.iter().map(|(_, total)| total.as_secs_f64()).sum();
+    let cpu: f64 = plans.iter().map(|(.., cpu)| cpu).sum();
+    let within_cpu = |limit| plans.iter().filter(|(plan, _, cpu)| plan.solved() && *cpu <= limit).count();
+    println!("whole plans within 1 CPU s {}, within 4 CPU s {}", within_cpu(1.0), within_cpu(4.0));
+    println!(
+        "a CPU second expands {:.0} molecules and applies {:.0} templates",
+        sum(|plan| plan.counts.expanded_molecules) / cpu,
+        sum(|plan| plan.counts.template_applications) / cpu
+    );
+    let total: f64 = plans.iter().map(|(_, total, _)| total.as_secs_f64()).sum();
     println!(
         "targets {}, solved {}: within 1 s {}, within 4 s {}",
         plans.len(),
@@ -148,8 +158,15 @@ fn summarise(plans: &[(Plan, Duration)]) {
         time(|plan| plan.timings.search),
         time(|plan| plan.timings.extraction),
         time(|plan| plan.timings.validation),
-        plans.iter().map(|(_, total)| total.as_secs_f64()).fold(0.0, f64::max),
+        plans.iter().map(|(_, total, _)| total.as_secs_f64()).fold(0.0, f64::max),
     );
+}
+
+/// Seconds that this thread has computed, which a busy machine does not distort; Linux only, else 0.
+fn cpu_seconds() -> f64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let nanoseconds: f64 = text.split(' ').next().and_then(|field| field.parse().ok()).unwrap_or(0.0);
+    nanoseconds / 1e9
 }
 
 fn read_stock(path: &Path) -> Result<Catalogue, Box<dyn Error>> {

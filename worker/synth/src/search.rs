@@ -7,11 +7,11 @@
 
 use std::time::{Duration, Instant};
 
-use chem::{Limits, Molecule, PreparedMolecule};
+use chem::{Limits, Molecule, Precursor, PreparedMolecule};
 
 use crate::catalogue::{BlockIndex, Catalogue};
 use crate::extract::{Choices, Extractor, Source};
-use crate::graph::{Expansion, Graph, MoleculeId, NO_ATOM, NewPrecursor, ReactionId};
+use crate::graph::{Expansion, Graph, MoleculeId, NO_ATOM, NewPrecursor, ReactionId, UNSOLVED};
 use crate::group::{Groups, Writer};
 use crate::model::RetroModel;
 use crate::plan::{Counts, Plan, Timings};
@@ -346,27 +346,36 @@ impl<'a> Search<'a> {
         let (catalogue, masks) = (self.catalogue, &self.task.masks);
         let block_of =
             |smiles: &str| catalogue.find(smiles).filter(|&block| catalogue.is_allowed(block, masks));
+        let first_way = self.graph.molecule(id).height == UNSOLVED;
         let end = expansion.ranked.len().min(expansion.tried + batch);
         while expansion.tried < end && !self.budget.spent_at(deadline) {
             let ranked = expansion.ranked[expansion.tried];
             expansion.tried += 1;
             let Some(template) = self.model.template(ranked.template) else { continue };
             self.counts.template_applications += 1;
+            let mut solved = false;
             for outcome in template.apply(&prepared) {
                 if outcome.precursors.len() > MAX_PRECURSORS {
                     continue;
                 }
-                let precursors = outcome
-                    .precursors
-                    .into_iter()
-                    .map(|precursor| NewPrecursor {
-                        heavy_atoms: atoms(precursor.molecule.heavy_atoms()),
-                        sources: precursor.sources.iter().map(|&source| atom(source)).collect(),
-                        smiles: precursor.smiles,
-                    })
-                    .collect();
+                let precursors: Vec<_> = outcome.precursors.into_iter().map(NewPrecursor::from).collect();
+                solved |= precursors.iter().all(|precursor| block_of(&precursor.smiles).is_some());
                 self.graph.link(id, &ancestors, ranked, precursors, block_of);
             }
+            // The rest of the batch may not be needed; it stays open at its cost.
+            if solved && first_way && self.task.stop == Stop::FirstRoute {
+                break;
+            }
+        }
+    }
+}
+
+impl From<Precursor> for NewPrecursor {
+    fn from(precursor: Precursor) -> Self {
+        Self {
+            heavy_atoms: atoms(precursor.molecule.heavy_atoms()),
+            sources: precursor.sources.iter().map(|&source| atom(source)).collect(),
+            smiles: precursor.smiles,
         }
     }
 }

@@ -16,7 +16,8 @@ const LOCK: i64 = 0x7265_746f_7274_6d69;
 /// A request that waits longer for a connection is better refused.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Opens the pool. Connections are tested before use, so a restart of Postgres costs at most the requests in flight.
+/// Opens the pool. Connections are tested before use, so a restart of Postgres costs at most the requests in
+/// flight.
 ///
 /// # Errors
 /// Fails when no connection can be made.

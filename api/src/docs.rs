@@ -1,7 +1,7 @@
 //! The reference at `/docs`: a page of our own that reads `/openapi.json`.
 //!
-//! The usual reference pages load their code from a content delivery network, which an installation without a way out
-//! does not reach and its operator has no reason to trust. This one is three embedded files.
+//! The usual reference pages load their code from a content delivery network, which an installation without a
+//! way out does not reach and its operator has no reason to trust. This one is three embedded files.
 
 use axum::{Router, http::header, response::IntoResponse, routing::get};
 

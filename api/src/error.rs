@@ -193,7 +193,8 @@ pub fn is_away(error: &sqlx::Error) -> bool {
         | sqlx::Error::PoolTimedOut
         | sqlx::Error::PoolClosed
         | sqlx::Error::WorkerCrashed => true,
-        // Classes "connection exception", "operator intervention" (shutdown, start-up), "insufficient resources".
+        // Classes "connection exception", "operator intervention" (shutdown, start-up), "insufficient
+        // resources".
         sqlx::Error::Database(error) => {
             error.code().is_some_and(|code| ["08", "57P", "53"].iter().any(|class| code.starts_with(class)))
         }

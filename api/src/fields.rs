@@ -1,12 +1,13 @@
 //! Reads the fields of a request and collects every fault, in the words of Pydantic v2.
 //!
-//! serde stops at the first fault and knows no words for it, so a body is split into its members once, each left as
-//! raw text, and every field is read by a small function: `body.required("size", integer(1, Some(10_000)))`. A reader
-//! gives a value that cannot be wrong or a [`Fault`]; [`Faults::settle`] ends in the value or in all the faults.
+//! serde stops at the first fault and knows no words for it, so a body is split into its members once, each
+//! left as raw text, and every field is read by a small function: `body.required("size", integer(1,
+//! Some(10_000)))`. A reader gives a value that cannot be wrong or a [`Fault`]; [`Faults::settle`] ends in
+//! the value or in all the faults.
 //!
-//! Where JSON and Pydantic differ we follow JSON Schema, since the published document is what clients validate
-//! against: `5.0` is the integer five, while `"5"`, `1.5` and `true` are none. A name that occurs twice is refused,
-//! because parsers disagree on which one counts.
+//! Where JSON and Pydantic differ we follow JSON Schema, since the published document is what clients
+//! validate against: `5.0` is the integer five, while `"5"`, `1.5` and `true` are none. A name that occurs
+//! twice is refused, because parsers disagree on which one counts.
 
 use std::fmt;
 

@@ -1,8 +1,8 @@
 //! The body of create and retrieve, gzipped where the caller accepts it.
 //!
-//! The contract wants gzipped JSON in Base64, and that is not `Content-Encoding: gzip`, because the bytes on the wire
-//! are not gzip: it goes out as text with `Content-Transfer-Encoding: base64`, so that no client library undoes half
-//! of it. `GZIP_BODY=standard` gives RFC 9110's encoding instead.
+//! The contract wants gzipped JSON in Base64, and that is not `Content-Encoding: gzip`, because the bytes on
+//! the wire are not gzip: it goes out as text with `Content-Transfer-Encoding: base64`, so that no client
+//! library undoes half of it. `GZIP_BODY=standard` gives RFC 9110's encoding instead.
 
 use std::io::Write;
 

@@ -1,7 +1,7 @@
 //! Enqueue and await: the only bridge to the queue.
 //!
-//! The deadline of a job is set here, once, and obeyed everywhere after. A caller that hangs up drops the future of its
-//! request, with it the pending job, and that cancels the job.
+//! The deadline of a job is set here, once, and obeyed everywhere after. A caller that hangs up drops the
+//! future of its request, with it the pending job, and that cancels the job.
 
 use std::time::Duration;
 

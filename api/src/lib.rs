@@ -1,8 +1,8 @@
 //! The HTTP process: checks who asks and what is asked, hands the work to the queue, awaits its outcome.
 //!
 //! It links neither candle nor the search. Chemistry is here only to parse a target at the edge, so that a
-//! request which cannot be searched is refused with its place before a job exists. [`app::router`] is the whole
-//! service as one value; `serve` and the tests run the same one.
+//! request which cannot be searched is refused with its place before a job exists. [`app::router`] is the
+//! whole service as one value; `serve` and the tests run the same one.
 
 pub mod app;
 mod auth;

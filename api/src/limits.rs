@@ -1,8 +1,8 @@
 //! Rate limits per account and operation.
 //!
-//! They are kept in the process, by the generic cell rate algorithm: an account may spend a minute's ration at once
-//! and gets it back evenly. With several API processes behind one address each allows the whole ration, so an operator
-//! divides the settings by their number. Answers tell the state in the headers of
+//! They are kept in the process, by the generic cell rate algorithm: an account may spend a minute's ration
+//! at once and gets it back evenly. With several API processes behind one address each allows the whole
+//! ration, so an operator divides the settings by their number. Answers tell the state in the headers of
 //! draft-ietf-httpapi-ratelimit-headers.
 
 use std::{num::NonZeroU32, time::Duration};

@@ -1,4 +1,5 @@
-//! What every request gets: an id, a span in the caller's trace, a line in the log, headers that harden the answer.
+//! What every request gets: an id, a span in the caller's trace, a line in the log, headers that harden the
+//! answer.
 
 use std::{collections::BTreeMap, time::Instant};
 

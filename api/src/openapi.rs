@@ -1,19 +1,20 @@
 //! The OpenAPI 3.1 document, generated from the types and the operations.
 //!
-//! What all operations share (security, error statuses) is added here by a table, so that it cannot be forgotten in
-//! one of them.
+//! What all operations share (security, error statuses) is added here by a table, so that it cannot be
+//! forgotten in one of them.
 
 use std::sync::Arc;
 
 use axum::{Json, extract::State};
 use contract::{ErrorBody, ErrorItem, Location, SampleList, scope};
-use serde_json::json;
+use serde_json::{Value, json};
 use utoipa::{
     OpenApi,
     openapi::{
-        ContentBuilder, HeaderBuilder, ObjectBuilder, OpenApi as Document, Ref, RefOr, Response,
-        ResponseBuilder, Type,
-        path::Operation,
+        ContentBuilder, HeaderBuilder, ObjectBuilder, OpenApi as Document, Ref, RefOr, Required, Response,
+        ResponseBuilder, Schema, Type,
+        path::{Operation, Parameter},
+        schema::SchemaType,
         security::{
             AuthorizationCode, Flow, HttpAuthScheme, HttpBuilder, Implicit, OAuth2, Scopes,
             SecurityRequirement, SecurityScheme,
@@ -21,7 +22,7 @@ use utoipa::{
     },
 };
 
-use crate::{app::App, endpoints};
+use crate::{app::App, endpoints, error::ApiError};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -53,12 +54,17 @@ pub fn document() -> Document {
     document
 }
 
-/// `GET /openapi.json`, with the address of this installation.
-pub async fn serve(State(app): State<Arc<App>>) -> Json<Document> {
+/// `GET /openapi.json`, with the address and the limit of this installation.
+pub async fn serve(State(app): State<Arc<App>>) -> Result<Json<Value>, ApiError> {
     let mut document = document();
     document.servers = Some(vec![utoipa::openapi::Server::new(&app.config.public_url)]);
     add_security(&mut document, &app.config.public_url);
-    Json(document)
+    let mut document = serde_json::to_value(document).map_err(|error| ApiError::internal(&error))?;
+    let limit = "/components/schemas/TreeSearchRequest/properties/max_seconds/maximum";
+    if let Some(maximum) = document.pointer_mut(limit) {
+        *maximum = json!(app.config.max_seconds_limit);
+    }
+    Ok(Json(document))
 }
 
 fn add_security(document: &mut Document, base: &str) {
@@ -105,6 +111,12 @@ fn complete(path: &str, operation: &mut Operation) {
         SecurityRequirement::new(flow, needed.iter().copied()),
     ]);
 
+    for parameter in operation.parameters.iter_mut().flatten() {
+        if let RefOr::T(parameter) = parameter {
+            describe(parameter);
+        }
+    }
+
     let mut add = |status: &str, response: Response| {
         operation.responses.responses.insert(status.to_owned(), RefOr::T(response));
     };
@@ -126,6 +138,22 @@ fn complete(path: &str, operation: &mut Operation) {
         add("413", fault("The body is larger than 1 MiB."));
         add("415", fault("The body is not JSON."));
         add("504", fault("The deadline passed; the job's id is in the message."));
+    }
+}
+
+/// What the attribute of an operation cannot say of a parameter.
+fn describe(parameter: &mut Parameter) {
+    let Some(RefOr::T(Schema::Object(schema))) = &mut parameter.schema else { return };
+    match parameter.name.as_str() {
+        "limit" => schema.default = Some(json!(5)),
+        "accept-encoding" => {
+            parameter.required = Required::False;
+            schema.default = Some(json!("*"));
+        }
+        "next-page" | "prev-page" => {
+            schema.schema_type = SchemaType::from_iter([Type::String, Type::Null]);
+        }
+        _ => {}
     }
 }
 

@@ -14,8 +14,8 @@ use crate::error::ApiError;
 /// The largest body, in bytes.
 const MAX_BODY: usize = 1024 * 1024;
 
-/// How much of a body that is too large is read away, so that a client which writes all before it reads still gets
-/// the answer instead of a broken connection.
+/// How much of a body that is too large is read away, so that a client which writes all before it reads still
+/// gets the answer instead of a broken connection.
 const MAX_DRAINED: usize = 8 * 1024 * 1024;
 const DRAIN_TIME: Duration = Duration::from_secs(2);
 

@@ -1,8 +1,9 @@
 //! The keys that sign access tokens, and the check of a token.
 //!
-//! An installation makes its own Ed25519 pair at its first start and keeps it in Postgres, so that every API process
-//! signs and accepts the same. Processes that start together agree by an advisory lock. A token is only ever checked
-//! with the one algorithm of its key, so `none` and an HMAC keyed with the public key have nowhere to go in.
+//! An installation makes its own Ed25519 pair at its first start and keeps it in Postgres, so that every API
+//! process signs and accepts the same. Processes that start together agree by an advisory lock. A token is
+//! only ever checked with the one algorithm of its key, so `none` and an HMAC keyed with the public key have
+//! nowhere to go in.
 
 use std::{
     collections::BTreeMap,
@@ -29,6 +30,9 @@ const LEEWAY_SECONDS: u64 = 60;
 
 /// The least time between two looks for a key that is not known.
 const RELOAD_INTERVAL: Duration = Duration::from_secs(10);
+
+/// The longest that a key which was retired or deleted is still believed.
+const BELIEVED: Duration = Duration::from_secs(60);
 
 /// Any number, the same in every process: who holds this lock may make the first key.
 const LOCK: i64 = 0x7265_746f_7274_6b79;
@@ -124,9 +128,10 @@ impl Keys {
             return Err(refused("the algorithm of the access token is not allowed"));
         }
         let kid = header.kid.ok_or_else(|| refused("the access token names no key"))?;
+        let age = self.reloaded.lock().unwrap_or_else(PoisonError::into_inner).elapsed();
         let key = match self.decoding(&kid) {
-            Some(key) => key,
-            None => {
+            Some(key) if age < BELIEVED => key,
+            _ => {
                 self.reload().await?;
                 self.decoding(&kid).ok_or_else(|| refused("the key of the access token is unknown"))?
             }
@@ -201,7 +206,8 @@ async fn make_first(pool: &PgPool) -> Result<(), KeysError> {
             .to_public_key_pem(LineEnding::LF)
             .expect("keys: 32 bytes make a key that can be written");
         sqlx::query(
-            "insert into signing_keys (kid, algorithm, private_key_pem, public_key_pem) values ($1, 'EdDSA', $2, $3)",
+            "insert into signing_keys (kid, algorithm, private_key_pem, public_key_pem) \
+             values ($1, 'EdDSA', $2, $3)",
         )
         .bind(&kid)
         .bind(private.as_str())

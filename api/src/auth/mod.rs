@@ -1,9 +1,9 @@
 //! Who calls: bearer tokens, and the built-in authorization server that issues them.
 //!
-//! [`guard`] stands before every operation of the contract: it checks the token, then the scope, then takes one
-//! request from the account's rate limit, so that an operation starts with a [`Caller`] or not at all. The browser
-//! flows of the authorization server (`/authorize`, `/revoke`, `/userinfo`, applications) are to join [`token`] as
-//! modules of their own beside it; what they need of keys and accounts is here.
+//! [`guard`] stands before every operation of the contract: it checks the token, then the scope, then takes
+//! one request from the account's rate limit, so that an operation starts with a [`Caller`] or not at all.
+//! The browser flows of the authorization server (`/authorize`, `/revoke`, `/userinfo`, applications) are to
+//! join [`token`] as modules of their own beside it; what they need of keys and accounts is here.
 
 mod accounts;
 mod discovery;

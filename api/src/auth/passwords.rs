@@ -21,8 +21,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 #[derive(Clone)]
 pub struct Passwords {
     turns: Arc<Semaphore>,
-    /// The hash of no account's password, with the parameters of every account's: checked when the account does not
-    /// exist, so that the time of the answer does not tell.
+    /// The hash of no account's password, with the parameters of every account's: checked when the account
+    /// does not exist, so that the time of the answer does not tell.
     stand_in: Arc<str>,
 }
 

@@ -1,8 +1,8 @@
 //! Refresh tokens: rotated at each use, and a family ended when a used one comes back.
 //!
-//! Only the SHA-256 of a token is stored. It is 256 random bits, so a slow hash would add nothing. A family begins at
-//! a login; whoever presents a token that was used already holds a stolen or a leaked one, and we cannot know which of
-//! the two holders is the thief, so both lose it (RFC 9700, section 4.14.2).
+//! Only the SHA-256 of a token is stored. It is 256 random bits, so a slow hash would add nothing. A family
+//! begins at a login; whoever presents a token that was used already holds a stolen or a leaked one, and we
+//! cannot know which of the two holders is the thief, so both lose it (RFC 9700, section 4.14.2).
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! Slows down guessing at passwords: a ration of attempts per account and per address.
 //!
-//! Kept in the process, so with several API processes a guesser has as many rations. That is enough to make guessing
-//! hopeless and needs no table that a guesser could fill.
+//! Kept in the process, so with several API processes a guesser has as many rations. That is enough to make
+//! guessing hopeless and needs no table that a guesser could fill.
 
 use std::{net::IpAddr, num::NonZeroU32, time::Duration};
 

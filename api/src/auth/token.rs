@@ -79,7 +79,8 @@ async fn refresh(app: &App, form: &Form) -> Result<Response, TokenError> {
     let Used::Rotated { grant, token } = used else {
         return Err(TokenError::InvalidGrant("the refresh token is not valid"));
     };
-    // The access token may be narrower than the grant; the grant itself stays as it was (RFC 6749, section 6).
+    // The access token may be narrower than the grant; the grant itself stays as it was (RFC 6749, section
+    // 6).
     let scopes = form.scopes(&grant.scopes)?;
     answer(app, &grant.account_id, &grant.client_id, &scopes, Some(token))
 }

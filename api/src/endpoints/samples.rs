@@ -29,7 +29,9 @@ const MAX_ID: usize = 255;
 
 /// Returns samples without their structures, newest first.
 #[utoipa::path(
-    get, path = "/generator/v1/samples", tag = "samples", operation_id = "list_samples", summary = "List samples",
+    get, path = "/generator/v1/samples", tag = "samples", operation_id = "list_samples",
+    description = "Samples without their structures, newest first. Experimental.",
+    summary = "List samples",
     params(
         ("limit" = Option<i32>, Query, description = "Maximum number of items in `data`.",
             minimum = 1, maximum = 100),
@@ -74,8 +76,10 @@ fn parse_list(pairs: Vec<(String, String)>, faults: &mut Faults) -> Option<ListQ
 
 /// Generates a sample, stores it and returns it with all its structures.
 #[utoipa::path(
-    post, path = "/generator/v1/samples", tag = "samples", operation_id = "create_sample", summary = "Create a sample",
-    params(("accept-encoding" = Option<String>, Header,
+    post, path = "/generator/v1/samples", tag = "samples", operation_id = "create_sample",
+    description = "Generates a sample, stores it and returns it with all its structures. Experimental.",
+    summary = "Create a sample",
+    params(("accept-encoding" = String, Header,
         description = "When it contains `gzip`, the body is the gzipped JSON in Base64, as text.")),
     request_body(content = SampleRequest),
     responses((status = 200, description = "The sample.", content(
@@ -115,11 +119,12 @@ fn parse_create(body: &[u8], faults: &mut Faults) -> Option<SampleRequest> {
 /// Returns a sample with all its structures.
 #[utoipa::path(
     get, path = "/generator/v1/samples/{sample_id}", tag = "samples", operation_id = "retrieve_sample",
+    description = "Returns a sample with all its structures. Experimental.",
     summary = "Retrieve a sample",
     params(
         ("sample_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
             description = "Id of the sample."),
-        ("accept-encoding" = Option<String>, Header,
+        ("accept-encoding" = String, Header,
             description = "When it contains `gzip`, the body is the gzipped JSON in Base64, as text."),
     ),
     responses((status = 200, description = "The sample.", content(

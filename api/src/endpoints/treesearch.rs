@@ -25,6 +25,7 @@ const MAX_TARGET: usize = 1000;
 /// Searches for routes to the target within the time budget and returns every validated one.
 #[utoipa::path(
     post, path = "/synth/v1/treesearch", tag = "tree search", operation_id = "create_tree_search",
+    description = "Searches for routes to the target within the time budget and returns every one. Experimental.",
     summary = "Create a tree search",
     request_body(content = TreeSearchRequest),
     responses((status = 200, description = "The routes; none is no error.", body = TreeSearchResult)),

@@ -6,6 +6,7 @@ mod auth_bearer;
 mod auth_token;
 mod generator_v1_samples;
 mod generator_v1_samples_bad_input;
+mod process;
 mod service;
 mod support;
 mod synth_v1_treesearch;

@@ -245,7 +245,8 @@ async fn insert_sample(
 ) -> Result<(), sqlx::Error> {
     let smiles: Vec<_> = (1..=size).map(|mass| format!("[{mass}CH4]")).collect();
     sqlx::query(
-        "insert into samples (id, account_id, model_id, num_smiles, smiles, seed) values ($1, $2, $3, $4, $5, $6)",
+        "insert into samples (id, account_id, model_id, num_smiles, smiles, seed) \
+         values ($1, $2, $3, $4, $5, $6)",
     )
     .bind(id)
     .bind(account)

@@ -59,8 +59,8 @@ pub async fn find(pool: &PgPool, account_id: &str, id: &str) -> Result<Option<Sa
     .await
 }
 
-/// At most `limit` samples, newest first, and whether more lie in the direction of travel; `None` if the cursor is no
-/// sample of the account.
+/// At most `limit` samples, newest first, and whether more lie in the direction of travel; `None` if the
+/// cursor is no sample of the account.
 pub async fn page(
     pool: &PgPool,
     account_id: &str,

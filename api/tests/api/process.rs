@@ -1,0 +1,103 @@
+//! The process as it is run: settings, migration, serving, stopping.
+
+use std::{
+    net::TcpListener,
+    process::{Child, Command, Output, Stdio},
+    time::{Duration, Instant},
+};
+
+use serde_json::Value;
+use sqlx::ConnectOptions;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
+
+use crate::support::Service;
+
+fn retort_api(arguments: &[&str], settings: &[(&str, &str)]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_retort-api"));
+    command.args(arguments).env_clear().envs(settings.iter().copied());
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn run(arguments: &[&str], settings: &[(&str, &str)]) -> Output {
+    retort_api(arguments, settings).output().unwrap()
+}
+
+#[test]
+fn faulty_settings_are_named_together_and_stop_the_start() {
+    let output = run(&["serve"], &[("HTTP_ADDR", "nowhere"), ("GZIP_BODY", "maybe")]);
+
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success());
+    for name in ["HTTP_ADDR", "GZIP_BODY", "DATABASE_URL"] {
+        assert!(error.contains(name), "{error}");
+    }
+}
+
+#[test]
+fn the_document_can_be_printed_without_a_database() {
+    let output = run(&["openapi"], &[]);
+
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document["openapi"], "3.1.0");
+}
+
+#[tokio::test]
+async fn a_request_in_flight_is_finished_when_the_process_is_asked_to_stop() {
+    // Only its database is used.
+    let service = Service::start_without_workers(&[]).await;
+    let url = service.pool.connect_options().to_url_lossy().to_string();
+    let migrated = run(&["migrate"], &[("DATABASE_URL", &url)]);
+    assert!(migrated.status.success(), "{}", String::from_utf8_lossy(&migrated.stderr));
+    let address = free_address();
+    let mut process =
+        retort_api(&["serve"], &[("DATABASE_URL", &url), ("HTTP_ADDR", &address)]).spawn().unwrap();
+    let mut request = connect(&address).await;
+    let head = "POST /auth/token HTTP/1.1\r\nhost: retort\r\ncontent-length: 24\r\n\
+                content-type: application/x-www-form-urlencoded\r\n\r\ngrant_type=";
+    request.write_all(head.as_bytes()).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(300)).await;
+
+    let pid = process.id().to_string();
+    assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let refused = TcpStream::connect(&address).await;
+    request.write_all(b"unknown_thing").await.unwrap();
+    let mut answer = String::new();
+    request.read_to_string(&mut answer).await.unwrap();
+
+    assert!(refused.is_err());
+    assert!(answer.starts_with("HTTP/1.1 400 Bad Request"), "{answer}");
+    assert!(answer.contains("unsupported_grant_type"), "{answer}");
+    assert!(ended(&mut process).await);
+}
+
+fn free_address() -> String {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string()
+}
+
+async fn connect(address: &str) -> TcpStream {
+    let begun = Instant::now();
+    loop {
+        match TcpStream::connect(address).await {
+            Ok(socket) => return socket,
+            Err(error) if begun.elapsed() > Duration::from_secs(20) => panic!("not serving: {error}"),
+            Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
+        }
+    }
+}
+
+/// Whether the process ends well within ten seconds.
+async fn ended(process: &mut Child) -> bool {
+    for _ in 0..200 {
+        if let Some(status) = process.try_wait().unwrap() {
+            return status.success();
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    process.kill().unwrap();
+    false
+}

@@ -10,6 +10,7 @@ use std::path::Path;
 use candle_core::safetensors::BufferedSafetensors;
 use candle_core::{DType, Device};
 use chem::Fingerprint;
+use pulp::{Arch, Simd, WithSimd};
 
 use crate::error::ModelError;
 
@@ -18,7 +19,7 @@ const INPUTS: usize = 2048;
 /// How many fingerprints share a pass over the weights.
 pub const TOGETHER: usize = 4;
 /// Partial sums of a dot product, so that the compiler can use vector registers.
-const LANES: usize = 16;
+const LANES: usize = 32;
 
 /// The network's weights, in f32.
 #[derive(Debug)]
@@ -93,15 +94,8 @@ impl Policy {
 
     /// The second layer's output for each fingerprint.
     fn logits(&self, fingerprints: &[Fingerprint]) -> Vec<Vec<f32>> {
-        let hidden: Vec<Vec<f32>> =
-            fingerprints.iter().map(|fingerprint| self.hidden_layer(fingerprint)).collect();
-        let mut logits = vec![Vec::with_capacity(self.bias2.len()); fingerprints.len()];
-        for (row, bias) in self.layer2.chunks_exact(self.hidden).zip(&self.bias2) {
-            for (logits, hidden) in logits.iter_mut().zip(&hidden) {
-                logits.push(bias + dot(row, hidden));
-            }
-        }
-        logits
+        let inputs = fingerprints.iter().map(|fingerprint| self.hidden_layer(fingerprint)).collect();
+        Arch::new().dispatch(SecondLayer { policy: self, inputs })
     }
 
     fn hidden_layer(&self, fingerprint: &Fingerprint) -> Vec<f32> {
@@ -144,7 +138,32 @@ fn most_probable(mut scores: Vec<f32>, limit: usize, mass: f32) -> Vec<Ranked> {
     ranked
 }
 
+/// The second layer on a few inputs, compiled for the instruction sets that `pulp` finds at run time.
+///
+/// The order of summation is written out, so that every machine gets the same bits.
+struct SecondLayer<'a> {
+    policy: &'a Policy,
+    inputs: Vec<Vec<f32>>,
+}
+
+impl WithSimd for SecondLayer<'_> {
+    type Output = Vec<Vec<f32>>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _simd: S) -> Self::Output {
+        let Policy { hidden, layer2, bias2, .. } = self.policy;
+        let mut logits = vec![Vec::with_capacity(bias2.len()); self.inputs.len()];
+        for (row, bias) in layer2.chunks_exact(*hidden).zip(bias2) {
+            for (logits, input) in logits.iter_mut().zip(&self.inputs) {
+                logits.push(bias + dot(row, input));
+            }
+        }
+        logits
+    }
+}
+
 /// The dot product of two slices of one length.
+#[inline(always)]
 fn dot(a: &[f32], b: &[f32]) -> f32 {
     let mut sums = [0.0_f32; LANES];
     let (a_chunks, b_chunks) = (a.chunks_exact(LANES), b.chunks_exact(LANES));

@@ -3,9 +3,10 @@
 //! chematic does not say in which order its canonical writer visits the atoms, so the product graph of a
 //! template and the graph parsed from its canonical SMILES are put side by side: atoms are coloured by what
 //! both spellings agree on, colours are refined by neighbourhood, and ties are broken one atom at a time, each
-//! choice carried through to the end or undone. The result is an isomorphism, checked bond by bond.
+//! choice carried through to the end or undone. The result is an isomorphism, checked bond by bond, and one
+//! that maps every stereocentre on a centre of the same handedness where there is such a one.
 
-use chematic::core::{Atom, Molecule as Graph};
+use chematic::core::{Atom, Chirality, Molecule as Graph};
 
 use crate::index::index;
 
@@ -17,9 +18,9 @@ pub(crate) fn find(from: &Graph, to: &Graph) -> Option<Vec<usize>> {
     // Charges and isotopes first; sanitisation may move charges (nitro groups), so they are tried without too.
     [Strictness::Charges, Strictness::Elements].into_iter().find_map(|strictness| {
         let colours = refine(from, to, initial(from, to, strictness))?;
-        let mut search = Search { from, to, image: vec![None; to.atom_count()], steps: 0 };
-        search.extend(colours).then_some(())?;
-        search.image.into_iter().collect()
+        let mut search = Search { from, to, found: None, steps: 0 };
+        search.extend(colours);
+        search.found
     })
 }
 
@@ -29,8 +30,8 @@ enum Strictness {
     Elements,
 }
 
-/// Most assignments tried before giving up; a molecule needs as many as it has atoms.
-const MAX_STEPS: usize = 20_000;
+/// Ties broken before the best answer so far is taken: molecules with symmetric parts need a dozen or two.
+const MAX_STEPS: usize = 300;
 
 /// Colours of the atoms of `from` and `to`; equal numbers mean "may be the same atom".
 struct Colours {
@@ -91,26 +92,19 @@ fn round(graph: &Graph, colours: &[u64]) -> Vec<u64> {
 struct Search<'a> {
     from: &'a Graph,
     to: &'a Graph,
-    image: Vec<Option<usize>>,
+    found: Option<Vec<usize>>,
     steps: usize,
 }
 
 impl Search<'_> {
-    /// Assigns every atom of `to`, breaking ties in the smallest class first.
+    /// Breaks ties until every atom has an image; true when the search is over.
     fn extend(&mut self, colours: Colours) -> bool {
         self.steps += 1;
         if self.steps > MAX_STEPS {
-            return false;
+            return true;
         }
-        let Some(tied) = tied_atom(&colours.to) else {
-            for (atom, colour) in colours.to.iter().enumerate() {
-                self.image[atom] = colours.from.iter().position(|other| other == colour);
-            }
-            return self.is_isomorphism();
-        };
-        let candidates: Vec<usize> =
-            (0..colours.from.len()).filter(|&atom| colours.from[atom] == colours.to[tied]).collect();
-        for candidate in candidates {
+        let Some(tied) = tied_atom(&colours.to) else { return self.finish(&colours) };
+        for candidate in (0..colours.from.len()).filter(|&atom| colours.from[atom] == colours.to[tied]) {
             let mut split = Colours { from: colours.from.clone(), to: colours.to.clone() };
             split.to[tied] = mix(split.to[tied], u64::MAX);
             split.from[candidate] = split.to[tied];
@@ -123,13 +117,56 @@ impl Search<'_> {
         false
     }
 
-    fn is_isomorphism(&self) -> bool {
-        self.to.bonds().all(|(_, bond)| {
-            match (self.image[bond.atom1.0 as usize], self.image[bond.atom2.0 as usize]) {
-                (Some(a), Some(b)) => self.from.bond_between(index(a), index(b)).is_some(),
-                _ => false,
+    /// Keeps the first isomorphism, and stops at one that keeps handedness too.
+    fn finish(&mut self, colours: &Colours) -> bool {
+        let mut order: Vec<_> =
+            colours.from.iter().enumerate().map(|(atom, &colour)| (colour, atom)).collect();
+        order.sort_unstable();
+        let image = |colour: &u64| {
+            let place = order.binary_search_by_key(colour, |&(colour, _)| colour).ok()?;
+            Some(order[place].1)
+        };
+        let Some(images) = colours.to.iter().map(image).collect::<Option<Vec<_>>>() else { return false };
+        let bonded = self.to.bonds().all(|(_, bond)| {
+            let (a, b) = (images[bond.atom1.0 as usize], images[bond.atom2.0 as usize]);
+            self.from.bond_between(index(a), index(b)).is_some()
+        });
+        if !bonded {
+            return false;
+        }
+        let same_hands = (0..images.len()).all(|atom| self.same_hand(atom, &images) != Some(false));
+        if same_hands || self.found.is_none() {
+            self.found = Some(images);
+        }
+        same_hands
+    }
+
+    /// Whether a centre of `to` and its image have the same handedness; `None` where either states none.
+    fn same_hand(&self, atom: usize, images: &[usize]) -> Option<bool> {
+        let sign = |graph: &Graph, atom: usize| match graph.atom(index(atom)).chirality {
+            Chirality::Clockwise => Some(true),
+            Chirality::CounterClockwise => Some(false),
+            _ => None,
+        };
+        let (to, from) = (sign(self.to, atom)?, sign(self.from, images[atom])?);
+        let around_to = self.to.stereo_neighbor_order(index(atom))?;
+        let around_from = self.from.stereo_neighbor_order(index(images[atom]))?;
+        let mut swapped: Vec<u32> = around_to
+            .iter()
+            .map(|&neighbour| match images.get(neighbour as usize) {
+                Some(&image) => index(image).0,
+                None => neighbour,
+            })
+            .collect();
+        let mut odd = false;
+        for (place, neighbour) in around_from.iter().enumerate() {
+            let other = place + swapped.get(place..)?.iter().position(|other| other == neighbour)?;
+            if other != place {
+                swapped.swap(place, other);
+                odd = !odd;
             }
-        })
+        }
+        Some((to == from) != odd)
     }
 }
 

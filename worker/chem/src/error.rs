@@ -57,7 +57,7 @@ pub enum SmilesError {
     OutOfRange { what: &'static str, at: usize },
     /// An atom with more bonds than its element allows.
     #[error("{element} with {bonds} bonds at byte {at}")]
-    Valence { element: &'static str, bonds: u32, at: usize },
+    Valence { element: String, bonds: u32, at: usize },
     /// Aromatic atoms to which no alternation of single and double bonds can be given.
     #[error("the aromatic system around byte {at} has no arrangement of double bonds")]
     Kekule { at: usize },

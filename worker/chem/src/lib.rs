@@ -12,6 +12,8 @@ mod index;
 mod molecule;
 mod pattern;
 mod prepared;
+mod screen;
+mod stereo;
 mod syntax;
 mod template;
 

@@ -4,10 +4,12 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use chematic::core::{Element, Molecule as Graph};
-use chematic::smiles::RdkitSmilesError;
+use chematic::smiles::{RdkitSmilesError, SmilesError as ParserError};
 
+use crate::correspondence;
 use crate::error::SmilesError;
 use crate::fingerprint::Fingerprint;
+use crate::index::index;
 use crate::syntax::{self, Syntax};
 
 /// How large a string and molecule may be; checked before any parser runs.
@@ -37,6 +39,8 @@ struct Inner {
     graph: Graph,
     canonical: String,
     heavy_atoms: usize,
+    /// Whether the graph was parsed from the canonical string itself.
+    is_canonical: bool,
 }
 
 impl Molecule {
@@ -48,27 +52,28 @@ impl Molecule {
     /// Says what is wrong and, where it can, at which byte.
     pub fn parse(smiles: &str, limits: Limits) -> Result<Self, SmilesError> {
         let syntax = syntax::check(smiles, limits)?;
-        let graph = chematic::smiles::parse(smiles).map_err(|error| parser_error(&error, &syntax))?;
+        let graph = chematic::smiles::parse(smiles).map_err(|error| parser_error(error, &syntax))?;
         let canonical = chematic::smiles::rdkit_canonical_smiles(&graph)
             .map_err(|error| sanitiser_error(&graph, error, &syntax))?;
         if syntax.has_hydrogen_atoms {
             // RDKit merges most hydrogen atoms into their neighbours; the canonical string shows which.
             return Self::from_canonical(canonical);
         }
-        Ok(Self::new(graph, canonical))
+        let is_canonical = canonical == smiles;
+        Ok(Self::new(graph, canonical, is_canonical))
     }
 
     /// The molecule of a string that is already canonical, without canonicalising it again.
     pub(crate) fn from_canonical(canonical: String) -> Result<Self, SmilesError> {
         let graph =
-            chematic::smiles::parse(&canonical).map_err(|error| parser_error(&error, &Syntax::default()))?;
-        Ok(Self::new(graph, canonical))
+            chematic::smiles::parse(&canonical).map_err(|error| parser_error(error, &Syntax::default()))?;
+        Ok(Self::new(graph, canonical, true))
     }
 
-    fn new(graph: Graph, canonical: String) -> Self {
+    fn new(graph: Graph, canonical: String, is_canonical: bool) -> Self {
         let heavy_atoms =
             graph.atoms().filter(|(_, atom)| !atom.wildcard && atom.element != Element::H).count();
-        Self(Arc::new(Inner { graph, canonical, heavy_atoms }))
+        Self(Arc::new(Inner { graph, canonical, heavy_atoms, is_canonical }))
     }
 
     /// The canonical SMILES, identical to RDKit's.
@@ -102,19 +107,38 @@ impl Molecule {
     }
 
     /// The connected parts, each a molecule of its own, in the order of their first atoms.
+    ///
+    /// Atoms of a part are numbered by its canonical SMILES.
     #[must_use]
     pub fn components(&self) -> Vec<Self> {
-        let fragments = self.0.graph.fragments();
-        if fragments.len() <= 1 {
+        // chematic's own splitting forgets stereo, so the canonical string is split instead.
+        let parts: Vec<Self> = self
+            .0
+            .canonical
+            .split('.')
+            .filter_map(|part| Self::from_canonical(part.to_owned()).ok())
+            .collect();
+        if parts.len() == 1 {
             return vec![self.clone()];
         }
-        fragments
+        if self.0.is_canonical {
+            return parts;
+        }
+        let whole = chematic::smiles::parse(&self.0.canonical).ok();
+        let Some(order) = whole.and_then(|whole| correspondence::find(&self.0.graph, &whole)) else {
+            return parts;
+        };
+        let mut start = 0;
+        let mut placed: Vec<(Option<usize>, Self)> = parts
             .into_iter()
-            .filter_map(|graph| {
-                let canonical = chematic::smiles::rdkit_canonical_smiles(&graph).ok()?;
-                Some(Self::new(graph, canonical))
+            .map(|part| {
+                let atoms = start..start + part.atoms();
+                start = atoms.end;
+                (order.get(atoms).and_then(|atoms| atoms.iter().min().copied()), part)
             })
-            .collect()
+            .collect();
+        placed.sort_by_key(|&(first, _)| first);
+        placed.into_iter().map(|(_, part)| part).collect()
     }
 
     /// The Morgan fingerprint: radius 2, 2,048 bits, no chirality, the bits RDKit sets.
@@ -125,6 +149,11 @@ impl Molecule {
             Ok(bits) => Fingerprint::from_on_bits((0..Fingerprint::BITS).filter(|&bit| bits.get(bit.into()))),
             Err(_) => Fingerprint::from_on_bits([]),
         }
+    }
+
+    /// Whether atom indices are positions in the canonical string.
+    pub(crate) fn is_canonical(&self) -> bool {
+        self.0.is_canonical
     }
 
     /// The graph as chematic has it.
@@ -147,13 +176,43 @@ impl std::fmt::Debug for Molecule {
     }
 }
 
-fn parser_error(error: &chematic::smiles::SmilesError, _syntax: &Syntax) -> SmilesError {
-    SmilesError::Refused { reason: error.to_string(), at: None }
+/// What chematic's parser found that the check of the form let through.
+fn parser_error(error: ParserError, syntax: &Syntax) -> SmilesError {
+    match error {
+        ParserError::InvalidValence { element, atom, valence, .. } => match syntax.atoms.get(atom) {
+            Some(&at) => SmilesError::Valence { element: element.to_owned(), bonds: valence, at },
+            None => SmilesError::Refused { reason: format!("{element} with {valence} bonds"), at: None },
+        },
+        other => SmilesError::Refused { reason: other.to_string(), at: None },
+    }
 }
 
-fn sanitiser_error(_graph: &Graph, error: RdkitSmilesError, _syntax: &Syntax) -> SmilesError {
-    match error {
-        RdkitSmilesError::Sanitization(reason) => SmilesError::Refused { reason, at: None },
-        RdkitSmilesError::Unsupported(reason) => SmilesError::Unsupported { reason, at: None },
-    }
+fn sanitiser_error(graph: &Graph, error: RdkitSmilesError, syntax: &Syntax) -> SmilesError {
+    let reason = match error {
+        RdkitSmilesError::Sanitization(reason) => reason,
+        RdkitSmilesError::Unsupported(reason) => return SmilesError::Unsupported { reason, at: None },
+    };
+    let problems = chematic::smiles::rdkit_detect_chemistry_problems(graph).unwrap_or_default();
+    let found = problems.first().and_then(|problem| {
+        let atom = *problem.atoms.first()?;
+        let at = *syntax.atoms.get(atom)?;
+        Some(match problem.kind.as_str() {
+            "KekulizeException" => SmilesError::Kekule { at },
+            "AtomKekulizeException" => SmilesError::AromaticOutsideRing { at },
+            _ => match bonds_in(&problem.message) {
+                Some(bonds) => SmilesError::Valence { element: element_name(graph, atom), bonds, at },
+                None => SmilesError::Refused { reason: problem.message.clone(), at: Some(at) },
+            },
+        })
+    });
+    found.unwrap_or(SmilesError::Refused { reason, at: None })
+}
+
+/// The 5 of "Explicit valence for atom # 1 C, 5, is greater than permitted".
+fn bonds_in(message: &str) -> Option<u32> {
+    message.split(", ").nth(1)?.parse().ok()
+}
+
+fn element_name(graph: &Graph, atom: usize) -> String {
+    graph.atom(index(atom)).element.symbol().to_owned()
 }

@@ -1,23 +1,46 @@
 //! A molecule with what matching wants computed once.
 
-use crate::molecule::Molecule;
+use std::sync::Arc;
 
-/// A molecule prepared for having many templates applied to it.
+use crate::molecule::Molecule;
+use crate::screen::Target;
+use crate::stereo::Stereo;
+
+/// A molecule prepared for having many templates applied to it; clones are cheap.
 #[derive(Debug, Clone)]
-pub struct PreparedMolecule {
+pub struct PreparedMolecule(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
     molecule: Molecule,
+    target: Option<Target>,
+    stereo: Stereo,
 }
 
 impl PreparedMolecule {
     /// Computes what matching needs.
     #[must_use]
     pub fn new(molecule: &Molecule) -> Self {
-        Self { molecule: molecule.clone() }
+        Self(Arc::new(Inner {
+            molecule: molecule.clone(),
+            target: Target::new(molecule.graph()),
+            stereo: Stereo::of(molecule),
+        }))
     }
 
     /// The molecule itself.
     #[must_use]
     pub fn molecule(&self) -> &Molecule {
-        &self.molecule
+        &self.0.molecule
+    }
+
+    /// The molecule for screening, where it can be screened.
+    pub(crate) fn target(&self) -> Option<&Target> {
+        self.0.target.as_ref()
+    }
+
+    /// The stereo the molecule states.
+    pub(crate) fn stereo(&self) -> &Stereo {
+        &self.0.stereo
     }
 }

@@ -60,13 +60,13 @@ enum BondSymbol {
     Aromatic,
     Direction,
     Dative,
-    Any,
 }
 
 struct OpenRing {
     number: u32,
     atom: usize,
     at: usize,
+    symbol: Option<BondSymbol>,
 }
 
 struct Checker<'a> {
@@ -201,7 +201,6 @@ impl<'a> Checker<'a> {
             (Some(b'$'), _) => (BondSymbol::Quadruple, 1),
             (Some(b':'), _) => (BondSymbol::Aromatic, 1),
             (Some(b'/' | b'\\'), _) => (BondSymbol::Direction, 1),
-            (Some(b'~'), _) => (BondSymbol::Any, 1),
             _ => return Err(self.unexpected()),
         };
         let opens_branch = match self.last {
@@ -216,19 +215,22 @@ impl<'a> Checker<'a> {
 
     fn ring_bond(&mut self) -> Result<(), SmilesError> {
         let at = self.at;
-        match self.last {
-            Last::Atom | Last::Bond { opens_branch: false, .. } => {}
+        let symbol = match self.last {
+            Last::Atom => None,
+            Last::Bond { opens_branch: false, symbol, .. } => Some(symbol),
             _ => return Err(self.unexpected()),
-        }
-        let number = self.ring_number()?;
-        let (from, to) = match self.rings.iter().position(|ring| ring.number == number) {
-            None => {
-                self.rings.push(OpenRing { number, atom: self.chain, at });
-                self.last = Last::Atom;
-                return Ok(());
-            }
-            Some(index) => (self.rings.remove(index).atom, self.chain),
         };
+        let number = self.ring_number()?;
+        let Some(open) = self.rings.iter().position(|ring| ring.number == number) else {
+            self.rings.push(OpenRing { number, atom: self.chain, at, symbol });
+            self.last = Last::Atom;
+            return Ok(());
+        };
+        let open = self.rings.remove(open);
+        let (from, to) = (open.atom, self.chain);
+        if open.symbol.zip(symbol).is_some_and(|(one, other)| one != other) {
+            return Err(SmilesError::RingBondConflict { number, opened: open.at, at });
+        }
         if from == to {
             return Err(SmilesError::RingToSelf { number, at });
         }

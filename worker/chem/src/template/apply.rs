@@ -4,34 +4,60 @@ use std::collections::BTreeMap;
 
 use chematic::rxn::transform::TracedProduct;
 
+use super::duplicates::Duplicates;
 use super::{Outcome, Precursor, Template};
 use crate::correspondence;
 use crate::molecule::Molecule;
 use crate::prepared::PreparedMolecule;
 
 pub(super) fn apply(template: &Template, product: &PreparedMolecule) -> Vec<Outcome> {
+    if let (Some(screen), Some(target)) = (&template.screen, product.target())
+        && !screen.may_match(target)
+    {
+        return Vec::new();
+    }
     let mut outcomes: BTreeMap<Vec<String>, Outcome> = BTreeMap::new();
+    let mut duplicates = Duplicates::default();
     for products in template.backward().run(&[product.molecule()]) {
+        if duplicates.contains(&products) {
+            continue;
+        }
         let Some(mut precursors) = precursors(&products) else { continue };
         precursors.sort_by(|a, b| a.smiles.cmp(&b.smiles));
         let key = precursors.iter().map(|precursor| precursor.smiles.clone()).collect();
         outcomes.entry(key).or_insert(Outcome { precursors });
     }
-    outcomes.into_values().collect()
+    outcomes.into_values().filter(|outcome| keeps_stereo(template, product, outcome)).collect()
 }
 
+/// Whether no stereo of the product is lost, or the template puts it back when run forwards.
+fn keeps_stereo(template: &Template, product: &PreparedMolecule, outcome: &Outcome) -> bool {
+    if template.states_stereo {
+        let molecules: Vec<Molecule> = outcome.precursors.iter().map(|part| part.molecule.clone()).collect();
+        let products = template.forward(&molecules);
+        return products.iter().any(|smiles| smiles == product.molecule().as_canonical());
+    }
+    let parts = outcome.precursors.iter().map(|part| (&part.molecule, part.sources.as_slice()));
+    product.stereo().is_kept(parts)
+}
+
+/// The molecules of one match, or `None` where one of them is no molecule.
 fn precursors(products: &[TracedProduct]) -> Option<Vec<Precursor>> {
     let mut precursors = Vec::new();
     for product in products {
-        for (graph, atoms) in product.molecule.fragments_with_source_atoms() {
-            let smiles = chematic::smiles::rdkit_canonical_smiles(&graph).ok()?;
-            let molecule = Molecule::from_canonical(smiles.clone()).ok()?;
-            let order = correspondence::find(&graph, molecule.graph())?;
-            let sources = order
-                .into_iter()
-                .map(|atom| product.atom_sources[atoms[atom].0 as usize].map(|source| source.atom.0))
-                .collect();
-            precursors.push(Precursor { smiles, molecule, sources });
+        let canonical = chematic::smiles::rdkit_canonical_smiles(&product.molecule).ok()?;
+        let whole = Molecule::from_canonical(canonical.clone()).ok()?;
+        let order = correspondence::find(&product.molecule, whole.graph())?;
+        let mut sources =
+            order.into_iter().map(|atom| product.atom_sources[atom].map(|source| source.atom.0));
+        if !canonical.contains('.') {
+            precursors.push(Precursor { smiles: canonical, molecule: whole, sources: sources.collect() });
+            continue;
+        }
+        for smiles in canonical.split('.') {
+            let molecule = Molecule::from_canonical(smiles.to_owned()).ok()?;
+            let sources = sources.by_ref().take(molecule.atoms()).collect();
+            precursors.push(Precursor { smiles: smiles.to_owned(), molecule, sources });
         }
     }
     Some(precursors)

@@ -18,10 +18,8 @@ pub(super) fn forward(template: &Template, precursors: &[Molecule]) -> Vec<Strin
         for order in orders(precursors.len()) {
             let reactants: Vec<&Molecule> = order.iter().map(|&i| &precursors[i]).collect();
             for product in engine.run(&reactants).iter().flatten() {
-                for graph in product.molecule.fragments() {
-                    if let Ok(smiles) = chematic::smiles::rdkit_canonical_smiles(&graph) {
-                        products.insert(smiles);
-                    }
+                if let Ok(smiles) = chematic::smiles::rdkit_canonical_smiles(&product.molecule) {
+                    products.extend(smiles.split('.').map(str::to_owned));
                 }
             }
         }

@@ -5,6 +5,7 @@
 //! its two halves were separate molecules.
 
 mod apply;
+mod duplicates;
 mod forward;
 mod text;
 
@@ -15,10 +16,15 @@ use chematic::rxn::transform::{self, PreparedReaction, RdkitProfileOutcome, Trac
 use crate::error::TemplateError;
 use crate::molecule::Molecule;
 use crate::prepared::PreparedMolecule;
+use crate::screen::Screen;
 
 /// A retro template: a pattern of the product and what its precursors look like.
 pub struct Template {
     text: text::Sides,
+    /// What the product has to look like; none where the pattern is too large to screen.
+    screen: Option<Screen>,
+    /// Whether the product side states stereo.
+    states_stereo: bool,
     backward: OnceLock<Engine>,
     forward: OnceLock<Vec<(usize, Engine)>>,
 }
@@ -47,7 +53,14 @@ impl Template {
     /// # Errors
     /// Fails when there are not two sides of SMARTS.
     pub fn parse(smarts: &str) -> Result<Self, TemplateError> {
-        Ok(Self { text: text::Sides::parse(smarts)?, backward: OnceLock::new(), forward: OnceLock::new() })
+        let (text, product) = text::Sides::parse(smarts)?;
+        Ok(Self {
+            screen: Screen::new(&product),
+            states_stereo: text.product.iter().any(|side| side.contains(['@', '/', '\\'])),
+            text,
+            backward: OnceLock::new(),
+            forward: OnceLock::new(),
+        })
     }
 
     /// Applies the template to a product.
@@ -55,6 +68,10 @@ impl Template {
     /// Outcomes are unique and come in the order of their precursors' SMILES; there are none where the template
     /// does not match. Outcomes whose molecules do not sanitise are left out. An outcome in which a precursor is
     /// the product itself is kept: whether that is of use is the caller's question.
+    ///
+    /// Stereo is never lost in silence. An outcome in which a stereocentre or double bond whose configuration the
+    /// product states is gone, or no longer stated, is left out, unless the template states stereo on its product
+    /// side; every outcome of such a template has to give the product back when run forwards.
     #[must_use]
     pub fn apply(&self, product: &PreparedMolecule) -> Vec<Outcome> {
         apply::apply(self, product)

@@ -1,6 +1,6 @@
 //! The text of a template: its sides, their components, their atom maps.
 
-use chematic::smarts;
+use chematic::smarts::{self, QueryMolecule};
 
 use crate::error::TemplateError;
 
@@ -15,7 +15,8 @@ pub(super) struct Sides {
 }
 
 impl Sides {
-    pub fn parse(template: &str) -> Result<Self, TemplateError> {
+    /// Splits a template, and gives the pattern of the product side along with the parts.
+    pub fn parse(template: &str) -> Result<(Self, QueryMolecule), TemplateError> {
         if template.len() > MAX_BYTES {
             return Err(TemplateError::TooLong { bytes: template.len(), limit: MAX_BYTES });
         }
@@ -24,13 +25,11 @@ impl Sides {
         if sides.product.is_empty() || sides.precursors.is_empty() {
             return Err(TemplateError::NotAReaction);
         }
-        for component in sides.product.iter().chain(&sides.precursors) {
-            smarts::parse_smarts(component).map_err(|error| TemplateError::Smarts {
-                smarts: component.clone(),
-                reason: error.to_string(),
-            })?;
+        for component in &sides.precursors {
+            pattern(component)?;
         }
-        Ok(sides)
+        let product = pattern(&sides.product.join("."))?;
+        Ok((sides, product))
     }
 
     /// The reaction from product to precursors, both sides grouped.
@@ -50,6 +49,11 @@ impl Sides {
         let product = self.product.join(".");
         format!("{precursors}>>({})", without_foreign_maps(&product, &precursors))
     }
+}
+
+fn pattern(smarts: &str) -> Result<QueryMolecule, TemplateError> {
+    smarts::parse_smarts(smarts)
+        .map_err(|error| TemplateError::Smarts { smarts: smarts.to_owned(), reason: error.to_string() })
 }
 
 /// A side as a group: in parentheses where there is more than one component.

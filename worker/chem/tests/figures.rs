@@ -1,0 +1,76 @@
+//! How long things take; run with `cargo nextest run --release -p chem --run-ignored only figures --no-capture`.
+
+mod shared;
+
+use std::time::Instant;
+
+use chem::{Molecule, PreparedMolecule, Template};
+use shared::vectors;
+
+#[test]
+#[ignore = "prints figures"]
+fn figures() {
+    let Some(lines) = vectors("molecules.tsv.gz") else { return };
+    let smiles: Vec<_> = lines[1..].iter().map(|line| line.split('\t').next().unwrap()).collect();
+    let started = Instant::now();
+    let molecules: Vec<Molecule> = smiles.iter().map(|smiles| smiles.parse().unwrap()).collect();
+    per("parse and canonical form", started, smiles.len());
+    let started = Instant::now();
+    let bits: u32 = molecules.iter().map(|molecule| molecule.fingerprint().count()).sum();
+    per("fingerprint", started, smiles.len());
+    println!("({bits} bits)");
+
+    let (Some(templates), Some(products)) =
+        (vectors("cross_templates.txt.gz"), vectors("cross_products.smi.gz"))
+    else {
+        return;
+    };
+    let started = Instant::now();
+    let parsed: Vec<_> = templates.iter().map(|template| Template::parse(template).unwrap()).collect();
+    per("template parse", started, parsed.len());
+    let molecules: Vec<Molecule> = products.iter().take(200).map(|smiles| smiles.parse().unwrap()).collect();
+    let started = Instant::now();
+    let prepared: Vec<_> = molecules.iter().map(PreparedMolecule::new).collect();
+    per("preparing a molecule", started, prepared.len());
+    for round in ["first", "second"] {
+        let started = Instant::now();
+        let (mut hits, mut outcomes) = (0, 0);
+        for product in &prepared {
+            for template in &parsed {
+                let found = template.apply(product).len();
+                hits += usize::from(found > 0);
+                outcomes += found;
+            }
+        }
+        per(&format!("{round} application, a pair"), started, prepared.len() * parsed.len());
+        per(&format!("{round} application, a hit"), started, hits);
+        println!("({hits} hits, {outcomes} outcomes)");
+    }
+
+    let Some(lines) = vectors("own_template.tsv.gz") else { return };
+    let cases: Vec<_> = lines[1..]
+        .iter()
+        .map(|line| {
+            let fields: Vec<_> = line.split('\t').collect();
+            let product: Molecule = fields[1].parse().unwrap();
+            let reactants: Vec<Molecule> =
+                fields[0].split('.').map(|smiles| smiles.parse().unwrap()).collect();
+            (Template::parse(fields[2]).unwrap(), PreparedMolecule::new(&product), reactants)
+        })
+        .collect();
+    for round in ["first", "second"] {
+        let started = Instant::now();
+        let outcomes: usize = cases.iter().map(|(template, product, _)| template.apply(product).len()).sum();
+        per(&format!("{round} application of own template"), started, cases.len());
+        println!("({outcomes} outcomes)");
+        let started = Instant::now();
+        let products: usize =
+            cases.iter().map(|(template, _, reactants)| template.forward(reactants).len()).sum();
+        per(&format!("{round} forward run of own template"), started, cases.len());
+        println!("({products} products)");
+    }
+}
+
+fn per(what: &str, started: Instant, count: usize) {
+    println!("{what}: {:.3} µs", started.elapsed().as_secs_f64() * 1e6 / count as f64);
+}

@@ -1,0 +1,107 @@
+//! The project's own conformance set: see `data/SOURCES.md`.
+
+use std::collections::BTreeSet;
+
+use chem::{Fingerprint, Molecule, PreparedMolecule, SmilesError, Template};
+
+fn parse(smiles: &str) -> Molecule {
+    smiles.parse().unwrap_or_else(|error| panic!("`{smiles}`: {error}"))
+}
+
+fn rows(text: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
+    text.lines().skip(1).map(|line| line.split('\t').collect())
+}
+
+#[test]
+fn molecules_are_rdkits() {
+    for row in rows(include_str!("data/molecules.tsv")) {
+        let [smiles, canonical, weight, bits] = row[..] else { panic!("{row:?}") };
+        let bits = bits.split(',').filter(|bit| !bit.is_empty()).map(|bit| bit.parse().unwrap());
+
+        let molecule = parse(smiles);
+
+        assert_eq!(molecule.canonical_smiles(), canonical, "{smiles}");
+        assert!((molecule.molecular_weight() - weight.parse::<f64>().unwrap()).abs() < 0.00011, "{smiles}");
+        assert_eq!(molecule.fingerprint(), Fingerprint::from_on_bits(bits), "{smiles}");
+        assert_eq!(parse(canonical).canonical_smiles(), canonical, "{smiles}");
+    }
+}
+
+/// What RDKit reads and we refuse on purpose.
+const REFUSED_BY_CHOICE: &[(&str, &str)] = &[
+    ("C=1CC-1", "the two ends of a ring bond contradict each other (OpenSMILES: an error)"),
+    ("C~C", "`~` is a query, not a bond"),
+    ("[#6]", "an element given by number, which chematic does not read"),
+    ("[#118]", "an element given by number, which chematic does not read"),
+    ("C(C.C)C", "a dot inside a branch, which chematic does not read"),
+    ("C%(12)CC%(12)", "chematic reads ring numbers in parentheses from 100 on only"),
+];
+
+#[test]
+fn strings_are_accepted_and_refused_as_rdkit_does() {
+    for row in rows(include_str!("data/strings.tsv")) {
+        let [string, truth] = row[..] else { panic!("{row:?}") };
+
+        let verdict = string.parse::<Molecule>();
+
+        match verdict {
+            Ok(molecule) => assert_eq!(molecule.canonical_smiles(), truth, "{string}"),
+            Err(error) if REFUSED_BY_CHOICE.iter().any(|(known, _)| *known == string) => drop(error),
+            Err(error) => assert_eq!(truth, "ERR", "{string}: {error}"),
+        }
+    }
+}
+
+#[test]
+fn templates_give_rdkits_outcomes_that_keep_stereo() {
+    for row in rows(include_str!("data/templates.tsv")) {
+        let [name, template, product, outcomes] = row[..] else { panic!("{row:?}") };
+        let template = Template::parse(template).unwrap();
+        let rdkits: BTreeSet<_> = outcomes.split(' ').map(str::to_owned).collect();
+
+        let ours: BTreeSet<_> = template
+            .apply(&PreparedMolecule::new(&parse(product)))
+            .iter()
+            .map(|outcome| {
+                let parts: Vec<_> = outcome.precursors.iter().map(|part| part.smiles.as_str()).collect();
+                parts.join(".")
+            })
+            .collect();
+
+        let unknown: Vec<_> = ours.difference(&rdkits).collect();
+        assert!(unknown.is_empty(), "{name} of {product}: {unknown:?} is not among {rdkits:?}");
+        for missing in rdkits.difference(&ours) {
+            let precursors: Vec<_> = missing.split('.').map(parse).collect();
+            let again = template.forward(&precursors);
+            assert!(!again.contains(&product.to_owned()), "{name} of {product} lacks {missing}");
+        }
+    }
+}
+
+#[test]
+fn errors_say_what_is_wrong_and_where() {
+    let cases = [
+        ("", "the string is empty", None),
+        ("CCCCCCC1CC", "ring bond 1 opened at byte 7 is never closed", Some(7)),
+        ("CC(C(C)CC", "branch opened at byte 2 is never closed", Some(2)),
+        ("CC[C@H", "bracket opened at byte 2 is never closed", Some(2)),
+        ("CCC)C", "`)` at byte 3 closes no branch", Some(3)),
+        ("CC()C", "branch opened at byte 2 has no atom", Some(2)),
+        ("CC=", "the string ends after `=` at byte 2, where an atom must follow", Some(2)),
+        ("CC11", "ring bond 1 at byte 3 joins an atom to itself", Some(3)),
+        ("C12CC12", "ring bond 2 at byte 6 joins two atoms that are already bonded", Some(6)),
+        ("C=1CC#1", "ring bond 1 is written with two different bond types, at bytes 2 and 6", Some(6)),
+        ("CC[Zz]", "`Zz` at byte 3 is no element", Some(3)),
+        ("CC?C", "unexpected `?` at byte 2", Some(2)),
+        ("CCé", "unexpected `é` at byte 2", Some(2)),
+        ("CC(C)(C)(C)C", "C with 5 bonds at byte 1", Some(1)),
+        ("[Na+].CO(C)C", "O with 3 bonds at byte 7", Some(7)),
+        ("Cc1cccc1", "the aromatic system around byte 1 has no arrangement of double bonds", Some(1)),
+        ("CCcC", "the aromatic atom at byte 2 is in no ring", Some(2)),
+    ];
+    for (smiles, message, position) in cases {
+        let error: SmilesError = smiles.parse::<Molecule>().unwrap_err();
+
+        assert_eq!((error.to_string().as_str(), error.position()), (message, position), "{smiles}");
+    }
+}

@@ -1,0 +1,117 @@
+//! Sample jobs, from the queue to the stored sample, on tiny models.
+
+mod support;
+
+use std::sync::Arc;
+
+use chrono::Utc;
+use contract::{JobId, Problem, SampleId, SampleJob, StoredSampleJob};
+use generator::Budget;
+use queue::{WorkerConfig, run_worker};
+use support::{Database, live, models};
+use tokio::sync::oneshot;
+use worker::{Drawn, Ended, Models, Sampling, draw};
+
+fn job(size: u32, model_id: Option<&str>) -> SampleJob {
+    SampleJob {
+        sample_id: SampleId::generate(),
+        account_id: "acc_1".to_owned(),
+        size,
+        model_id: model_id.map(str::to_owned),
+        seed: u64::MAX,
+        deadline: Utc::now() + chrono::TimeDelta::seconds(30),
+    }
+}
+
+#[test]
+fn a_bad_pack_is_skipped_and_the_others_are_announced() {
+    let dir = models();
+
+    let announced = Models::load(dir.path(), &[]).unwrap().announce();
+
+    let ids: Vec<&str> = announced.iter().map(|model| model.model_id.as_str()).collect();
+    assert_eq!(ids, ["cheap", "dear"]);
+}
+
+#[test]
+fn without_a_usable_pack_there_is_no_sampler() {
+    let dir = models();
+
+    let error = Models::load(dir.path(), &["broken".to_owned()]).unwrap_err();
+
+    assert!(error.to_string().starts_with("no usable model pack in"), "{error}");
+}
+
+#[test]
+fn the_cheapest_model_draws_unless_another_is_named() {
+    let dir = models();
+    let models = Models::load(dir.path(), &[]).unwrap();
+    let drawn_by = |model_id| match draw(&models, &job(3, model_id), &Budget::unlimited()).unwrap() {
+        Ended::Done(Drawn { model_id, smiles }) => (model_id, smiles.len()),
+        other => panic!("{other:?}"),
+    };
+
+    assert_eq!(drawn_by(None), ("cheap".to_owned(), 3));
+    assert_eq!(drawn_by(Some("dear")), ("dear".to_owned(), 3));
+}
+
+#[test]
+fn what_cannot_be_drawn_is_a_problem_and_not_a_failure() {
+    let dir = models();
+    let models = Models::load(dir.path(), &[]).unwrap();
+
+    let unknown = draw(&models, &job(3, Some("absent")), &Budget::unlimited()).unwrap();
+    let too_many = draw(&models, &job(5_000, Some("dear")), &Budget::unlimited()).unwrap();
+
+    assert_eq!(unknown, Ended::Refused(Problem::UnknownModel { model_id: "absent".to_owned() }));
+    let Ended::Refused(Problem::SizeUnreachable { wanted: 5_000, reached, .. }) = too_many else {
+        panic!("{too_many:?}")
+    };
+    assert!((1..100).contains(&reached), "{reached}");
+}
+
+#[test]
+fn a_sample_that_nobody_waits_for_is_given_up() {
+    let dir = models();
+    let models = Models::load(dir.path(), &[]).unwrap();
+    let budget = Budget { deadline: None, cancelled: Arc::new(true.into()) };
+
+    assert_eq!(draw(&models, &job(1_000, None), &budget).unwrap(), Ended::Cancelled);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answered_sample_is_stored_whole() {
+    let (dir, database) = (models(), Database::create().await);
+    sqlx::query(
+        "insert into accounts (id, email, name, password_hash, scopes) values ('acc_1', 'a', 'a', '', '{}')",
+    )
+    .execute(&database.pool)
+    .await
+    .unwrap();
+    let models = Arc::new(Models::load(dir.path(), &[]).unwrap());
+    let client = database.client().await;
+    let (stop, stopped) = oneshot::channel::<()>();
+    let config = WorkerConfig { models: models.announce(), ..WorkerConfig::default() };
+    let handler = Sampling { pool: database.pool.clone(), models };
+    let worker =
+        tokio::spawn(run_worker::<StoredSampleJob, _>(database.pool.clone(), config, handler, async {
+            let _ = stopped.await;
+        }));
+    live(&client).await;
+    let wanted = job(20, None);
+
+    let pending = client.submit(JobId::generate(), &StoredSampleJob::V1(wanted.clone())).await.unwrap();
+    let answer = pending.outcome().await.unwrap();
+
+    assert_eq!(answer, Ok(wanted.sample_id));
+    let (model_id, smiles, seed): (String, Vec<String>, i64) =
+        sqlx::query_as("select model_id, smiles, seed from samples where id = $1")
+            .bind(wanted.sample_id.to_string())
+            .fetch_one(&database.pool)
+            .await
+            .unwrap();
+    assert_eq!((model_id.as_str(), smiles.len(), seed), ("cheap", 20, -1));
+    stop.send(()).unwrap();
+    worker.await.unwrap().unwrap();
+    database.drop_database().await;
+}

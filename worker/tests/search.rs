@@ -1,0 +1,171 @@
+//! Search jobs on a toy chemistry: what the answer says, and where it comes from.
+
+mod support;
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use clap::Parser;
+use contract::{Country, Problem, StoredTreeSearchJob, TreeSearchJob, TreeSearchRequest, TreeSearchResult};
+use support::{Database, models, offer, shelve};
+use synth::{Budget, Catalogue};
+use worker::{CatalogueView, Search, Settings, load_retro_model, offers_for, replay, search};
+
+/// N-ethylacetamide.
+const TARGET: &str = "CCNC(C)=O";
+
+/// A shelf with the two precursors of the target, and offers for them.
+async fn stage(database: &Database) -> (i32, i32) {
+    let acid = shelve(&database.pool, "CC(=O)O").await;
+    let amine = shelve(&database.pool, "CCN").await;
+    offer(&database.pool, acid, "Zenith", Some(2.0), Some(3.0)).await;
+    offer(&database.pool, acid, "Acme", Some(2.0), Some(4.0)).await;
+    offer(&database.pool, acid, "Cheapest", Some(1.0), None).await;
+    offer(&database.pool, amine, "Acme", None, Some(4.0)).await;
+    (acid, amine)
+}
+
+async fn answer(database: &Database, request: &TreeSearchRequest) -> Result<TreeSearchResult, Problem> {
+    let dir = models();
+    let search = Search {
+        pool: database.pool.clone(),
+        model: load_retro_model(&dir.path().join("uspto_retro")).unwrap(),
+        catalogue: CatalogueView::load(&database.pool).await.unwrap(),
+    };
+    let budget = Budget::until(Instant::now() + Duration::from_secs(20), Arc::default());
+    search.answer(request, budget, Instant::now()).await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_route_is_answered_with_the_offers_that_ship() {
+    let database = Database::create().await;
+    let (acid, amine) = stage(&database).await;
+
+    let answer = answer(&database, &TreeSearchRequest::new("O=C(C)NCC")).await.unwrap();
+
+    assert_eq!(answer.search_smiles, TARGET);
+    assert_eq!(answer.route_hierarchy.keys().collect::<Vec<_>>(), ["1"]);
+    let graph = answer.route_hierarchy["1"].values().next().unwrap()[0][0].clone();
+    let nodes: Vec<_> =
+        graph.nodes.iter().map(|node| (node.data.smiles.as_str(), node.data.building_block_idx)).collect();
+    assert_eq!(nodes, [(TARGET, None), ("CC(=O)O", Some(acid)), ("CCN", Some(amine))]);
+    assert_eq!(graph.edges.len(), 2);
+    let offers: Vec<_> = answer
+        .pricing_annotations
+        .iter()
+        .map(|offer| (offer.major_component_id, offer.vendor_name.as_str(), offer.normalised_usd))
+        .collect();
+    assert_eq!(offers, [(acid, "Acme", Some(2.0)), (acid, "Zenith", Some(2.0)), (amine, "Acme", None)]);
+    assert_eq!(
+        answer.reagent_results.reaction_to_edges.keys().collect::<Vec<_>>(),
+        ["CC(=O)O.CCN>>CCNC(C)=O"]
+    );
+    assert_eq!((answer.metadata.total_bblocks, answer.metadata.validated_routes), (2, 1));
+    database.drop_database().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn offers_are_those_that_ship_or_all_where_no_country_is_named() {
+    let database = Database::create().await;
+    let (acid, _) = stage(&database).await;
+    let vendors = async |ships_to| {
+        let offers = offers_for(&database.pool, &[acid], ships_to).await.unwrap();
+        offers.into_iter().map(|offer| offer.vendor_name).collect::<Vec<_>>()
+    };
+
+    assert_eq!(vendors(Some(Country::Us)).await, ["Acme", "Zenith"]);
+    assert_eq!(vendors(Some(Country::De)).await, ["Cheapest", "Acme", "Zenith"]);
+    assert_eq!(vendors(Some(Country::Cn)).await, [""; 0]);
+    assert_eq!(vendors(None).await, ["Cheapest", "Acme", "Zenith"]);
+    database.drop_database().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_price_mask_looks_at_the_best_offer_that_ships() {
+    let database = Database::create().await;
+    stage(&database).await;
+    let masked = |usd, ships_to| TreeSearchRequest {
+        mask_usd_pricing_gte: Some(usd),
+        ships_to,
+        max_seconds: 2.0,
+        ..TreeSearchRequest::new(TARGET)
+    };
+    let solved = async |request: TreeSearchRequest| {
+        !answer(&database, &request).await.unwrap().route_hierarchy.is_empty()
+    };
+
+    assert!(solved(masked(2.5, Some(Country::Us))).await);
+    assert!(!solved(masked(1.5, Some(Country::Us))).await);
+    assert!(solved(masked(1.5, None)).await);
+    database.drop_database().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_import_is_seen_without_a_restart() {
+    let database = Database::create().await;
+    let view = CatalogueView::load(&database.pool).await.unwrap();
+    assert!(view.now().is_empty());
+    // The watch may not listen yet; then it finds the change by itself.
+    shelve(&database.pool, "CCN").await;
+    sqlx::query("notify catalogue_changed").execute(&database.pool).await.unwrap();
+
+    let waited = Instant::now();
+    while view.now().len() < 1 && waited.elapsed() < Duration::from_secs(20) {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert_eq!(view.now().len(), 1);
+
+    shelve(&database.pool, "CCO").await;
+    sqlx::query("notify catalogue_changed").execute(&database.pool).await.unwrap();
+    while view.now().len() < 2 && waited.elapsed() < Duration::from_secs(40) {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert_eq!(view.now().len(), 2);
+    drop(view);
+    database.drop_database().await;
+}
+
+#[test]
+fn a_target_that_is_no_single_molecule_is_refused_with_the_reason() {
+    let dir = models();
+    let model = load_retro_model(&dir.path().join("uspto_retro")).unwrap();
+    let catalogue = Catalogue::from_rows([]);
+    let budget = Budget::until(Instant::now(), Arc::default());
+
+    for target in ["CC(", "CC.CN", "C(C)(C)(C)(C)C", ""] {
+        let refused = search(&model, &catalogue, &TreeSearchRequest::new(target), &budget);
+        assert!(matches!(refused, Err(Problem::BadTarget { .. })), "{target}: {refused:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stored_job_is_replayed_whatever_its_deadline() {
+    let (dir, database) = (models(), Database::create().await);
+    stage(&database).await;
+    let name: String =
+        sqlx::query_scalar("select current_database()").fetch_one(&database.pool).await.unwrap();
+    let server = std::env::var("TEST_DATABASE_URL").unwrap();
+    let url = format!("{}/{name}", server.rsplit_once('/').unwrap().0);
+    let models_dir = dir.path().to_str().unwrap();
+    let settings = Settings::parse_from([
+        "retort-worker",
+        "--database-url",
+        &url,
+        "--models-dir",
+        models_dir,
+        "replay",
+        "unused.json",
+    ]);
+    let job = StoredTreeSearchJob::V1(TreeSearchJob {
+        request: TreeSearchRequest::new(TARGET),
+        deadline: chrono::DateTime::UNIX_EPOCH,
+    });
+
+    let outcome = replay(&settings, &serde_json::to_string(&job).unwrap()).await.unwrap();
+
+    assert_eq!(outcome["Ok"]["search_smiles"], TARGET);
+    assert_eq!(outcome["Ok"]["metadata"]["validated_routes"], 1);
+    database.drop_database().await;
+}

@@ -11,6 +11,7 @@ mod database;
 mod docs;
 mod endpoints;
 mod error;
+mod examples;
 mod fields;
 mod gzip;
 mod jobs;

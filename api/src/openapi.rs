@@ -22,7 +22,7 @@ use utoipa::{
     },
 };
 
-use crate::{app::App, endpoints, error::ApiError};
+use crate::{app::App, endpoints, error::ApiError, examples};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -115,6 +115,13 @@ fn complete(path: &str, operation: &mut Operation) {
         if let RefOr::T(parameter) = parameter {
             describe(parameter);
         }
+    }
+
+    let example = operation.operation_id.as_deref().and_then(examples::answer);
+    if let Some(RefOr::T(answer)) = operation.responses.responses.get_mut("200")
+        && let Some(RefOr::T(content)) = answer.content.get_mut("application/json")
+    {
+        content.example = example;
     }
 
     let mut add = |status: &str, response: Response| {

@@ -1,5 +1,7 @@
 //! What is stored stays readable: each golden file was written by a released shape and must go on decoding.
 
+#![allow(clippy::unwrap_used, reason = "a golden file that cannot be read has failed its test")]
+
 use std::fmt::Debug;
 
 use chrono::{DateTime, TimeZone, Utc};

@@ -2,6 +2,9 @@
 //!
 //! Files follow the addresses: `generator_v1_samples.rs` holds what is said to `/generator/v1/samples`.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot set up its stage has failed")]
+#![allow(clippy::print_stderr, reason = "a database that a test leaves behind is worth a word")]
+
 mod auth_bearer;
 mod auth_token;
 mod generator_v1_samples;

@@ -130,7 +130,7 @@ impl Service {
 
     /// Puts a sample of `account` where a worker would.
     pub async fn insert_sample(&self, account: &str, id: &str) {
-        insert_sample(&mut *self.pool.acquire().await.unwrap(), id, account, "druglike_gru", 2, 0)
+        insert_sample(&mut self.pool.acquire().await.unwrap(), id, account, "druglike_gru", 2, 0)
             .await
             .unwrap();
     }

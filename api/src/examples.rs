@@ -1,0 +1,105 @@
+//! Examples of answers, for the document.
+
+use serde_json::{Value, json};
+
+const SAMPLE_ID: &str = "smp_01jd6xq1v3m4c5t6y7z8a9b0cd";
+const CREATED_AT: &str = "2026-01-02T03:04:05Z";
+
+/// The 200 answer of the operation called `operation_id`.
+pub fn answer(operation_id: &str) -> Option<Value> {
+    match operation_id {
+        "list_samples" => Some(json!({
+            "data": [{
+                "id": SAMPLE_ID, "object": "sample", "model_id": "druglike_gru", "num_smiles": 2,
+                "created_at": CREATED_AT,
+            }],
+            "has_more": false,
+            "object": "list",
+        })),
+        "create_sample" | "retrieve_sample" => Some(json!({
+            "id": SAMPLE_ID, "object": "sample", "model_id": "druglike_gru",
+            "smiles": ["CC(=O)Nc1ccc(O)cc1", "Cc1ccccc1N"], "created_at": CREATED_AT,
+        })),
+        "create_tree_search" => Some(tree_search()),
+        _ => None,
+    }
+}
+
+/// Paracetamol from 4-aminophenol in one step, from a vendor that does not exist.
+fn tree_search() -> Value {
+    let (target, amine, acid) = ("CC(=O)Nc1ccc(O)cc1", "Nc1ccc(O)cc1", "CC(=O)O");
+    let (target_id, amine_id, acid_id) = (
+        "0e7a2c2e-5d0f-5a0b-9a51-5a7a3c1f0a01",
+        "0e7a2c2e-5d0f-5a0b-9a51-5a7a3c1f0a02",
+        "0e7a2c2e-5d0f-5a0b-9a51-5a7a3c1f0a03",
+    );
+    let node = |id: &str, smiles: &str, mw: f64, block: Option<i32>| {
+        json!({ "id": id, "data": {
+            "smiles": smiles, "mw": mw, "is_building_block": block.is_some(), "building_block_idx": block,
+            "closest_building_block": if block.is_some() { 1.0 } else { 0.62 },
+            "depth": i32::from(block.is_some()), "expanded": block.is_none(), "in_solution_path": true,
+        } })
+    };
+    let graph = json!({
+        "directed": true, "multigraph": false,
+        "nodes": [
+            node(target_id, target, 151.165, None),
+            node(acid_id, acid, 60.052, Some(2)),
+            node(amine_id, amine, 109.128, Some(1)),
+        ],
+        "edges": [
+            { "source": target_id, "target": acid_id },
+            { "source": target_id, "target": amine_id },
+        ],
+    });
+    let offer = |id: i32, smiles: &str, mw: f64| {
+        json!({
+            "major_component_id": id, "full_canonical": smiles, "major_component": smiles,
+            "minor_components": "", "mw": mw, "vendor_name": "Example Chemicals (fictitious)",
+            "cs_id": format!("EX-{id}"), "cs_prefix": "EX", "cs_url": format!("https://example.org/EX-{id}"),
+            "pack": 25.0, "uom": "g", "price_usd": 20.0, "normalised_usd": 0.8, "api_timestamp": CREATED_AT,
+            "lead_time_days_to_US": 3.0, "lead_time_days_to_CA": 5.0, "lead_time_days_to_GB": 7.0,
+            "lead_time_days_to_FR": 7.0, "lead_time_days_to_CH": 8.0, "lead_time_days_to_DE": 7.0,
+            "lead_time_days_to_CN": null, "lead_time_days_to_AU": 12.0,
+        })
+    };
+    json!({
+        "search_smiles": target,
+        "metadata": {
+            "tree_search_elapsed": 0.021, "routes_extracted_elapsed": 0.001,
+            "routes_validated_elapsed": 0.002, "bblock_annotations_elapsed": 0.004, "total_elapsed": 0.028,
+            "total_graph_nodes": 87, "unvalidated_routes": 0, "validated_routes": 1, "total_bblocks": 2,
+        },
+        "route_hierarchy": { "1": { "b0f3c2a1d4e5b6978": [[graph]] } },
+        "pricing_annotations": [offer(1, amine, 109.128), offer(2, acid, 60.052)],
+        "reagent_results": { "reaction_to_edges": {
+            format!("{acid}.{amine}>>{target}"):
+                [format!("{target_id}:{acid_id}"), format!("{target_id}:{amine_id}")],
+        } },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use contract::{Sample, SampleList, TreeSearchResult};
+    use serde::{Serialize, de::DeserializeOwned};
+
+    use super::*;
+
+    /// The example reads as `T`, which writes it again.
+    fn assert_is<T: Serialize + DeserializeOwned>(operation_id: &str) {
+        let example = answer(operation_id).unwrap();
+
+        let value: T = serde_json::from_value(example.clone()).unwrap();
+
+        assert_eq!(serde_json::to_value(value).unwrap(), example);
+    }
+
+    #[test]
+    fn every_example_is_of_the_type_that_it_stands_for() {
+        assert_is::<SampleList>("list_samples");
+        assert_is::<Sample>("create_sample");
+        assert_is::<Sample>("retrieve_sample");
+        assert_is::<TreeSearchResult>("create_tree_search");
+    }
+}

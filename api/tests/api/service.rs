@@ -1,5 +1,7 @@
 //! What is not of the contract: health, the document, the reference, headers, start-up.
 
+use std::time::Duration;
+
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -37,6 +39,46 @@ async fn with_workers_it_is_ready() {
     let ready = answer(service.http.get(format!("{}/readyz", service.base))).await;
 
     assert_eq!((ready.status, ready.json()["missing"].clone()), (200, json!([])));
+}
+
+#[tokio::test]
+async fn connections_that_the_database_drops_are_made_anew() {
+    let service = Service::start().await;
+    let warm = service.post("/generator/v1/samples", r#"{"size": 1}"#).await;
+    sqlx::query(
+        "select pg_terminate_backend(pid) from pg_stat_activity \
+         where datname = current_database() and pid <> pg_backend_pid()",
+    )
+    .execute(&service.pool)
+    .await
+    .unwrap();
+
+    let list = service.get("/generator/v1/samples").await;
+    let mut created = service.post("/generator/v1/samples", r#"{"size": 1}"#).await.status;
+    for _ in 0..100 {
+        if created == 200 {
+            break;
+        }
+        assert_eq!(created, 503);
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        created = service.post("/generator/v1/samples", r#"{"size": 1}"#).await.status;
+    }
+
+    assert_eq!((warm.status, list.status, created), (200, 200, 200));
+}
+
+#[tokio::test]
+async fn while_the_database_is_away_answers_are_503_with_retry_after() {
+    let service = Service::start_without_workers(&[]).await;
+    let list = service.request(Method::GET, "/generator/v1/samples").await;
+    service.pool.close().await;
+
+    let list = answer(list).await;
+    let ready = answer(service.http.get(format!("{}/readyz", service.base))).await;
+
+    assert_eq!((list.status, list.header("retry-after")), (503, "1"));
+    assert_eq!(ready.status, 503);
+    assert_eq!(ready.json()["checks"]["database"], "cannot be reached");
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@
 //! choice carried through to the end or undone. The result is an isomorphism, checked bond by bond, and one
 //! that maps every stereocentre on a centre of the same handedness where there is such a one.
 
-use chematic::core::{Atom, Chirality, Molecule as Graph};
+use chematic::core::{BondOrder, Chirality, Molecule as Graph};
 
 use crate::index::index;
 
@@ -15,18 +15,25 @@ pub(crate) fn find(from: &Graph, to: &Graph) -> Option<Vec<usize>> {
     if from.atom_count() != to.atom_count() || from.bond_count() != to.bond_count() {
         return None;
     }
-    // Charges and isotopes first; sanitisation may move charges (nitro groups), so they are tried without too.
-    [Strictness::Charges, Strictness::Elements].into_iter().find_map(|strictness| {
-        let colours = refine(from, to, initial(from, to, strictness))?;
-        let mut search = Search { from, to, found: None, steps: 0 };
+    // A product graph is not sanitised: charges may move (nitro groups) and aromatic rings be written with double
+    // bonds. So everything is compared first, and less where that fails.
+    [Strictness::Everything, Strictness::Hydrogens, Strictness::Elements].into_iter().find_map(|strictness| {
+        let pair = Pair { from, to, strictness };
+        let colours = pair.refine(pair.initial())?;
+        let mut search = Search { pair, found: None, steps: 0 };
         search.extend(colours);
         search.found
     })
 }
 
-#[derive(Clone, Copy)]
+/// What has to agree between the two spellings.
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Strictness {
-    Charges,
+    /// Elements, charges, isotopes, hydrogens, aromaticity and bond orders.
+    Everything,
+    /// All but aromaticity and bond orders.
+    Hydrogens,
+    /// Elements and which atoms are bonded.
     Elements,
 }
 
@@ -39,59 +46,75 @@ struct Colours {
     to: Vec<u64>,
 }
 
-fn initial(from: &Graph, to: &Graph, strictness: Strictness) -> Colours {
-    let colour = |graph: &Graph| {
-        (0..graph.atom_count())
-            .map(|atom| atom_colour(graph.atom(index(atom)), graph.degree(index(atom)), strictness))
+#[derive(Clone, Copy)]
+struct Pair<'a> {
+    from: &'a Graph,
+    to: &'a Graph,
+    strictness: Strictness,
+}
+
+impl Pair<'_> {
+    fn initial(&self) -> Colours {
+        let colour =
+            |graph: &Graph| (0..graph.atom_count()).map(|atom| self.atom_colour(graph, atom)).collect();
+        Colours { from: colour(self.from), to: colour(self.to) }
+    }
+
+    fn atom_colour(&self, graph: &Graph, at: usize) -> u64 {
+        let atom = graph.atom(index(at));
+        let element = if atom.wildcard { 0 } else { u64::from(atom.element.atomic_number()) };
+        let mut colour = mix(element, graph.degree(index(at)) as u64);
+        if self.strictness != Strictness::Elements {
+            colour = mix(colour, u64::from(atom.charge.cast_unsigned()));
+            colour = mix(colour, u64::from(atom.isotope.unwrap_or(0)));
+            colour = mix(colour, u64::from(graph.implicit_hydrogen_count(index(at))));
+        }
+        if self.strictness == Strictness::Everything {
+            colour = mix(colour, u64::from(atom.aromatic));
+        }
+        colour
+    }
+
+    /// Splits colours by the colours of neighbours until nothing changes; `None` when the two sides differ.
+    fn refine(&self, mut colours: Colours) -> Option<Colours> {
+        let mut classes = 0;
+        loop {
+            colours =
+                Colours { from: self.round(self.from, &colours.from), to: self.round(self.to, &colours.to) };
+            let (mut a, mut b) = (colours.from.clone(), colours.to.clone());
+            a.sort_unstable();
+            b.sort_unstable();
+            if a != b {
+                return None;
+            }
+            a.dedup();
+            if a.len() == classes {
+                return Some(colours);
+            }
+            classes = a.len();
+        }
+    }
+
+    fn round(&self, graph: &Graph, colours: &[u64]) -> Vec<u64> {
+        let order = |bond| match (self.strictness, graph.bond(bond).order) {
+            (Strictness::Everything, BondOrder::Aromatic) => 9,
+            (Strictness::Everything, order) => u64::from(order.order_int()),
+            _ => 1,
+        };
+        (0..colours.len())
+            .map(|atom| {
+                let around =
+                    graph.neighbor_slice(index(atom)).iter().fold(0u64, |sum, &(neighbour, bond)| {
+                        sum.wrapping_add(mix(order(bond), colours[neighbour.0 as usize]))
+                    });
+                mix(colours[atom], around)
+            })
             .collect()
-    };
-    Colours { from: colour(from), to: colour(to) }
-}
-
-fn atom_colour(atom: &Atom, degree: usize, strictness: Strictness) -> u64 {
-    let element = if atom.wildcard { 0 } else { u64::from(atom.element.atomic_number()) };
-    let mut colour = mix(element, degree as u64);
-    if let Strictness::Charges = strictness {
-        colour = mix(colour, u64::from(atom.charge.cast_unsigned()));
-        colour = mix(colour, u64::from(atom.isotope.unwrap_or(0)));
     }
-    colour
-}
-
-/// Splits colours by the colours of neighbours until nothing changes; `None` when the two sides differ.
-fn refine(from: &Graph, to: &Graph, mut colours: Colours) -> Option<Colours> {
-    let mut classes = 0;
-    loop {
-        colours = Colours { from: round(from, &colours.from), to: round(to, &colours.to) };
-        let (mut a, mut b) = (colours.from.clone(), colours.to.clone());
-        a.sort_unstable();
-        b.sort_unstable();
-        if a != b {
-            return None;
-        }
-        a.dedup();
-        if a.len() == classes {
-            return Some(colours);
-        }
-        classes = a.len();
-    }
-}
-
-fn round(graph: &Graph, colours: &[u64]) -> Vec<u64> {
-    (0..colours.len())
-        .map(|atom| {
-            let around = graph
-                .neighbor_slice(index(atom))
-                .iter()
-                .fold(0u64, |sum, (neighbour, _)| sum.wrapping_add(mix(1, colours[neighbour.0 as usize])));
-            mix(colours[atom], around)
-        })
-        .collect()
 }
 
 struct Search<'a> {
-    from: &'a Graph,
-    to: &'a Graph,
+    pair: Pair<'a>,
     found: Option<Vec<usize>>,
     steps: usize,
 }
@@ -108,7 +131,7 @@ impl Search<'_> {
             let mut split = Colours { from: colours.from.clone(), to: colours.to.clone() };
             split.to[tied] = mix(split.to[tied], u64::MAX);
             split.from[candidate] = split.to[tied];
-            if let Some(refined) = refine(self.from, self.to, split)
+            if let Some(refined) = self.pair.refine(split)
                 && self.extend(refined)
             {
                 return true;
@@ -127,9 +150,9 @@ impl Search<'_> {
             Some(order[place].1)
         };
         let Some(images) = colours.to.iter().map(image).collect::<Option<Vec<_>>>() else { return false };
-        let bonded = self.to.bonds().all(|(_, bond)| {
+        let bonded = self.pair.to.bonds().all(|(_, bond)| {
             let (a, b) = (images[bond.atom1.0 as usize], images[bond.atom2.0 as usize]);
-            self.from.bond_between(index(a), index(b)).is_some()
+            self.pair.from.bond_between(index(a), index(b)).is_some()
         });
         if !bonded {
             return false;
@@ -148,9 +171,9 @@ impl Search<'_> {
             Chirality::CounterClockwise => Some(false),
             _ => None,
         };
-        let (to, from) = (sign(self.to, atom)?, sign(self.from, images[atom])?);
-        let around_to = self.to.stereo_neighbor_order(index(atom))?;
-        let around_from = self.from.stereo_neighbor_order(index(images[atom]))?;
+        let (to, from) = (sign(self.pair.to, atom)?, sign(self.pair.from, images[atom])?);
+        let around_to = self.pair.to.stereo_neighbor_order(index(atom))?;
+        let around_from = self.pair.from.stereo_neighbor_order(index(images[atom]))?;
         let mut swapped: Vec<u32> = around_to
             .iter()
             .map(|&neighbour| match images.get(neighbour as usize) {

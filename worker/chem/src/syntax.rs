@@ -242,12 +242,15 @@ impl<'a> Checker<'a> {
         Ok(())
     }
 
-    /// Reads `1`, `%12` or `%(123)`.
+    /// Reads `1`, `%12` or `%(123)`; `%01` is none to RDKit.
     fn ring_number(&mut self) -> Result<u32, SmilesError> {
         if self.peek(0) != Some(b'%') {
             return self.digits(1, 1, "ring bond number");
         }
         self.at += 1;
+        if self.peek(0) == Some(b'0') {
+            return Err(self.unexpected());
+        }
         if self.peek(0) != Some(b'(') {
             return self.digits(2, 2, "ring bond number");
         }

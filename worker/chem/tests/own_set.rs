@@ -45,8 +45,8 @@ fn strings_are_accepted_and_refused_as_rdkit_does() {
         let verdict = string.parse::<Molecule>();
 
         match verdict {
+            Err(_) if REFUSED_BY_CHOICE.iter().any(|(known, _)| *known == string) => {}
             Ok(molecule) => assert_eq!(molecule.canonical_smiles(), truth, "{string}"),
-            Err(error) if REFUSED_BY_CHOICE.iter().any(|(known, _)| *known == string) => drop(error),
             Err(error) => assert_eq!(truth, "ERR", "{string}: {error}"),
         }
     }

@@ -26,7 +26,8 @@ fn sorted(dotted: &str) -> String {
 /// Whether running `template` forwards on the dotted `precursors` gives `product` again.
 fn replays(template: &Template, precursors: &str, product: &str) -> bool {
     let molecules: Vec<_> = precursors.split('.').map(parse).collect();
-    template.forward(&molecules).iter().any(|smiles| smiles == product)
+    let product = parse(product).canonical_smiles();
+    template.forward(&molecules).contains(&product)
 }
 
 #[test]
@@ -144,6 +145,9 @@ fn any_template_on_any_product_gives_rdkits_outcomes() {
 fn fault_in_sources(product: &Molecule, outcome: &Outcome) -> Option<String> {
     let mut seen = BTreeSet::new();
     for precursor in &outcome.precursors {
+        if parse(&precursor.smiles).canonical_smiles() != precursor.smiles {
+            return Some(format!("{} is not canonical", precursor.smiles));
+        }
         if precursor.sources.len() != precursor.molecule.atoms() {
             return Some(format!("{}: {} sources", precursor.smiles, precursor.sources.len()));
         }

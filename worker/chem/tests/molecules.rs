@@ -1,5 +1,7 @@
 //! Molecules against RDKit: canonical form, weight, fingerprint, and what is a molecule at all.
 
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may stop and report")]
+
 mod shared;
 
 use chem::{Limits, Molecule};

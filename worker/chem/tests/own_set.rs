@@ -1,5 +1,7 @@
 //! The project's own conformance set: see `data/SOURCES.md`.
 
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may stop and report")]
+
 use std::collections::BTreeSet;
 
 use chem::{Fingerprint, Molecule, PreparedMolecule, SmilesError, Template};

@@ -4,6 +4,7 @@
 //! in [`Graph::link`], a reaction that needs its own product or anything the product is needed for. What the
 //! search wants to know of a node is a field of the node; `update` keeps the fields true.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use petgraph::Direction;
@@ -152,7 +153,7 @@ pub struct Graph {
     by_precursors: FxHashMap<(MoleculeId, Vec<MoleculeId>), ReactionId>,
     target: MoleculeId,
     /// Nodes whose fields are to be computed anew, in order.
-    pub(crate) stale: std::collections::VecDeque<StaleNode>,
+    stale: VecDeque<StaleNode>,
 }
 
 /// A node whose fields are to be computed anew.
@@ -170,7 +171,7 @@ impl Graph {
             by_smiles: FxHashMap::default(),
             by_precursors: FxHashMap::default(),
             target: MoleculeId(NodeIndex::new(0)),
-            stale: std::collections::VecDeque::new(),
+            stale: VecDeque::new(),
         };
         graph.target = graph.add_molecule(smiles, heavy_atoms, 0, None);
         graph

@@ -51,6 +51,10 @@ impl Policy {
             .map_err(|fault| ModelError::Weights { path: path.to_owned(), fault: fault.to_string() })?;
         let shape = file.get("layer1.weight").map(|view| view.shape().to_vec()).unwrap_or_default();
         let hidden = shape.first().copied().unwrap_or(0);
+        if shape.len() == 2 && hidden == 0 {
+            let fault = "has no rows".to_owned();
+            return Err(ModelError::Tensor { path: path.to_owned(), tensor: "layer1.weight", fault });
+        }
         let read = |tensor, shape: &[usize]| read_tensor(&file, path, tensor, shape);
         let rows = read("layer1.weight", &[hidden, INPUTS])?;
         let mut layer1 = vec![0.0; INPUTS * hidden];

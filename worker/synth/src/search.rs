@@ -14,7 +14,7 @@ use crate::extract::{Choices, Extractor, Source};
 use crate::graph::{Expansion, Graph, MoleculeId, NO_ATOM, NewPrecursor, ReactionId, UNSOLVED};
 use crate::group::{Groups, Writer};
 use crate::model::RetroModel;
-use crate::plan::{Counts, Plan, Timings};
+use crate::plan::{Counts, Plan, Refusals, Timings};
 use crate::policy::TOGETHER;
 use crate::task::{Budget, Stop, Task, Trivial};
 use crate::update::{Bounds, propagate};
@@ -120,7 +120,8 @@ impl<'a> Search<'a> {
         let validation = self.validator.elapsed;
         self.timings.extraction += start.elapsed().saturating_sub(validation - validated);
         self.timings.validation = validation;
-        self.counts.refusals = merge(self.counts.refusals, self.validator.refusals);
+        let inconsistent = self.counts.refusals.inconsistent;
+        self.counts.refusals = Refusals { inconsistent, ..self.validator.refusals };
         self.counts.molecules = self.graph.molecules() as u64;
         self.counts.reactions = (self.graph.len() - self.graph.molecules()) as u64;
         Plan {
@@ -386,8 +387,4 @@ fn atoms(count: usize) -> u32 {
 
 fn atom(source: Option<u32>) -> u16 {
     source.and_then(|atom| u16::try_from(atom).ok()).unwrap_or(NO_ATOM)
-}
-
-fn merge(a: crate::plan::Refusals, b: crate::plan::Refusals) -> crate::plan::Refusals {
-    crate::plan::Refusals { inconsistent: a.inconsistent + b.inconsistent, ..b }
 }

@@ -125,6 +125,10 @@ impl Service {
     }
 
     async fn access_token_other_than(&self, refused: Option<&str>) -> Result<String, Failure> {
+        if self.data.credentials()?.is_none() {
+            return Err(self.not_logged_in("nobody is logged in"));
+        }
+        // Read again under the lock: another command may have renewed the token in between.
         let _lock = self.data.lock_credentials()?;
         let Some(credentials) = self.data.credentials()? else {
             return Err(self.not_logged_in("nobody is logged in"));

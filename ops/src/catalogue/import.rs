@@ -5,7 +5,7 @@
 
 use std::{
     fs::File,
-    io::{BufRead as _, BufReader, Read},
+    io::{self, BufRead as _, BufReader, Read},
     path::{Path, PathBuf},
 };
 
@@ -106,7 +106,31 @@ fn open(file: impl Read + Send + 'static, path: &str) -> Result<Rows, Failure> {
     }
     let first_line = start.split(|&byte| byte == b'\n').next().unwrap_or_default();
     let delimiter = if first_line.contains(&b'\t') { b'\t' } else { b',' };
-    Ok(ReaderBuilder::new().delimiter(delimiter).flexible(true).from_reader(Box::new(plain)))
+    Ok(ReaderBuilder::new()
+        .delimiter(delimiter)
+        .flexible(true)
+        .from_reader(Box::new(WithoutCarriageReturns(plain))))
+}
+
+/// Drops the carriage returns of a text: the `csv` crate counts the line of a `\r\n` too late.
+struct WithoutCarriageReturns<R>(R);
+
+impl<R: Read> Read for WithoutCarriageReturns<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let filled = self.0.read(buffer)?;
+            let mut kept = 0;
+            for at in 0..filled {
+                if buffer[at] != b'\r' {
+                    buffer[kept] = buffer[at];
+                    kept += 1;
+                }
+            }
+            if kept > 0 || filled == 0 {
+                return Ok(kept);
+            }
+        }
+    }
 }
 
 /// Sends every row that makes sense to the temporary table; gives their number.
@@ -167,7 +191,10 @@ fn read_block(rows: &mut Rows, path: &Path) -> Result<Vec<Line>, Failure> {
         if !more {
             break;
         }
-        block.push((row.position().map_or(line, csv::Position::line), row.clone()));
+        // Empty lines before a row belong to nobody; line feeds within it are its own.
+        let within: usize = row.iter().map(|field| field.iter().filter(|&&byte| byte == b'\n').count()).sum();
+        let begun = (rows.position().line() - 1).saturating_sub(within as u64);
+        block.push((begun.max(line), row.clone()));
     }
     Ok(block)
 }
@@ -251,6 +278,24 @@ mod tests {
             assert_eq!(lines[2], "5\tnumber out of range\tprice_usd `-1` is negative");
         })
         .await;
+    }
+
+    #[test]
+    fn a_row_is_known_by_the_line_it_begins_on() {
+        let cases = [
+            ("smiles\nCCO\nCCN\n", vec![2, 3]),
+            ("smiles\r\nCCO\r\nCCN\r\n", vec![2, 3]),
+            ("smiles\n\nCCO\n\n\nCCN\n", vec![3, 6]),
+            ("smiles,note\nCCO,\"two\nlines\"\nCCN,\n", vec![2, 4]),
+        ];
+        for (text, expected) in cases {
+            let mut rows = open(io::Cursor::new(text), "text").unwrap();
+            rows.headers().unwrap();
+
+            let block = read_block(&mut rows, Path::new("text")).unwrap();
+
+            assert_eq!(block.iter().map(|(line, _)| *line).collect::<Vec<_>>(), expected, "{text:?}");
+        }
     }
 
     #[tokio::test]

@@ -71,7 +71,7 @@ pub fn usd_per_gram(pack: Pack, weights: Weights) -> Option<f64> {
         Unit::Amount(moles) => pack.size * moles * weights.full,
         Unit::Volume(millilitres) => pack.size * millilitres * pack.density_g_per_ml?,
     };
-    let usd = pack.price_usd / (grams_of_entry * weights.major / weights.full);
+    let usd = pack.price_usd / grams_of_entry * (weights.full / weights.major);
     usd.is_finite().then_some(usd)
 }
 

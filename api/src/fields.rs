@@ -9,7 +9,7 @@
 //! validate against: `5.0` is the integer five, while `"5"`, `1.5` and `true` are none. A name that occurs
 //! twice is refused, because parsers disagree on which one counts.
 
-use std::fmt;
+use std::{collections::HashSet, fmt};
 
 use contract::{ErrorItem, Location};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
@@ -89,11 +89,14 @@ impl<'a, 'f> Fields<'a, 'f> {
 
     /// The parameters of a query; of a repeated one the last counts, as in FastAPI.
     pub fn query(pairs: Vec<(String, String)>, faults: &'f mut Faults) -> Self {
-        let mut inputs: Vec<(String, Input<'a>)> = Vec::new();
-        for (name, text) in pairs {
-            inputs.retain(|(other, _)| *other != name);
-            inputs.push((name, Input::Query(text)));
-        }
+        let mut seen = HashSet::new();
+        let mut inputs: Vec<_> = pairs
+            .into_iter()
+            .rev()
+            .filter(|(name, _)| seen.insert(name.clone()))
+            .map(|(name, text)| (name, Input::Query(text)))
+            .collect();
+        inputs.reverse();
         Self { place: "query", inputs, faults }
     }
 
@@ -301,10 +304,11 @@ fn members(bytes: &[u8]) -> Result<Vec<(String, Input<'_>)>, ErrorItem> {
         }
     }
     let members: Members<'_> = serde_json::from_str(text).map_err(|error| syntax(text, 0, &error))?;
-    let mut inputs: Vec<(String, Input<'_>)> = Vec::with_capacity(members.0.len().min(64));
+    let mut seen = HashSet::new();
+    let mut inputs = Vec::with_capacity(members.0.len());
     for (name, raw) in members.0 {
         let offset = raw.get().as_ptr().addr() - text.as_ptr().addr();
-        if inputs.iter().any(|(other, _)| *other == name) {
+        if !seen.insert(name.clone()) {
             return Err(json_invalid(offset, &format!("the name `{name}` occurs twice")));
         }
         let input = input(raw.get()).map_err(|error| syntax(raw.get(), offset, &error))?;
@@ -393,6 +397,17 @@ mod tests {
         assert_eq!(names(r#"{"b":1,"a":[{"b":2,"b":3}]}"#), Ok(vec!["b".to_owned(), "a".to_owned()]));
         let fault = ("json_invalid".to_owned(), vec!["body".into(), 12_usize.into()]);
         assert_eq!(names(r#"{"a":1, "a":2}"#), Err(fault));
+    }
+
+    #[test]
+    fn a_body_of_very_many_members_is_read_in_no_time() {
+        let text: String = (0..90_000).map(|n| format!(r#","{n}":1"#)).collect();
+        let begun = std::time::Instant::now();
+
+        let members = members(format!("{{{}}}", &text[1..]).as_bytes()).map(|members| members.len());
+
+        assert_eq!(members, Ok(90_000));
+        assert!(begun.elapsed().as_secs() < 5);
     }
 
     #[test]

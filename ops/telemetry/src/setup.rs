@@ -9,7 +9,10 @@
 //! `OTEL_BSP_*`, headers, time-outs) the SDK reads for itself as the OpenTelemetry specification,
 //! "Environment Variable Specification", says.
 
-use std::env;
+use std::{
+    env,
+    io::{self, IsTerminal as _},
+};
 
 use opentelemetry::{global, trace::TracerProvider};
 use opentelemetry_otlp::{
@@ -109,7 +112,8 @@ fn lines<S>() -> Result<Box<dyn Layer<S> + Send + Sync>, InitError>
 where
     S: tracing::Subscriber + for<'a> LookupSpan<'a>,
 {
-    let lines = fmt::layer().with_writer(std::io::stderr);
+    let colours = io::stderr().is_terminal() && variable("NO_COLOR").is_none();
+    let lines = fmt::layer().with_writer(io::stderr).with_ansi(colours);
     match variable("LOG_FORMAT").as_deref() {
         None | Some("text") => Ok(lines.event_format(Text(fmt::format())).boxed()),
         Some("json") => {
@@ -153,7 +157,12 @@ fn exporter() -> Result<Option<SpanExporter>, InitError> {
             return Err(InitError::NoRuntime);
         }
         None => SpanExporter::builder().with_tonic().build()?,
-        Some(_) => SpanExporter::builder().build()?,
+        Some(_) => {
+            // Built together with `retort`, the HTTP client has TLS and panics when no provider of it is
+            // there. A second installation is refused, which is as good.
+            let _ = rustls::crypto::ring::default_provider().install_default();
+            SpanExporter::builder().build()?
+        }
     };
     Ok(Some(exporter))
 }

@@ -1,0 +1,232 @@
+//! An installation: a database, an API, workers, an account that is logged in.
+
+use std::process::Command;
+
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+use sqlx::{Connection as _, PgConnection};
+use tempfile::TempDir;
+
+use crate::{
+    client::Caller,
+    postgres::{Database, Server},
+    process::{Process, binary, eventually, free_port, output},
+};
+
+/// Everything that a test brings up. Fields drop in order: processes before their database.
+#[derive(Debug)]
+pub struct Installation {
+    api: Option<Process>,
+    workers: Vec<Process>,
+    database: Database,
+    folder: TempDir,
+    port: u16,
+    started: usize,
+    environment: Vec<(String, String)>,
+}
+
+/// What a worker process does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    Sample,
+    Search,
+}
+
+impl Role {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Sample => "sample",
+            Self::Search => "search",
+        }
+    }
+}
+
+impl Installation {
+    /// A migrated database and nothing that runs.
+    pub async fn new() -> Self {
+        Self::with(Database::shared().await)
+    }
+
+    /// The same with a PostgreSQL of its own, or `None` where that cannot be.
+    pub fn with_own_postgres() -> Option<Self> {
+        let server = Server::start_new();
+        if server.is_none() {
+            println!("skipped: initdb and pg_ctl are not installed");
+        }
+        Some(Self::with(Database::Own(server?)))
+    }
+
+    fn with(database: Database) -> Self {
+        let installation = Self {
+            api: None,
+            workers: Vec::new(),
+            database,
+            folder: tempfile::tempdir().expect("a folder can be made"),
+            port: free_port(),
+            started: 0,
+            environment: Vec::new(),
+        };
+        let mut migrate = installation.command("retort-api");
+        migrate.arg("migrate");
+        output(migrate);
+        installation
+    }
+
+    /// Sets a variable for every process that starts from now on.
+    pub fn set(&mut self, name: &str, value: &str) {
+        self.environment.push((name.to_owned(), value.to_owned()));
+    }
+
+    /// The PostgreSQL that belongs to this installation alone.
+    pub fn postgres(&self) -> &Server {
+        match &self.database {
+            Database::Own(server) => server,
+            Database::Shared { .. } => panic!("this installation shares its PostgreSQL"),
+        }
+    }
+
+    /// A connection to the database.
+    pub async fn connection(&self) -> PgConnection {
+        PgConnection::connect(&self.database.url()).await.expect("the database answers")
+    }
+
+    /// Starts the API and waits until it answers.
+    pub async fn start_api(&mut self) {
+        let mut command = self.command("retort-api");
+        command.arg("serve").env("HTTP_ADDR", format!("127.0.0.1:{}", self.port));
+        let process = self.start("api", command);
+        let process = self.api.insert(process);
+        let http = Caller::new(&format!("http://127.0.0.1:{}", self.port), "");
+        eventually("the API answers", async || {
+            process.must_live();
+            let answer = http.request(reqwest::Method::GET, "/healthz").send().await.ok()?;
+            (answer.status() == StatusCode::OK).then_some(())
+        })
+        .await;
+    }
+
+    /// Starts a worker, waits until it takes jobs, and gives its number.
+    pub async fn start_worker(&mut self, role: Role, environment: &[(&str, &str)]) -> usize {
+        let before = self.live_workers(role).await;
+        let mut command = self.command("retort-worker");
+        command.arg(role.name()).envs(environment.iter().copied());
+        let mut process = self.start(role.name(), command);
+        eventually("the worker takes jobs", async || {
+            process.must_live();
+            (self.live_workers(role).await > before).then_some(())
+        })
+        .await;
+        self.workers.push(process);
+        self.workers.len() - 1
+    }
+
+    /// An API and one worker of each role, ready.
+    pub async fn start_all(&mut self) {
+        self.start_worker(Role::Sample, &[]).await;
+        self.start_worker(Role::Search, &[]).await;
+        self.start_api().await;
+    }
+
+    pub fn api(&mut self) -> &mut Process {
+        self.api.as_mut().expect("the API was started")
+    }
+
+    pub fn worker(&mut self, number: usize) -> &mut Process {
+        &mut self.workers[number]
+    }
+
+    /// Kills every process of the service.
+    pub fn kill_all(&mut self) {
+        for process in self.api.iter_mut().chain(&mut self.workers) {
+            process.kill();
+        }
+        self.api = None;
+        self.workers.clear();
+    }
+
+    /// Fails unless every process that was started still runs.
+    pub fn must_live(&mut self) {
+        for process in self.api.iter_mut().chain(&mut self.workers) {
+            process.must_live();
+        }
+    }
+
+    /// Makes an account, logs it in by the command line, and calls the API with its token.
+    pub fn account(&self, name: &str) -> Caller {
+        let email = format!("{name}@example.org");
+        let (base, data) = (format!("http://127.0.0.1:{}", self.port), self.folder.path().join(name));
+        let retort = || {
+            let mut command = self.command("retort");
+            command.arg("--data").arg(&data).args(["--api", &base]);
+            command
+        };
+        let mut add = retort();
+        add.args(["account", "add", &email, "--generate"]);
+        let password = output(add);
+
+        let file = self.folder.path().join(format!("{name}-password"));
+        std::fs::write(&file, password).expect("a file can be written");
+        let mut login = retort();
+        login.args(["login", &email, "--password-stdin"]);
+        login.stdin(std::fs::File::open(file).expect("a file of ours"));
+        output(login);
+        let mut token = retort();
+        token.arg("token");
+        Caller::new(&base, output(token).trim())
+    }
+
+    /// Imports a catalogue in the columns of the demo catalogue.
+    pub fn import_catalogue(&self, csv: &str) {
+        let file = self.folder.path().join("catalogue.csv");
+        std::fs::write(&file, csv).expect("a file can be written");
+        let mut import = self.command("retort");
+        import.args(["catalogue", "import"]).arg(file);
+        output(import);
+    }
+
+    /// Waits for a job of a queue that a worker has begun and not ended, and gives its id.
+    pub async fn running_job(&self, role: Role) -> String {
+        let mut connection = self.connection().await;
+        eventually("a worker begins the job", async || {
+            let found = sqlx::query_scalar::<_, String>(
+                "select id from jobs where queue = $1 and started_at is not null and finished_at is null",
+            );
+            found.bind(role.name()).fetch_optional(&mut connection).await.expect("the table is there")
+        })
+        .await
+    }
+
+    async fn live_workers(&self, role: Role) -> i64 {
+        let mut connection = self.connection().await;
+        sqlx::query_scalar("select count(*) from live_workers where queue = $1")
+            .bind(role.name())
+            .fetch_one(&mut connection)
+            .await
+            .expect("the table is there")
+    }
+
+    /// A binary of ours, told where the database is.
+    fn command(&self, name: &str) -> Command {
+        let mut command = binary(name);
+        command.env("DATABASE_URL", self.database.url());
+        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
+        command
+    }
+
+    fn start(&mut self, name: &str, command: Command) -> Process {
+        self.started += 1;
+        let log = self.folder.path().join(format!("{}-{name}.log", self.started));
+        Process::start(&format!("{name} {}", self.started), command, log)
+    }
+}
+
+/// The request of a search that goes on for `seconds`: a large target, no early exit.
+pub fn long_search(seconds: u32) -> Value {
+    json!({
+        // Imatinib.
+        "search_smiles": "Cc1ccc(NC(=O)c2ccc(CN3CCN(C)CC3)cc2)cc1Nc1nccc(-c2cccnc2)n1",
+        "early_exit_first_solution": false,
+        "max_seconds": seconds,
+        "max_depth": 20,
+    })
+}

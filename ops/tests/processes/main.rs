@@ -1,0 +1,18 @@
+//! Tests of whole installations: real processes, a real PostgreSQL, a real network.
+//!
+//! They need the binaries of the workspace in release mode beside each other and TEST_DATABASE_URL;
+//! `./ops/test` provides both. Nothing here asserts how long something takes: time-outs are generous
+//! and only end what would never end.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot set up its stage has failed")]
+#![allow(clippy::print_stdout, reason = "a skipped test and the logs of a failed one are worth a line")]
+
+mod client;
+mod faults;
+mod installation;
+mod postgres;
+mod process;
+mod samples;
+mod searches;
+mod shutdown;
+mod traces;

@@ -1,0 +1,189 @@
+//! Databases: one of our own in the shared PostgreSQL, or a whole PostgreSQL for tests that break it.
+
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
+use tempfile::TempDir;
+
+use crate::process::{free_port, output};
+
+/// A database for one test.
+#[derive(Debug)]
+pub enum Database {
+    /// In the server of TEST_DATABASE_URL; dropped at the end.
+    Shared { server: String, name: String },
+    /// A server of its own.
+    Own(Server),
+}
+
+impl Database {
+    /// An empty database in the server of TEST_DATABASE_URL.
+    pub async fn shared() -> Self {
+        let server = std::env::var("TEST_DATABASE_URL").expect(
+            "TEST_DATABASE_URL names no PostgreSQL: run ./ops/test, which starts one, or set it to a superuser's address",
+        );
+        let name = format!("processes_{}", ulid::Ulid::generate().to_string().to_lowercase());
+        let mut connection =
+            PgConnection::connect(&server).await.expect("the database of TEST_DATABASE_URL answers");
+        connection
+            .execute(AssertSqlSafe(format!("create database {name}")))
+            .await
+            .expect("a database can be made");
+        Self::Shared { server, name }
+    }
+
+    /// The address that processes get as DATABASE_URL.
+    pub fn url(&self) -> String {
+        match self {
+            Self::Shared { server, name } => {
+                let (address, _) = server.rsplit_once('/').expect("TEST_DATABASE_URL ends with a database");
+                format!("{address}/{name}")
+            }
+            Self::Own(server) => format!("postgres://postgres@127.0.0.1:{}/postgres", server.port),
+        }
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        let Self::Shared { server, name } = self else { return };
+        let (server, statement) = (server.clone(), format!("drop database if exists {name} with (force)"));
+        // A runtime of its own: the test's may be on its way out.
+        let dropped = std::thread::spawn(move || {
+            let runtime =
+                tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+            runtime.block_on(async {
+                let mut connection = PgConnection::connect(&server).await?;
+                connection.execute(AssertSqlSafe(statement)).await
+            })
+        });
+        if !matches!(dropped.join(), Ok(Ok(_))) {
+            println!("the database {name} is left behind");
+        }
+    }
+}
+
+/// A PostgreSQL that a test may stop and crash.
+#[derive(Debug)]
+pub struct Server {
+    folder: TempDir,
+    bin: PathBuf,
+    port: u16,
+}
+
+impl Server {
+    /// A new server, running, or `None` where PostgreSQL's programs are not installed.
+    pub fn start_new() -> Option<Self> {
+        let bin = programs()?;
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let server = Self { folder, bin, port: free_port() };
+        fs::set_permissions(server.folder.path(), fs::Permissions::from_mode(0o755))
+            .expect("a folder of ours");
+        let data = server.data();
+        fs::create_dir(&data).expect("a folder can be made");
+        if is_root() {
+            let mut chown = Command::new("chown");
+            chown.arg("postgres").arg(&data);
+            output(chown);
+        }
+        let mut initdb = server.program("initdb");
+        initdb.arg("-D").arg(&data).args([
+            "-U",
+            "postgres",
+            "-A",
+            "trust",
+            "-E",
+            "UTF8",
+            "--locale=C",
+            "--no-sync",
+        ]);
+        output(initdb);
+        server.start();
+        Some(server)
+    }
+
+    /// Starts it; the port stays the same.
+    pub fn start(&self) {
+        // fsync stays on: what a crash leaves behind is what some tests are about.
+        let options = format!(
+            "-p {} -k {} -c listen_addresses=127.0.0.1 -c max_connections=100",
+            self.port,
+            self.data().display()
+        );
+        let log = self.data().join("server.log");
+        let mut start = self.program("pg_ctl");
+        start.arg("-D").arg(self.data()).arg("-l").arg(log).args(["-w", "-t", "60", "-o", &options, "start"]);
+        // The server keeps what it inherits open; a pipe of ours would never end.
+        start.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+        let status = start.status().expect("pg_ctl runs");
+        let log = fs::read_to_string(self.data().join("server.log")).unwrap_or_default();
+        assert!(status.success(), "PostgreSQL does not start:\n{log}");
+    }
+
+    /// Stops it, clients or not.
+    pub fn stop(&self) {
+        self.end("fast");
+    }
+
+    /// Ends it as a crash does: nothing is written any more.
+    pub fn crash(&self) {
+        self.end("immediate");
+    }
+
+    fn end(&self, mode: &str) {
+        let mut stop = self.program("pg_ctl");
+        stop.arg("-D").arg(self.data()).args(["-w", "-t", "60", "-m", mode, "stop"]);
+        output(stop);
+    }
+
+    fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    /// PostgreSQL refuses to run as root.
+    fn program(&self, name: &str) -> Command {
+        let program = self.bin.join(name);
+        let mut command = if is_root() {
+            let mut command = Command::new("runuser");
+            command.args(["-u", "postgres", "--"]).arg(program);
+            command
+        } else {
+            Command::new(program)
+        };
+        command.current_dir("/");
+        command
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let mut stop = self.program("pg_ctl");
+        stop.arg("-D").arg(self.data()).args(["-w", "-m", "immediate", "stop"]);
+        let _ = stop.output();
+    }
+}
+
+/// The folder of `initdb` and `pg_ctl`: of the newest version that Debian's packages installed, else the path's.
+fn programs() -> Option<PathBuf> {
+    let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let newest = versions
+        .filter_map(|entry| entry.file_name().to_string_lossy().parse::<u32>().ok())
+        .filter(|version| Path::new(&format!("/usr/lib/postgresql/{version}/bin/initdb")).exists())
+        .max();
+    if let Some(version) = newest {
+        return Some(format!("/usr/lib/postgresql/{version}/bin").into());
+    }
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).find(|folder| folder.join("initdb").exists())
+}
+
+fn is_root() -> bool {
+    let mut id = Command::new("id");
+    id.arg("-u");
+    output(id).trim() == "0"
+}

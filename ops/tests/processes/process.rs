@@ -1,0 +1,142 @@
+//! Processes of the service, started from where cargo put them, with their log kept.
+
+use std::{
+    fs::{self, File},
+    path::{Path, PathBuf},
+    process::{Child, Command, ExitStatus, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+/// What never takes so long unless it never ends.
+pub const PATIENCE: Duration = Duration::from_secs(120);
+
+/// The command that runs one of the workspace's binaries in the repository's root.
+pub fn binary(name: &str) -> Command {
+    let beside = Path::new(env!("CARGO_BIN_EXE_retort")).with_file_name(name);
+    assert!(
+        beside.exists(),
+        "{} is not built: run `cargo build --release -p api -p worker -p ops`, or ./ops/test, which does",
+        beside.display()
+    );
+    let mut command = Command::new(beside);
+    command.current_dir(root()).stdin(Stdio::null());
+    // What the surroundings say must not reach the service.
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("OTEL_")
+            || text.starts_with("RETORT_")
+            || text == "DATABASE_URL"
+            || text == "RUST_LOG"
+        {
+            command.env_remove(name);
+        }
+    }
+    command
+}
+
+/// The repository's root.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("ops lies in the root").to_owned()
+}
+
+/// Runs a command to its end and gives its standard output; fails with its words if it fails.
+pub fn output(mut command: Command) -> String {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    assert!(
+        output.status.success(),
+        "{command:?} ended with {}:\n{}{}",
+        output.status,
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8(output.stdout).expect("commands write UTF-8")
+}
+
+/// A running process; dropping it kills it.
+#[derive(Debug)]
+pub struct Process {
+    name: String,
+    child: Child,
+    log: PathBuf,
+}
+
+impl Process {
+    /// Starts `command`; both of its outputs go to `log`.
+    pub fn start(name: &str, mut command: Command, log: PathBuf) -> Self {
+        let file = File::create(&log).expect("a log can be made");
+        command.stdout(file.try_clone().expect("a file can be shared")).stderr(file);
+        let child = command.spawn().unwrap_or_else(|error| panic!("{name}: {error}"));
+        Self { name: name.to_owned(), child, log }
+    }
+
+    /// What the process wrote so far.
+    pub fn log(&self) -> String {
+        fs::read_to_string(&self.log).unwrap_or_default()
+    }
+
+    /// Whether it runs.
+    pub fn lives(&mut self) -> bool {
+        self.child.try_wait().expect("a child can be waited for").is_none()
+    }
+
+    /// Fails with the process's log if it has ended.
+    pub fn must_live(&mut self) {
+        if let Some(status) = self.child.try_wait().expect("a child can be waited for") {
+            panic!("{} ended with {status}:\n{}", self.name, self.log());
+        }
+    }
+
+    /// `kill -9`: no farewell.
+    pub fn kill(&mut self) {
+        self.child.kill().expect("a child can be killed");
+        self.child.wait().expect("a child can be waited for");
+    }
+
+    /// Sends SIGTERM and returns at once.
+    pub fn terminate(&self) {
+        let mut command = Command::new("kill");
+        command.args(["-TERM", &self.child.id().to_string()]);
+        output(command);
+    }
+
+    /// Waits for the end.
+    pub fn wait(&mut self) -> ExitStatus {
+        let begun = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().expect("a child can be waited for") {
+                return status;
+            }
+            assert!(begun.elapsed() < PATIENCE, "{} does not end:\n{}", self.name, self.log());
+            thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        if thread::panicking() {
+            println!("---- log of {} ----\n{}", self.name, self.log());
+        }
+    }
+}
+
+/// A TCP port of this machine that nothing listens on.
+pub fn free_port() -> u16 {
+    let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("a port is free");
+    listener.local_addr().expect("a bound socket has an address").port()
+}
+
+/// Asks again and again until there is an answer.
+pub async fn eventually<T>(what: &str, mut ask: impl AsyncFnMut() -> Option<T>) -> T {
+    let begun = Instant::now();
+    loop {
+        if let Some(answer) = ask().await {
+            return answer;
+        }
+        assert!(begun.elapsed() < PATIENCE, "waited in vain: {what}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}

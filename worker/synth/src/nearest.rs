@@ -2,8 +2,9 @@
 //!
 //! A block that shares none of the query's `n` rarest bits can share at most the rest, which bounds its
 //! similarity (the prefix filter of Bayardo, Ma and Srikant, "Scaling up all pairs similarity search", 2007).
-//! So blocks are met through the lists of the query's bits, rarest first, until the bound falls to the best
-//! similarity found. Bits set in many blocks have no list; a query that gets that far looks at every block.
+//! So blocks are met through the lists of the query's bits, rarest first, and compared in the order of how many
+//! of those they share, until the bound falls to the best similarity found. Bits set in many blocks have no
+//! list; a query that gets that far looks at every block.
 
 use chem::Fingerprint;
 
@@ -86,42 +87,63 @@ impl NearestIndex {
             is_on[usize::from(bit)] = true;
         }
         let mut best = Best { found: None, query_count: query_bits.len() as u32 };
-        let mut seen = vec![0_u64; self.len().div_ceil(64)];
-        // `left` bounds the bits that a block can share which is met for the first time.
-        let mut visit = |block: usize, left: u32, best: &mut Best| {
-            let word = &mut seen[block / 64];
-            if *word >> (block % 64) & 1 == 1 {
-                return;
-            }
-            *word |= 1 << (block % 64);
-            let range = self.range(block);
+        let compare = |block: u32, most_shared: u32, best: &mut Best| {
+            let range = self.range(block as usize);
             let count = range.len() as u32;
-            if !best.improves(block as u32, count.min(left), count) {
-                return;
-            }
-            let shared = self.bits[range].iter().filter(|&&bit| is_on[usize::from(bit)]).count() as u32;
-            if best.improves(block as u32, shared, count) && allowed(block as u32) {
-                best.found = Some((block as u32, shared, shared_or(best.query_count, count, shared)));
+            if best.improves(block, count.min(most_shared), count) {
+                let shared = self.bits[range].iter().filter(|&&bit| is_on[usize::from(bit)]).count() as u32;
+                if best.improves(block, shared, count) && allowed(block) {
+                    best.found = Some((block, shared, shared_or(best.query_count, count, shared)));
+                }
             }
         };
-        let mut left = best.query_count;
-        for &bit in &query_bits {
-            // A block not met so far sets none of the bits passed.
-            if !best.improves(0, left, left) {
+
+        // The rarer half of the bits: blocks that share most of them first.
+        let listed = query_bits.iter().filter(|&&bit| self.has_list(usize::from(bit))).count();
+        let (first, second) = query_bits[..listed].split_at(listed.min(query_bits.len().div_ceil(2)));
+        let left = best.query_count - first.len() as u32;
+        let mut shared = vec![0_u16; self.len()];
+        let mut met = Vec::new();
+        for &block in first.iter().flat_map(|&bit| self.list(bit)) {
+            if shared[block as usize] == 0 {
+                met.push(block);
+            }
+            shared[block as usize] += 1;
+        }
+        let mut by_shared = vec![Vec::new(); first.len() + 1];
+        for &block in &met {
+            by_shared[usize::from(shared[block as usize])].push(block);
+        }
+        for (count, blocks) in by_shared.iter().enumerate().rev() {
+            let most_shared = left + count as u32;
+            if !best.improves(0, most_shared, most_shared) {
                 return best.answer();
             }
-            if !self.has_list(usize::from(bit)) {
-                break;
-            }
-            let list =
-                self.list_starts[usize::from(bit)] as usize..self.list_starts[usize::from(bit) + 1] as usize;
-            for &block in &self.lists[list] {
-                visit(block as usize, left, &mut best);
-            }
-            left -= 1;
+            blocks.iter().for_each(|&block| compare(block, most_shared, &mut best));
         }
-        (0..self.len()).for_each(|block| visit(block, left, &mut best));
+
+        // A block not met so far sets none of those bits.
+        for (passed, &bit) in (0_u32..).zip(second) {
+            if !best.improves(0, left - passed, left - passed) {
+                return best.answer();
+            }
+            for &block in self.list(bit) {
+                if std::mem::replace(&mut shared[block as usize], 1) == 0 {
+                    compare(block, left - passed, &mut best);
+                }
+            }
+        }
+        let left = left - second.len() as u32;
+        if best.improves(0, left, left) {
+            let unmet = (0..self.len() as u32).filter(|&block| shared[block as usize] == 0);
+            unmet.for_each(|block| compare(block, left, &mut best));
+        }
         best.answer()
+    }
+
+    fn list(&self, bit: u16) -> &[u32] {
+        let bit = usize::from(bit);
+        &self.lists[self.list_starts[bit] as usize..self.list_starts[bit + 1] as usize]
     }
 }
 

@@ -258,7 +258,7 @@ impl Fault {
             .iter()
             .map(|part| part.as_str().map_or_else(|| part.to_string(), ToOwned::to_owned))
             .collect();
-        format!("{}: {}", place.join("."), self.msg)
+        if place.is_empty() { self.msg.clone() } else { format!("{}: {}", place.join("."), self.msg) }
     }
 }
 
@@ -276,6 +276,8 @@ mod tests {
             {"loc":["body","extra",0],"msg":"not allowed","type":"extra_forbidden"}]}"#;
 
         assert_eq!(reasons(body).as_deref(), Some("body.size: too small; body.extra.0: not allowed"));
+        let nowhere = r#"{"detail":[{"loc":[],"msg":"the deadline passed","type":"timeout"}]}"#;
+        assert_eq!(reasons(nowhere).as_deref(), Some("the deadline passed"));
         assert_eq!(reasons("null"), None);
         assert_eq!(reasons("<html>"), None);
     }

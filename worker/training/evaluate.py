@@ -21,8 +21,8 @@ from rdkit.DataStructs import BulkTanimotoSimilarity
 import corpus
 import pack
 
-DIVERSITY_MOLECULES = 1500
-KL_MOLECULES = 5000
+DIVERSITY_MOLECULES = 1000
+KL_MOLECULES = 1000
 DESCRIPTORS = (
     GraphDescriptors.BertzCT,
     Crippen.MolLogP,
@@ -64,8 +64,8 @@ def kl_score(sampled: list[str], reference: list[str]) -> float:
 
 def measure(strings: list[str], training: list[str]) -> dict[str, float]:
     """Measures raw strings against the training molecules, which are canonical."""
-    mols = [Chem.MolFromSmiles(text) if text else None for text in strings]
-    valid = [Chem.MolToSmiles(mol) for mol in mols if mol is not None]
+    mols = [mol for text in strings if text and (mol := Chem.MolFromSmiles(text)) is not None]
+    valid = [Chem.MolToSmiles(mol) for mol in mols]
     unique = list(dict.fromkeys(valid))
     metrics = {
         "n_strings": len(strings),
@@ -74,7 +74,7 @@ def measure(strings: list[str], training: list[str]) -> dict[str, float]:
     }
     if unique:
         metrics["internal_diversity"] = internal_diversity(unique[:DIVERSITY_MOLECULES])
-        metrics["mean_heavy_atoms"] = float(np.mean([Chem.MolFromSmiles(text).GetNumHeavyAtoms() for text in unique]))
+        metrics["mean_heavy_atoms"] = float(np.mean([mol.GetNumHeavyAtoms() for mol in mols]))
     if training and unique:
         metrics["novelty"] = len(set(unique).difference(training)) / len(unique)
         metrics["kl_score"] = kl_score(unique[:KL_MOLECULES], training[:KL_MOLECULES])
@@ -109,9 +109,9 @@ def main() -> None:
         strings = pack.sample(model, tokens, args.size, temperature, settings["max_length"], args.seed)
         results[f"temperature_{temperature:g}"] = metrics = measure(strings, training)
         print(json.dumps({"temperature": temperature, **metrics}), flush=True)
-    if args.update:
-        path = args.pack / "metadata.json"
-        pack.write_json(path, {**json.loads(path.read_text(encoding="utf-8")), "metrics": results})
+        if args.update:
+            path = args.pack / "metadata.json"
+            pack.write_json(path, {**json.loads(path.read_text(encoding="utf-8")), "metrics": results})
 
 
 if __name__ == "__main__":

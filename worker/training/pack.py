@@ -14,6 +14,8 @@ from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_token
 import corpus
 from generator_model import SmilesGru
 
+BATCH = 2500
+
 
 def tokenizer(vocabulary: list[str]) -> Tokenizer:
     """Makes the tokenizer that splits as `corpus.tokenize` does and decodes by plain concatenation."""
@@ -60,25 +62,30 @@ def read(folder: Path) -> tuple[SmilesGru, Tokenizer]:
 def sample(
     model: SmilesGru, vocabulary: Tokenizer, n_strings: int, temperature: float, max_length: int, seed: int
 ) -> list[str]:
-    """Draws raw strings; one that does not end within `max_length` tokens is kept as far as it got."""
+    """Draws raw strings; one that does not end within `max_length` tokens is kept as far as it got.
+
+    Matrix products run in bfloat16, as in training.
+    """
     generator = torch.Generator().manual_seed(seed)
     strings: list[str] = []
     while len(strings) < n_strings:
-        batch = min(1000, n_strings - len(strings))
-        token = torch.full((batch, 1), corpus.BOS)
+        n_rows = min(BATCH, n_strings - len(strings))
+        drawn: list[list[int]] = [[] for _ in range(n_rows)]
+        rows = torch.arange(n_rows)
+        token = torch.full((n_rows, 1), corpus.BOS)
         state = None
-        open_rows = torch.ones(batch, dtype=torch.bool)
-        columns = []
         for _ in range(max_length):
-            hidden, state = model.rnn(model.embedding(token), state)
-            scores = model.out(hidden[:, 0]) / temperature
+            with torch.autocast("cpu", torch.bfloat16):
+                hidden, state = model.rnn(model.embedding(token), state)
+                scores = model.out(hidden[:, 0])
+            scores = scores.float() / temperature
             scores[:, [corpus.PAD, corpus.BOS]] = -torch.inf
             token = torch.multinomial(scores.softmax(1), 1, generator=generator)
-            token[~open_rows] = corpus.PAD
-            columns.append(token[:, 0])
-            open_rows &= token[:, 0] != corpus.EOS
-            if not open_rows.any():
+            going_on = token[:, 0] != corpus.EOS
+            rows, token, state = rows[going_on], token[going_on], state[:, going_on]
+            for row, index in zip(rows.tolist(), token[:, 0].tolist(), strict=True):
+                drawn[row].append(index)
+            if not len(rows):
                 break
-        rows = torch.stack(columns, 1).tolist()
-        strings.extend(vocabulary.decode_batch(rows, skip_special_tokens=True))
+        strings.extend(vocabulary.decode_batch(drawn))
     return strings

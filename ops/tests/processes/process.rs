@@ -75,11 +75,6 @@ impl Process {
         fs::read_to_string(&self.log).unwrap_or_default()
     }
 
-    /// Whether it runs.
-    pub fn lives(&mut self) -> bool {
-        self.child.try_wait().expect("a child can be waited for").is_none()
-    }
-
     /// Fails with the process's log if it has ended.
     pub fn must_live(&mut self) {
         if let Some(status) = self.child.try_wait().expect("a child can be waited for") {

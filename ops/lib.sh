@@ -20,11 +20,11 @@ fail() {
     exit 1
 }
 
-# The last lines of a log file, for a message about a failed step.
+# The last lines of a log file, for a message about a failed step; probes of readiness say nothing about it.
 show_tail() {
     [ -s "$1" ] || return 0
     printf -- '---- the end of %s\n' "$1" >&2
-    tail -n "${2:-25}" "$1" >&2
+    { grep -avF 'GET /readyz' "$1" || true; } | tail -n "${2:-25}" >&2
     printf -- '----\n' >&2
 }
 

@@ -52,6 +52,14 @@ struct RunningJob {
     task: Option<AbortHandle>,
 }
 
+impl RunningJob {
+    /// Whether `attempt`, seen in the database, is a later one than ours. A lower one was seen before ours
+    /// began, and as long as we do not know which is ours, none is another's.
+    fn is_anothers(&self, attempt: i32) -> bool {
+        self.attempt > 0 && attempt > self.attempt
+    }
+}
+
 impl Running {
     pub(crate) fn ids(&self) -> Vec<String> {
         self.attempts().into_keys().collect()
@@ -77,7 +85,7 @@ impl Running {
     pub(crate) fn cancel_what_is_over(&self, held: &[store::Held]) {
         for held in held {
             if let Some(job) = self.lock().get(&held.id)
-                && (held.over || held.attempt != job.attempt)
+                && (held.over || job.is_anothers(held.attempt))
             {
                 job.cancelled.store(true, Ordering::Release);
             }
@@ -267,5 +275,33 @@ impl<T> AbortOnDrop<T> {
 impl<T> Drop for AbortOnDrop<T> {
     fn drop(&mut self) {
         self.0.abort();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether a job that runs here as `attempt` is told to stop when the database says `held` and `over`.
+    fn stops(attempt: i32, held: i32, over: bool) -> bool {
+        let running = Arc::new(Running::default());
+        let entry = running.enter("job").expect("nothing runs yet");
+        entry.begun(attempt);
+        running.cancel_what_is_over(&[store::Held { id: "job".to_owned(), attempt: held, over }]);
+        entry.cancelled.load(Ordering::Acquire)
+    }
+
+    #[test]
+    fn a_job_stops_when_it_is_over_or_has_become_anothers() {
+        assert!(stops(1, 1, true));
+        assert!(stops(1, 2, false));
+    }
+
+    #[test]
+    fn a_look_at_the_database_while_a_job_begins_does_not_stop_it() {
+        // Looked at before it began, compared after; and the other way round.
+        assert!(!stops(1, 0, false));
+        assert!(!stops(0, 1, false));
+        assert!(!stops(1, 1, false));
     }
 }

@@ -32,9 +32,11 @@ use tracing_subscriber::{
 use crate::format::{JsonLines, Text};
 
 /// What is logged when `RUST_LOG` does not say otherwise. The exporter's own transport is kept quiet
-/// under every general level: its lines would be about sending the last lines.
+/// under every general level: its lines would be about sending the last lines. So are notices of PostgreSQL,
+/// which say at every start that what a migration would make is there.
 const DEFAULT_FILTER: &str = "info,opentelemetry=warn,opentelemetry_sdk=warn,opentelemetry-otlp=warn,\
-                              h2=warn,hyper=warn,hyper_util=warn,tonic=warn,tower=warn,reqwest=warn";
+                              h2=warn,hyper=warn,hyper_util=warn,tonic=warn,tower=warn,reqwest=warn,\
+                              sqlx::postgres::notice=warn";
 
 /// Why logging and tracing could not be set up.
 #[derive(Debug, thiserror::Error)]

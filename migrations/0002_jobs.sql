@@ -39,7 +39,7 @@ create trigger job_cancelled after update of cancelled_at on jobs
     for each row when (old.cancelled_at is null and new.cancelled_at is not null)
     execute function notify_job_cancelled();
 
--- Worker processes that beat every two seconds; one silent for fifteen seconds is dead.
+-- Worker processes that beat every second; one silent for several seconds is dead.
 create table live_workers (
     name text primary key,
     queue text not null,

@@ -21,7 +21,7 @@ pub struct Config {
     pub max_seconds_limit: f64,
     /// `SAMPLE_DEADLINE_SECONDS`, default 60: how long a caller waits for a sample.
     pub sample_deadline: Duration,
-    /// `SEARCH_SLACK_SECONDS`, default 10: how much longer than `max_seconds` a caller waits for a search.
+    /// `SEARCH_SLACK_SECONDS`, default 15: how much longer than `max_seconds` a caller waits for a search.
     pub search_slack: Duration,
     /// `GZIP_BODY`, default `contract`.
     pub gzip_body: GzipBody,
@@ -106,7 +106,7 @@ impl Config {
             public_url: reader.read("PUBLIC_URL", format!("http://{http_addr}"), web_address),
             max_seconds_limit: reader.read("MAX_SECONDS_LIMIT", 120.0, positive),
             sample_deadline: reader.seconds("SAMPLE_DEADLINE_SECONDS", 60),
-            search_slack: reader.seconds("SEARCH_SLACK_SECONDS", 10),
+            search_slack: reader.seconds("SEARCH_SLACK_SECONDS", 15),
             gzip_body: reader.read("GZIP_BODY", GzipBody::Contract, Ok),
             rates: Rates {
                 samples_create: reader.read("RATE_SAMPLES_CREATE_PER_MINUTE", 60, Ok),

@@ -17,6 +17,9 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// The longest request id that a caller may choose.
 const MAX_REQUEST_ID: usize = 64;
 
+/// Asked every few seconds by whatever keeps the process up: not worth a line each.
+const PROBES: [&str; 2] = ["/healthz", "/readyz"];
+
 /// Runs the request in its span.
 pub async fn observe(request: Request, next: Next) -> Response {
     let begun = Instant::now();
@@ -35,7 +38,12 @@ pub async fn observe(request: Request, next: Next) -> Response {
             span.record("otel.status_code", "ERROR");
         }
         let elapsed_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-        tracing::info!(elapsed_ms, "{method} {path} answered {status}", status = status.as_u16());
+        let status = status.as_u16();
+        if PROBES.contains(&path.as_str()) {
+            tracing::debug!(elapsed_ms, "{method} {path} answered {status}");
+        } else {
+            tracing::info!(elapsed_ms, "{method} {path} answered {status}");
+        }
         harden(response.headers_mut(), &id);
         response
     }

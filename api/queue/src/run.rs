@@ -21,7 +21,7 @@ use sqlx::PgPool;
 use tokio::task::AbortHandle;
 use tracing::{Instrument, Span, error, info, info_span, warn};
 
-use crate::{HandlerError, Job, JobContext, store};
+use crate::{HandlerError, Job, JobContext, poll::Bell, store};
 
 /// Pause before a job that another worker holds is dealt out again.
 const HELD_ELSEWHERE: Duration = Duration::from_secs(2);
@@ -145,6 +145,8 @@ pub(crate) struct Runner<H> {
     pub(crate) running: Arc<Running>,
     pub(crate) handler: Arc<H>,
     pub(crate) lease: Duration,
+    /// Rung when a job ends: a slot is free, and more may wait.
+    pub(crate) bell: Arc<Bell>,
 }
 
 impl<H> Clone for Runner<H> {
@@ -154,6 +156,7 @@ impl<H> Clone for Runner<H> {
             running: Arc::clone(&self.running),
             handler: Arc::clone(&self.handler),
             lease: self.lease,
+            bell: Arc::clone(&self.bell),
         }
     }
 }
@@ -189,11 +192,14 @@ impl<H> Runner<H> {
         telemetry::set_parent(&span, &trace);
 
         let running = Arc::clone(&self.running);
+        let bell = Arc::clone(&self.bell);
         let task = tokio::spawn(self.work::<J>(entry, begun, payload).instrument(span));
         if let Some(job) = running.lock().get_mut(&id) {
             job.task = Some(task.abort_handle());
         }
-        task.await?
+        let ended = task.await;
+        bell.ring();
+        ended?
     }
 
     async fn work<J: Job>(self, entry: Entry, begun: store::Begun, payload: Value) -> Result<(), BoxDynError>

@@ -17,8 +17,9 @@ pub(crate) const MAX_ATTEMPTS: i32 = 3;
 /// Apalis must never give a task up by itself: its callers would hear nothing. The guard is [`MAX_ATTEMPTS`].
 const MAX_DEALS: i32 = 1_000_000;
 
-/// Silence after which a worker counts as dead, for admission.
-const DEAD_AFTER: Duration = Duration::from_secs(15);
+/// Silence after which a worker counts as dead, for admission: several beats, so that one late beat on a busy
+/// machine turns nobody away.
+const DEAD_AFTER: Duration = Duration::from_secs(6);
 
 /// A job to be inserted.
 pub(crate) struct NewJob<'a> {

@@ -62,8 +62,8 @@ impl Default for WorkerConfig {
             slots: 1,
             models: Vec::new(),
             grace: Duration::from_secs(30),
-            beat: Duration::from_secs(2),
-            heartbeat: Duration::from_secs(5),
+            beat: Duration::from_secs(1),
+            heartbeat: Duration::from_secs(2),
             keep_finished: Duration::from_secs(3600),
         }
     }
@@ -105,6 +105,7 @@ where
         running: Arc::clone(&running),
         handler: Arc::new(handler),
         lease: config.lease(),
+        bell: Arc::clone(&bell),
     };
     let process = Process { pool, name, queue: J::QUEUE, config, running };
     process.beat().await?;

@@ -1,5 +1,7 @@
 //! The benchmark kit's templates and network on a few of its targets, where the kit is at hand.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
+
 mod toy;
 
 use std::path::{Path, PathBuf};

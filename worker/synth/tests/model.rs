@@ -1,5 +1,7 @@
 //! What a model directory may look like, and what is said of a broken one.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
+
 mod toy;
 
 use std::collections::HashMap;

@@ -41,7 +41,7 @@ struct Place {
     /// The data folder of the installation: its addresses and the login.
     #[arg(long, global = true, value_name = "DIR", env = "RETORT_DATA", default_value = ".retort")]
     data: PathBuf,
-    /// The service's address [default: <data>/api-url, else http://127.0.0.1:8080].
+    /// The service's address; by default the one in `api-url` of the data folder, else `http://127.0.0.1:8080`.
     #[arg(long, global = true, value_name = "URL", env = "RETORT_API")]
     api: Option<String>,
 }

@@ -39,7 +39,7 @@ pub enum Account {
 pub struct Add {
     /// The address that the account logs in with.
     email: String,
-    /// The person's name [default: the part of the address before the @].
+    /// The person's name; by default the part of the address before its at sign.
     #[arg(long)]
     name: Option<String>,
     /// Read the password from the first line of standard input instead of asking.

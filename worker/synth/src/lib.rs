@@ -1,7 +1,7 @@
 //! Retrosynthesis: from a target molecule to validated, priced-out routes of purchasable building blocks.
 //!
 //! [`RetroModel`] says which reaction templates are worth trying on a molecule, [`Catalogue`] which molecules
-//! can be bought, and [`plan`] searches an AND/OR graph between the two until its [`Budget`] is spent. The
+//! can be bought, and [`plan()`] searches an AND/OR graph between the two until its [`Budget`] is spent. The
 //! answer is a [`Plan`]: validated routes, grouped by backbone. Everything here is synchronous, does no I/O
 //! but for [`RetroModel::load`], and gives the same plan for the same inputs and number of expansions.
 

@@ -18,6 +18,7 @@ mod plan;
 mod policy;
 mod search;
 mod task;
+mod tensors;
 mod update;
 mod validate;
 

@@ -34,7 +34,8 @@ impl RetroModel {
     /// The table is TAB-separated with the header `retro_template template_hash library_occurrence
     /// library_index` behind an unnamed column that numbers the rows from 0; row `i` is output `i` of the
     /// network. The weights are `layer1.weight` `[H, 2048]`, `layer1.bias` `[H]`, `layer2.weight` `[N, H]`,
-    /// `layer2.bias` `[N]`, f16 or f32.
+    /// `layer2.bias` `[N]`, f16, bf16 or f32; `layer2.weight` may be signed bytes that share a scale with their
+    /// row, `layer2.scale` `[N]`. The header's `activation` is `elu` (if it says nothing) or `relu`.
     ///
     /// Templates that cannot be compiled are skipped: see [`skipped_templates`](Self::skipped_templates).
     ///

@@ -134,3 +134,34 @@ fn half_precision_weights_are_read() {
     let probability = plan.routes().next().unwrap().steps[0].probability;
     assert!((probability - 0.75).abs() < 1e-3, "{probability}");
 }
+
+#[test]
+fn weights_in_signed_bytes_with_a_scale_a_row_are_read() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), &[(AMIDE, 1.0), (ESTER, 1.0)]);
+    let path = dir.path().join("policy.safetensors");
+    let bytes = std::fs::read(&path).unwrap();
+    let file = safetensors::SafeTensors::deserialize(&bytes).unwrap();
+    let hidden = file.tensor("layer1.bias").unwrap().shape()[0];
+    let weights = vec![1_u8; 2 * hidden];
+    let scales: Vec<u8> = [0.5_f32, 0.25].iter().flat_map(|scale| scale.to_le_bytes()).collect();
+    let mut tensors: HashMap<String, _> =
+        file.iter().map(|(name, view)| (name.to_owned(), view.clone())).collect();
+    let bytes_of = |shape, data| safetensors::tensor::TensorView::new(safetensors::Dtype::I8, shape, data);
+    tensors.insert("layer2.weight".to_owned(), bytes_of(vec![2, hidden], &weights).unwrap());
+    let with = |tensors: &HashMap<String, safetensors::tensor::TensorView<'_>>, activation: &str| {
+        let notes = HashMap::from([("activation".to_owned(), activation.to_owned())]);
+        std::fs::write(&path, safetensors::serialize(tensors, Some(notes)).unwrap()).unwrap();
+    };
+
+    with(&tensors, "relu");
+    assert!(fault(dir.path()).contains("`layer2.scale`: is missing"), "{}", fault(dir.path()));
+
+    let scales = safetensors::tensor::TensorView::new(safetensors::Dtype::F32, vec![2], &scales).unwrap();
+    tensors.insert("layer2.scale".to_owned(), scales);
+    with(&tensors, "relu");
+    assert_eq!(RetroModel::load(dir.path()).unwrap().templates(), 2);
+
+    with(&tensors, "tanh");
+    assert!(fault(dir.path()).contains("activation `tanh`"), "{}", fault(dir.path()));
+}

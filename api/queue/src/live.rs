@@ -33,41 +33,42 @@ impl Process {
 
     /// Holds the jobs that run here, and stops those that need not go on.
     async fn hold(&self) -> Result<(), sqlx::Error> {
-        let ids = self.running.ids();
-        if ids.is_empty() {
+        let running = self.running.attempts();
+        if running.is_empty() {
             return Ok(());
         }
-        let held = store::hold(&self.pool, &ids, self.config.lease()).await?;
+        let held = store::hold(&self.pool, &running, self.config.lease()).await?;
         self.running.cancel_what_is_over(&held);
         Ok(())
     }
 
     /// Beats until dropped.
     pub(crate) fn beats(&self) -> Background {
-        let process = self.clone();
-        Background(tokio::spawn(async move {
-            loop {
-                let pause = match process.beat().await {
-                    Ok(()) => process.config.beat,
-                    Err(error) => {
-                        warn!("could not say that this worker lives: {error}");
-                        AFTER_FAILED_BEAT.min(process.config.beat)
-                    }
-                };
-                tokio::time::sleep(pause).await;
-            }
-        }))
+        let beat = |process: Arc<Self>| async move { process.beat().await };
+        self.every_beat("could not say that this worker lives", beat)
     }
 
     /// Holds the running jobs until dropped; goes on while the process drains.
     pub(crate) fn holds(&self) -> Background {
-        let process = self.clone();
+        let hold = |process: Arc<Self>| async move { process.hold().await };
+        self.every_beat("could not hold the running jobs", hold)
+    }
+
+    fn every_beat<F>(
+        &self,
+        complaint: &'static str,
+        act: impl Fn(Arc<Self>) -> F + Send + 'static,
+    ) -> Background
+    where
+        F: Future<Output = Result<(), sqlx::Error>> + Send,
+    {
+        let process = Arc::new(self.clone());
         Background(tokio::spawn(async move {
             loop {
-                let pause = match process.hold().await {
+                let pause = match act(Arc::clone(&process)).await {
                     Ok(()) => process.config.beat,
                     Err(error) => {
-                        warn!("could not hold the running jobs: {error}");
+                        warn!("{complaint}: {error}");
                         AFTER_FAILED_BEAT.min(process.config.beat)
                     }
                 };

@@ -204,14 +204,28 @@ pub(crate) struct Held {
     pub(crate) over: bool,
 }
 
-/// Holds the jobs for another `lease` and says how they stand.
-pub(crate) async fn hold(pool: &PgPool, ids: &[String], lease: Duration) -> Result<Vec<Held>, sqlx::Error> {
+/// Holds the jobs that run here, each by its attempt, for another `lease` and says how they stand.
+///
+/// A job that has become another worker's is left to that one's lease.
+pub(crate) async fn hold(
+    pool: &PgPool,
+    running: &BTreeMap<String, i32>,
+    lease: Duration,
+) -> Result<Vec<Held>, sqlx::Error> {
+    let (ids, attempts): (Vec<&str>, Vec<i32>) =
+        running.iter().map(|(id, &attempt)| (id.as_str(), attempt)).unzip();
     sqlx::query_as(
-        "update jobs set held_until = case when finished_at is null then now() + $2 end
-        where id = any($1)
-        returning id, attempts as attempt, cancelled_at is not null or finished_at is not null as over",
+        "update jobs set held_until = case
+            when finished_at is not null then null
+            when attempts = mine.attempt then now() + $3
+            else held_until
+        end
+        from unnest($1::text[], $2::int[]) as mine (id, attempt)
+        where jobs.id = mine.id
+        returning jobs.id, attempts as attempt, cancelled_at is not null or finished_at is not null as over",
     )
     .bind(ids)
+    .bind(attempts)
     .bind(interval(lease))
     .fetch_all(pool)
     .await

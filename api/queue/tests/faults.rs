@@ -186,3 +186,28 @@ async fn a_job_that_outlasts_the_grace_goes_to_another_worker_at_once() {
     next.stop().await;
     database.drop_database().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_that_lost_a_job_stops_it_and_leaves_the_lease_to_the_other() {
+    let database = Database::create().await;
+    let (client, toys) = (database.client().await, Toys::new(&database));
+    let worker = Worker::start(&toys, 1);
+    live(&client).await;
+    let id = JobId::generate();
+    let pending = client.submit(id, &Toy::new(Act::Sleep(20_000))).await.unwrap();
+    eventually("the job runs", || async { toys.seen(id).now == 1 }).await;
+
+    // As if another worker had taken it after a pause of this one.
+    sqlx::query("update jobs set attempts = attempts + 1, held_until = 'epoch'")
+        .execute(&database.pool)
+        .await
+        .unwrap();
+
+    eventually("the job stops", || async { toys.seen(id).cancelled }).await;
+    let left: bool =
+        sqlx::query_scalar("select held_until = 'epoch' from jobs").fetch_one(&database.pool).await.unwrap();
+    assert!(left, "the other's lease was renewed");
+    drop(pending);
+    worker.stop().await;
+    database.drop_database().await;
+}

@@ -1,19 +1,17 @@
 """Makes the examples of the feasibility filter: recorded reactions and three kinds of reactions nobody recorded.
 
 The decision that matters: a negative is never a recorded reaction, and it says of which kind it is, because the kinds
-deserve different trust. `replay` runs a reaction's own template forwards on its own precursors and takes what was not
-the recorded product: the chemist had these flasks and got something else. `unrecorded` applies other templates that the
-policy network ranks high to a recorded product. `shuffled` swaps one precursor for another molecule that the template's
-pattern matches. The last two may well be feasible, so training weighs them less.
+deserve different trust. `replay` runs the reaction's own template, and the general ones written by hand that give its
+product, forwards on its own precursors, and takes the other products: the chemist had these flasks and got something
+else. `unrecorded` applies other templates that the policy network ranks high to a recorded product. `shuffled` swaps
+one precursor for another molecule that the template's pattern matches. The last two may well be feasible, so training
+weighs them less.
 
 The idea is the in-scope filter of Segler, Preuss and Waller, Nature 2018, "Prediction of feasibility".
 """
 
 import argparse
 import collections
-import csv
-import gzip
-import itertools
 import random
 import time
 import zlib
@@ -22,9 +20,9 @@ from pathlib import Path
 import numpy as np
 from rdkit import Chem, RDLogger
 from rdkit.Chem import AllChem, rdFingerprintGenerator
-from safetensors.numpy import load_file
 
 import prepare_templates
+from evaluate_policy import Ranker
 
 KINDS = ("recorded", "replay", "unrecorded", "shuffled")
 MAX_NEGATIVES = 2
@@ -72,77 +70,22 @@ class Examples:
         )
 
 
-def canonical(smiles: str) -> str | None:
-    """Gives the canonical SMILES, or None for what is no molecule."""
-    mol = Chem.MolFromSmiles(smiles)
-    return None if mol is None else Chem.MolToSmiles(mol)
-
-
-class Forward:
-    """A template turned round: precursors to product."""
-
-    def __init__(self, grouped: str) -> None:
-        product, precursors = grouped.split(">>")
-        self.precursors = precursors[1:-1] if precursors.startswith("(") and "." in precursors else precursors
-        self.reaction = AllChem.ReactionFromSmarts(f"{self.precursors}>>{product[1:-1]}")
-        self.reaction.Initialize()
-        self.n_precursors = self.reaction.GetNumReactantTemplates()
-
-    def arrange(self, mols: list[Chem.Mol]) -> list[Chem.Mol] | None:
-        """Puts the molecules in the order of the template's patterns, or gives None when they do not fit."""
-        if len(mols) != self.n_precursors:
-            return None
-        patterns = [self.reaction.GetReactantTemplate(i) for i in range(self.n_precursors)]
-        for order in itertools.permutations(mols):
-            if all(mol.HasSubstructMatch(pattern) for mol, pattern in zip(order, patterns, strict=True)):
-                return list(order)
-        return None
-
-    def products(self, mols: list[Chem.Mol]) -> list[str]:
-        """Lists what the template can make of molecules in its own order, canonical and sorted."""
-        found = set()
-        for outcome in self.reaction.RunReactants(tuple(mols), MAX_OUTCOMES):
-            smiles = canonical(Chem.MolToSmiles(outcome[0])) if len(outcome) == 1 else None
-            if smiles is not None and "." not in smiles:
-                found.add(smiles)
-        return sorted(found)
-
-
-def outcomes(reaction: AllChem.ChemicalReaction, product: Chem.Mol) -> list[str]:
-    """Lists the precursor sets a retro template gives, canonical and sorted."""
-    found = set()
-    for outcome in reaction.RunReactants((product,), MAX_OUTCOMES):
-        smiles = canonical(".".join(Chem.MolToSmiles(part) for part in outcome))
-        if smiles is not None:
-            found.add(smiles)
-    return sorted(found)
-
-
-class Ranker:
-    """The policy network as NumPy arrays."""
+class General:
+    """The hand-written templates, run forwards: at which other sites could the same reaction have happened?"""
 
     def __init__(self, path: Path) -> None:
-        weights = {name: value.astype(np.float32) for name, value in load_file(path).items()}
-        if "layer2.scale" in weights:
-            weights["layer2.weight"] *= weights["layer2.scale"][:, None]
-        self.weights = weights
-        self.generator = rdFingerprintGenerator.GetMorganGenerator(radius=2, fpSize=prepare_templates.FINGERPRINT_BITS)
+        good, _ = prepare_templates.read_by_hand(path, {})
+        self.templates = [prepare_templates.Forward(text) for _, text, _ in good]
 
-    def top(self, product: Chem.Mol, k: int) -> list[int]:
-        """Lists the k likeliest rows, likeliest first."""
-        bits = self.generator.GetFingerprintAsNumPy(product).astype(np.float32)
-        hidden = self.weights["layer1.weight"] @ bits + self.weights["layer1.bias"]
-        hidden = np.where(hidden > 0, hidden, np.expm1(np.minimum(hidden, 0)))
-        scores = self.weights["layer2.weight"] @ hidden + self.weights["layer2.bias"]
-        best = np.argpartition(-scores, k)[:k]
-        return best[np.argsort(-scores[best], kind="stable")].tolist()
-
-
-def read_library(path: Path) -> list[str]:
-    """Reads the grouped templates of templates.csv.gz, row by row."""
-    csv.field_size_limit(1 << 20)
-    with gzip.open(path, "rt", encoding="utf-8", newline="") as lines:
-        return [row["retro_template"] for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)]
+    def elsewhere(self, mols: list[Chem.Mol], product: str) -> list[str]:
+        """Lists what templates that make the product make of the same molecules besides."""
+        found: set[str] = set()
+        for template in self.templates:
+            arranged = template.arrange(mols)
+            made = template.products(arranged, MAX_OUTCOMES) if arranged else []
+            if product in made:
+                found.update(other for other in made if other != product)
+        return sorted(found)
 
 
 def main() -> None:
@@ -151,6 +94,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="extracted.tsv.gz of extract_templates.py")
     parser.add_argument("--pack", type=Path, required=True, help="folder with templates.csv.gz and policy.safetensors")
     parser.add_argument("--out", type=Path, required=True, help="examples file (.npz) to write")
+    parser.add_argument("--by-hand", type=Path, required=True, help="the hand-written templates")
     parser.add_argument("--exclude", type=Path, nargs="*", default=[], help="CSV files of products to leave out")
     parser.add_argument("--held-out", nargs="*", default=["uspto50k_val"], help="sources to leave out")
     parser.add_argument("--reactions", type=int, default=60_000)
@@ -160,11 +104,12 @@ def main() -> None:
     RDLogger.DisableLog("rdApp.*")
     rng = random.Random(args.seed)
 
-    library = read_library(args.pack / "templates.csv.gz")
+    library = prepare_templates.read_library(args.pack / "templates.csv.gz")
     known = set(library)
     ranker = Ranker(args.pack / "policy.safetensors")
+    general = General(args.by_hand)
     everything = prepare_templates.read_reactions(args.data)
-    recorded = {(product, canonical(precursors) or "") for _, product, precursors, _ in everything}
+    recorded = {(product, prepare_templates.canonical(precursors) or "") for _, product, precursors, _ in everything}
     unwanted = prepare_templates.read_products(args.exclude) | {row[1] for row in everything if row[0] in args.held_out}
     reactions = [row for row in everything if row[1] not in unwanted]
     rng.shuffle(reactions)
@@ -177,12 +122,12 @@ def main() -> None:
             pool_mols[index] = Chem.MolFromSmiles(pool[index])
         return pool_mols[index]
 
-    forwards: dict[str, Forward | None] = {}
+    forwards: dict[str, prepare_templates.Forward | None] = {}
 
-    def forward(text: str) -> Forward | None:
+    def forward(text: str) -> prepare_templates.Forward | None:
         if text not in forwards:
             try:
-                forwards[text] = Forward(text)
+                forwards[text] = prepare_templates.Forward(text)
             except (ValueError, RuntimeError):
                 forwards[text] = None
         return forwards[text]
@@ -200,7 +145,7 @@ def main() -> None:
     for number, (_, product, precursors, plain) in enumerate(reactions[: args.reactions]):
         text = prepare_templates.grouped(plain)
         product_mol = Chem.MolFromSmiles(product)
-        written = canonical(precursors)
+        written = prepare_templates.canonical(precursors)
         if text is None or product_mol is None or written is None:
             continue
         add(product, written, "recorded", text)
@@ -208,8 +153,12 @@ def main() -> None:
             print(f"{number + 1} reactions, {dict(counts)}, {time.monotonic() - began:.0f} s", flush=True)
         if number % 20000 == 19999:
             examples.write(args.out)
+        parts = [Chem.MolFromSmiles(part) for part in precursors.split(".")]
+        elsewhere = general.elsewhere(parts, product)
+        for other in rng.sample(elsewhere, min(MAX_NEGATIVES, len(elsewhere))):
+            add(other, written, "replay", text)
         turned = forward(text)
-        mols = turned.arrange([Chem.MolFromSmiles(part) for part in precursors.split(".")]) if turned else None
+        mols = turned.arrange(parts) if turned else None
         if turned and mols:
             made = [other for other in turned.products(mols) if other != product]
             for other in rng.sample(made, min(MAX_NEGATIVES, len(made))):
@@ -222,19 +171,19 @@ def main() -> None:
                     continue
                 swapped = [*mols[:place], candidate, *mols[place + 1 :]]
                 made = turned.products(swapped)
-                together = canonical(".".join(Chem.MolToSmiles(mol) for mol in swapped))
+                together = prepare_templates.canonical(".".join(Chem.MolToSmiles(mol) for mol in swapped))
                 if made and together:
                     add(rng.choice(made), together, "shuffled", text)
                 break
         if rng.random() >= args.unrecorded_share:
             continue
         left = MAX_NEGATIVES
-        for row in ranker.top(product_mol, UNRECORDED_TOP):
+        for row in ranker.top(product_mol, UNRECORDED_TOP)[0]:
             if library[row] == text:
                 continue
             if row not in retro:
                 retro[row] = prepare_templates.compiled(library[row])
-            found = outcomes(retro[row], product_mol) if retro[row] else []
+            found = prepare_templates.outcomes(retro[row], product_mol, MAX_OUTCOMES) if retro[row] else []
             if found and rng.random() < 0.35:
                 left -= add(product, rng.choice(found), "unrecorded", library[row])
             if left == 0:

@@ -1,9 +1,9 @@
-"""Selects the template library and writes it with the training examples of the policy network.
+"""Selects the template library: what reactions gave, and general reactions of medicinal chemistry written by hand.
 
 The decision that matters: a template stays only if RDKit, applying it with both sides grouped, gives back the
 recorded precursors of at least one of the reactions it came from. Grouping, `(product)>>(A.B)`, keeps a ring
 opening from splitting into bogus fragments. Reactions of `--held-out` sources and of `--exclude` products count
-neither as occurrences nor as examples.
+neither as occurrences nor as examples. Templates that differ only in how they are written count as one.
 """
 
 import argparse
@@ -11,12 +11,12 @@ import collections
 import csv
 import gzip
 import hashlib
+import itertools
 import re
 from pathlib import Path
 
-import numpy as np
 from rdkit import Chem, RDLogger
-from rdkit.Chem import AllChem, rdFingerprintGenerator
+from rdkit.Chem import AllChem
 
 FINGERPRINT_BITS = 2048
 MAX_PRECURSORS = 3
@@ -25,6 +25,11 @@ EXAMPLES_TO_CHECK = 4
 _MAP_NUMBER = re.compile(r":(\d+)\]")
 
 Reaction = tuple[str, str, str, str]
+Template = tuple[str, str, int]
+
+
+class RefusedLine(Exception):
+    """A line of the hand-written file that is broken, repeated or no retro template."""
 
 
 def read_reactions(path: Path) -> list[Reaction]:
@@ -46,6 +51,13 @@ def read_products(paths: list[Path]) -> set[str]:
     return found
 
 
+def read_library(path: Path) -> list[str]:
+    """Reads the grouped templates of templates.csv.gz, row by row."""
+    csv.field_size_limit(1 << 20)
+    with gzip.open(path, "rt", encoding="utf-8", newline="") as lines:
+        return [row["retro_template"] for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)]
+
+
 def grouped(template: str) -> str | None:
     """Groups the sides of a plain template and strips map numbers that only one side has."""
     product, precursors = template.split(">>")
@@ -60,6 +72,41 @@ def grouped(template: str) -> str | None:
     return f"({strip(product)})>>({right})" if "." in right else f"({strip(product)})>>{right}"
 
 
+def same_key(template: str, labels: dict[str, int]) -> str:
+    """Gives a string that two templates share if they are one template, written in another order.
+
+    Both sides become one molecule of labelled dummy atoms, bonds and the pairs of mapped atoms being atoms too, and
+    RDKit's canonical SMILES orders it. A template with stereo is its own key: `@` hangs on the order of writing.
+    """
+    if any(mark in template for mark in "@/\\"):
+        return template
+    graph = Chem.RWMol()
+
+    def add(label: str) -> int:
+        atom = Chem.Atom(0)
+        atom.SetIsotope(labels.setdefault(label, len(labels) + 1))
+        return graph.AddAtom(atom)
+
+    mapped: dict[int, list[int]] = collections.defaultdict(list)
+    for side, text in zip("pr", template.split(">>"), strict=True):
+        pattern = Chem.MolFromSmarts(text)
+        if pattern is None:
+            return template
+        places = [add(side + _MAP_NUMBER.sub("]", atom.GetSmarts())) for atom in pattern.GetAtoms()]
+        for atom in pattern.GetAtoms():
+            if atom.GetAtomMapNum():
+                mapped[atom.GetAtomMapNum()].append(places[atom.GetIdx()])
+        for bond in pattern.GetBonds():
+            middle = add("bond" + bond.GetSmarts())
+            for end in (bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()):
+                graph.AddBond(middle, places[end], Chem.BondType.SINGLE)
+    for pair in mapped.values():
+        middle = add("map")
+        for place in pair:
+            graph.AddBond(middle, place, Chem.BondType.SINGLE)
+    return Chem.MolToSmiles(graph)
+
+
 def compiled(template: str) -> AllChem.ChemicalReaction | None:
     """Compiles a grouped template, or gives None when RDKit cannot."""
     try:
@@ -70,39 +117,123 @@ def compiled(template: str) -> AllChem.ChemicalReaction | None:
     return reaction if reaction.GetNumReactantTemplates() == 1 else None
 
 
+def canonical(smiles: str) -> str | None:
+    """Gives the canonical SMILES, or None for what is no molecule."""
+    mol = Chem.MolFromSmiles(smiles)
+    return None if mol is None else Chem.MolToSmiles(mol)
+
+
+def outcomes(reaction: AllChem.ChemicalReaction, product: Chem.Mol, max_outcomes: int = 200) -> list[str]:
+    """Lists the precursor sets a retro template gives, canonical and sorted."""
+    found = set()
+    for outcome in reaction.RunReactants((product,), max_outcomes):
+        smiles = canonical(".".join(Chem.MolToSmiles(part) for part in outcome))
+        if smiles is not None:
+            found.add(smiles)
+    return sorted(found)
+
+
 def gives_back(reaction: AllChem.ChemicalReaction, product: str, precursors: str) -> bool:
     """Says whether the template applied to the product has the recorded precursors among its outcomes."""
-    recorded = Chem.MolFromSmiles(precursors)
-    if recorded is None:
-        return False
-    wanted = Chem.MolToSmiles(recorded)
-    for outcome in reaction.RunReactants((Chem.MolFromSmiles(product),), 200):
-        try:
-            mol = Chem.MolFromSmiles(".".join(Chem.MolToSmiles(part) for part in outcome))
-        except (ValueError, RuntimeError):
-            continue
-        if mol is not None and Chem.MolToSmiles(mol) == wanted:
-            return True
-    return False
+    return canonical(precursors) in outcomes(reaction, Chem.MolFromSmiles(product))
 
 
-def select(reactions: list[Reaction], min_count: int, max_templates: int) -> list[tuple[str, str, int]]:
-    """Lists (recorded template, grouped template, occurrences), commonest first, ties by template."""
+class Forward:
+    """A template turned round: precursors to product."""
+
+    def __init__(self, text: str) -> None:
+        product, precursors = text.split(">>")
+        precursors = precursors[1:-1] if precursors.startswith("(") and "." in precursors else precursors
+        self.reaction = AllChem.ReactionFromSmarts(f"{precursors}>>{product[1:-1]}")
+        self.reaction.Initialize()
+        self.n_precursors = self.reaction.GetNumReactantTemplates()
+
+    def arrange(self, mols: list[Chem.Mol]) -> list[Chem.Mol] | None:
+        """Puts the molecules in the order of the template's patterns, or gives None when they do not fit."""
+        if len(mols) != self.n_precursors:
+            return None
+        patterns = [self.reaction.GetReactantTemplate(i) for i in range(self.n_precursors)]
+        for order in itertools.permutations(mols):
+            if all(mol.HasSubstructMatch(pattern) for mol, pattern in zip(order, patterns, strict=True)):
+                return list(order)
+        return None
+
+    def products(self, mols: list[Chem.Mol], max_outcomes: int = 30) -> list[str]:
+        """Lists what the template can make of molecules in its own order, canonical and sorted."""
+        found = set()
+        for outcome in self.reaction.RunReactants(tuple(mols), max_outcomes):
+            smiles = canonical(Chem.MolToSmiles(outcome[0])) if len(outcome) == 1 else None
+            if smiles is not None and "." not in smiles:
+                found.add(smiles)
+        return sorted(found)
+
+
+def check_by_hand(line: str, seen: set[str], labels: dict[str, int]) -> tuple[str, str]:
+    """Gives (name, grouped template) of a line of the hand-written file.
+
+    Raises `RefusedLine` with the reason where the line is broken, repeats a template or does not hold for its example.
+    """
+    fields = line.split("\t")
+    if len(fields) != 5 or fields[2].count(">>") != 1:
+        raise RefusedLine("not name, class, retro template, product and precursors")
+    name, _, plain, product, precursors = fields
+    text = grouped(plain)
+    reaction = compiled(text) if text else None
+    mol, wanted = Chem.MolFromSmiles(product), canonical(precursors)
+    if text is None or reaction is None:
+        raise RefusedLine("not a retro template that RDKit compiles")
+    if mol is None or wanted is None:
+        raise RefusedLine("its example is no pair of molecules")
+    key = same_key(plain, labels)
+    if key in seen:
+        raise RefusedLine("repeats an earlier template")
+    if wanted not in outcomes(reaction, mol):
+        raise RefusedLine("does not give the example's precursors: written forwards, or too narrow?")
+    turned = Forward(text)
+    mols = [Chem.MolFromSmiles(part) for part in precursors.split(".")]
+    if turned.n_precursors == len(mols):
+        arranged = turned.arrange(mols)
+        if arranged is None or Chem.MolToSmiles(mol) not in turned.products(arranged):
+            raise RefusedLine("run forwards, it does not give the example's product back")
+    seen.add(key)
+    return name, text
+
+
+def read_by_hand(path: Path, labels: dict[str, int]) -> tuple[list[tuple[str, str, str]], list[str]]:
+    """Reads the hand-written file: (name, grouped template, key) of good lines, and what was refused, with numbers."""
+    good, refused, seen = [], [], set()
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        if line and not line.startswith("#"):
+            try:
+                name, text = check_by_hand(line, seen, labels)
+                good.append((name, text, same_key(line.split("\t")[2], labels)))
+            except RefusedLine as reason:
+                refused.append(f"{path.name}:{number}: {reason}")
+    return good, refused
+
+
+def select(reactions: list[Reaction], min_count: int, max_templates: int, labels: dict[str, int]) -> list[tuple[str, Template]]:
+    """Lists (key, (recorded template, grouped template, occurrences)), commonest first, ties by template."""
+    written = collections.Counter(row[3] for row in reactions)
+    keys = {template: same_key(template, labels) for template in written}
     examples: dict[str, list[tuple[str, str]]] = collections.defaultdict(list)
+    best: dict[str, str] = {}
+    for template in sorted(written, key=lambda text: (-written[text], text)):
+        best.setdefault(keys[template], template)
     for _, product, precursors, template in reactions:
-        examples[template].append((product, precursors))
+        examples[keys[template]].append((product, precursors))
     library = []
-    for template in sorted(examples, key=lambda key: (-len(examples[key]), key)):
-        if len(examples[template]) < min_count or len(library) == max_templates:
+    for key in sorted(examples, key=lambda key: (-len(examples[key]), best[key])):
+        if len(examples[key]) < min_count or len(library) == max_templates:
             break
-        text = grouped(template)
+        text = grouped(best[key])
         reaction = compiled(text) if text else None
-        if reaction and any(gives_back(reaction, *example) for example in examples[template][:EXAMPLES_TO_CHECK]):
-            library.append((template, text, len(examples[template])))
+        if reaction and any(gives_back(reaction, *example) for example in examples[key][:EXAMPLES_TO_CHECK]):
+            library.append((key, (best[key], text, len(examples[key]))))
     return library
 
 
-def write_library(path: Path, library: list[tuple[str, str, int]]) -> None:
+def write_library(path: Path, library: list[Template]) -> None:
     """Writes templates.csv.gz: tab separated, row number = network output = library index."""
     with path.open("wb") as raw, gzip.GzipFile(fileobj=raw, mode="wb", mtime=0, filename="") as packed:
         packed.write(b"\tretro_template\ttemplate_hash\tlibrary_occurrence\tlibrary_index\n")
@@ -112,48 +243,44 @@ def write_library(path: Path, library: list[tuple[str, str, int]]) -> None:
 
 
 def main() -> None:
-    """Writes `templates.csv.gz` and `examples.npz` under `--out`."""
+    """Writes `templates.csv.gz` and `reactions.tsv.gz` (part, product, precursors, its template's row) under `--out`."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True, help="extracted.tsv.gz of extract_templates.py")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--exclude", type=Path, nargs="*", default=[], help="CSV files of products to leave out")
     parser.add_argument("--held-out", nargs="*", default=["uspto50k_val"], help="sources kept for the evaluation")
-    parser.add_argument("--min-count", type=int, default=3)
-    parser.add_argument("--max-templates", type=int, default=17_000)
+    parser.add_argument("--by-hand", type=Path, help="hand-written templates (.tsv); they follow the extracted ones")
+    parser.add_argument("--min-count", type=int, default=2)
+    parser.add_argument("--max-templates", type=int, default=25_000)
     args = parser.parse_args()
     RDLogger.DisableLog("rdApp.*")
     args.out.mkdir(parents=True, exist_ok=True)
 
+    labels: dict[str, int] = {}
+    by_hand, refused = read_by_hand(args.by_hand, labels) if args.by_hand else ([], [])
+    print("\n".join(refused) or "no hand-written line refused", flush=True)
     everything = read_reactions(args.data)
     held_out = [row for row in everything if row[0] in args.held_out]
     unwanted = read_products(args.exclude) | {row[1] for row in held_out}
     reactions = [row for row in everything if row[0] not in args.held_out and row[1] not in unwanted]
     reactions = [row for row in reactions if Chem.MolFromSmiles(row[1]) is not None]
-    library = select(reactions, args.min_count, args.max_templates)
-    write_library(args.out / "templates.csv.gz", library)
+    selected = select(reactions, args.min_count, args.max_templates, labels)
+    rows = {key: row for row, (key, _) in enumerate(selected)}
+    library = [template for _, template in selected]
+    extra = [(text, text, 1) for _, text, key in by_hand if key not in rows]
+    write_library(args.out / "templates.csv.gz", library + extra)
 
-    index = {template: row for row, (template, _, _) in enumerate(library)}
-    generator = rdFingerprintGenerator.GetMorganGenerator(radius=2, fpSize=FINGERPRINT_BITS)
-
-    def packed_bits(rows: list[Reaction]) -> np.ndarray:
-        bits = [generator.GetFingerprintAsNumPy(Chem.MolFromSmiles(row[1])) for row in rows]
-        return np.packbits(np.array(bits, np.uint8), axis=1)
-
-    covered = [row for row in reactions if row[3] in index]
-    covered_held_out = [row for row in held_out if row[3] in index]
-    np.savez(
-        args.out / "examples.npz",
-        bits=packed_bits(covered),
-        labels=np.array([index[row[3]] for row in covered]),
-        products=np.unique([row[1] for row in covered], return_inverse=True)[1],
-        held_out_bits=packed_bits(covered_held_out),
-        held_out_labels=np.array([index[row[3]] for row in covered_held_out]),
-        counts=np.array([count for _, _, count in library]),
-        n_held_out=np.array(len(held_out)),
-    )
+    covered: collections.Counter[str] = collections.Counter()
+    with gzip.open(args.out / "reactions.tsv.gz", "wt", compresslevel=4, encoding="utf-8") as out:
+        for part, members in (("train", reactions), ("held-out", held_out)):
+            for _, product, precursors, template in members:
+                row = rows.get(same_key(template, labels))
+                covered[part] += row is not None
+                out.write(f"{part}\t{product}\t{precursors}\t{'' if row is None else row}\n")
     print(
-        f"{len(reactions)} reactions, {len(library)} templates that cover {len(covered)} of them "
-        f"({len(covered) / len(reactions):.3f}); held out {len(held_out)}, covered {len(covered_held_out)}"
+        f"{len(reactions)} reactions, {len(library)} templates that cover {covered['train']} of them "
+        f"({covered['train'] / len(reactions):.3f}), {len(extra)} of {len(by_hand)} written by hand added; "
+        f"held out {len(held_out)}, covered {covered['held-out']}"
     )
 
 

@@ -13,11 +13,21 @@ import building_blocks
 import corpus
 import demo_catalogue
 import evaluate
+import evaluate_policy
+import explain_reactions
 import extract_templates
+import feasibility_examples
 import pack
+import pack_policy
+import policy_examples
+import precedents
 import prepare_templates
+import train_feasibility
+import train_policy
 from generator_model import SmilesGru
 
+HERE = Path(__file__).parent
+AMIDE = "[C:1](=[O:2])-[NH;D2:3]>>[C:1](=[O:2])-O.[NH2:3]"
 MOLECULES = ["CCO", "c1ccccc1Br", "C[C@@H](N)C(=O)O", "ClCC%10CC%10", "O=[N+]([O-])c1ccccc1"]
 
 
@@ -135,3 +145,176 @@ def test_what_a_reaction_makes_is_no_leaf(tmp_path: Path) -> None:
     leaves = demo_catalogue.reaction_leaves(path, {"val"}, {"CCC"}, 20)
 
     assert leaves == [("N", 1), ("CI", 1), ("CCBr", 1)]
+
+
+def test_one_template_written_twice_has_one_key() -> None:
+    labels: dict[str, int] = {}
+    other = "[NH;D2:7]-[C:5]=[O:6]>>[NH2:7].O-[C:5]=[O:6]"
+    narrower = "[NH;D2:7]-[C:5]=[O:6]>>[NH2:7].Cl-[C:5]=[O:6]"
+
+    keys = [prepare_templates.same_key(text, labels) for text in (AMIDE, other, narrower)]
+
+    assert keys[0] == keys[1] != keys[2]
+
+
+def test_templates_with_stereo_are_never_merged() -> None:
+    text = "[C@:1](-[O:2])(-[N:3])-[C:4]>>[C@:1](-[O:2])(-[N:3])=[C:4]"
+
+    assert prepare_templates.same_key(text, {}) == text
+
+
+def test_every_template_written_by_hand_holds_for_its_example() -> None:
+    good, refused = prepare_templates.read_by_hand(HERE / "medicinal_chemistry.tsv", {})
+
+    assert refused == []
+    assert len({text for _, text, _ in good}) == len(good) > 150
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("amide\t2\t" + AMIDE + "\tCNC(C)=O", "not name, class"),
+        ("amide\t2\t[C:1](=[O:2])-[N>>[C:1]\tCNC(C)=O\tCN.CC(=O)O", "compiles"),
+        ("amide\t2\t" + AMIDE + "\tCNC(C)=O\tCN.CC(=O)", "precursors"),
+        ("amide\t2\t" + AMIDE + "\tCNC(C)=O\tCN(", "no pair of molecules"),
+        ("forwards\t2\t[C:1](=[O:2])-O.[NH2:3]>>[C:1](=[O:2])-[NH;D2:3]\tCNC(C)=O\tCN.CC(=O)O", "precursors"),
+    ],
+)
+def test_lines_that_do_not_hold_are_refused_with_their_number(tmp_path: Path, line: str, reason: str) -> None:
+    path = tmp_path / "by_hand.tsv"
+    path.write_text("# a comment\n\n" + line + "\n", encoding="utf-8")
+
+    good, refused = prepare_templates.read_by_hand(path, {})
+
+    assert good == []
+    assert refused[0].startswith("by_hand.tsv:3: ")
+    assert reason in refused[0]
+
+
+def test_a_repeated_line_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "by_hand.tsv"
+    path.write_text(f"amide\t2\t{AMIDE}\tCNC(C)=O\tCN.CC(=O)O\n" * 2, encoding="utf-8")
+
+    good, refused = prepare_templates.read_by_hand(path, {})
+
+    assert [name for name, _, _ in good] == ["amide"]
+    assert refused == ["by_hand.tsv:2: repeats an earlier template"]
+
+
+def test_a_reaction_is_explained_by_a_template_of_another() -> None:
+    texts = [prepare_templates.grouped(text) for text in (AMIDE, AMIDE.replace("-O.", "-Cl."))]
+    explainer = explain_reactions.Explainer([text for text in texts if text])
+    explainer.learn(0, "CNC(C)=O", "CC(=O)O.CN")
+    explainer.learn(1, "CNC(C)=O", "CC(=O)Cl.CN")
+    explainer.finish()
+
+    assert explainer.explain("CCNC(=O)c1ccccc1", "CCN.O=C(O)c1ccccc1", []) == [0]
+    assert explainer.explain("CCNC(=O)c1ccccc1", "CCN.O=C(Cl)c1ccccc1", []) == [1]
+    assert explainer.explain("CCNC(=O)c1ccccc1", "CCNC(=S)c1ccccc1", []) == []
+
+
+def test_the_policy_is_asked_for_any_of_the_labels() -> None:
+    labels = train_policy.Labels(np.array([0, 2, 3]), np.array([0, 2, 1]))
+    scores = torch.tensor([[0.0, 2.0, 0.0], [1.0, 0.0, 1.0]])
+
+    loss = train_policy.negative_log_likelihood(scores, *labels.of(np.array([1, 0])))
+
+    first, second = scores[0].softmax(0)[1], scores[1].softmax(0)[[0, 2]].sum()
+    assert float(loss) == pytest.approx(float(-torch.log(first * second)) / 2)
+
+
+def test_packed_weights_are_the_weights_but_for_rounding() -> None:
+    rng = np.random.default_rng(0)
+    weights = {
+        "layer1.weight": rng.normal(size=(4, 8)),
+        "layer1.bias": rng.normal(size=4),
+        "layer2.weight": rng.normal(size=(5, 4)),
+        "layer2.bias": rng.normal(size=5),
+    }
+
+    packed = pack_policy.packed(weights)
+    again = pack_policy.unpacked(packed)
+
+    assert packed["layer2.weight"].dtype == np.int8
+    assert all(np.allclose(again[name], value, atol=0.02) for name, value in weights.items())
+
+
+def test_examples_keep_the_templates_of_each_product() -> None:
+    data = policy_examples.arrays([("CCO", [3, 1]), ("CCN", [2])])
+
+    assert data["bits"].shape == (2, 256)
+    assert data["starts"].tolist() == [0, 2, 3]
+    assert data["labels"].tolist() == [3, 1, 2]
+
+
+def test_outcomes_are_ranked_by_their_templates() -> None:
+    class Fixed:
+        def top(self, product: Chem.Mol, k: int) -> tuple[list[int], list[float]]:
+            return [1, 0], [0.6, 0.4]
+
+    texts = [prepare_templates.grouped(text) for text in (AMIDE, AMIDE.replace("-O.", "-Cl."))]
+    templates = evaluate_policy.Templates([text for text in texts if text])
+
+    found, fruitful = evaluate_policy.ranked(templates, Fixed(), Chem.MolFromSmiles("CNC(C)=O"), add_up=False)
+
+    assert found == ["CC(=O)Cl.CN", "CC(=O)O.CN"]
+    assert fruitful == 2
+
+
+def test_a_recorded_reaction_is_never_a_negative() -> None:
+    examples = feasibility_examples.Examples({("CNC(C)=O", "CC(=O)O.CN")})
+
+    assert not examples.add("CNC(C)=O", "CC(=O)O.CN", "unrecorded", "t")
+    assert examples.add("CNC(C)=O", "CC(=O)O.CN", "recorded", "t")
+    assert examples.add("CNC(C)=O", "CC(=O)Cl.CN", "unrecorded", "t")
+    assert not examples.add("CNC(C)=O", "CC(=O)Cl.CN", "unrecorded", "t")
+
+
+def test_the_competing_site_of_the_same_reaction_is_a_negative() -> None:
+    general = feasibility_examples.General(HERE / "medicinal_chemistry.tsv")
+    parts = [Chem.MolFromSmiles(smiles) for smiles in ("CC(=O)O", "NCC1CCC(N)CC1")]
+
+    elsewhere = general.elsewhere(parts, Chem.CanonSmiles("CC(=O)NCC1CCC(N)CC1"))
+
+    assert elsewhere == [Chem.CanonSmiles("CC(=O)NC1CCC(CN)CC1")]
+
+
+def test_the_difference_has_signs() -> None:
+    product, precursors = np.packbits([1, 1, 0, 0, *[0] * 4]), np.packbits([0, 1, 1, 0, *[0] * 4])
+
+    left, difference = train_feasibility.inputs(product[None].astype(np.uint8), precursors[None].astype(np.uint8))
+
+    assert left[0, :4].tolist() == [1, 1, 0, 0]
+    assert difference[0, :4].tolist() == [1, 0, -1, 0]
+
+
+def test_ranking_figures_agree_with_their_definitions() -> None:
+    positive, negative = np.array([3.0, 2.0, 2.0]), np.array([2.0, 1.0])
+    scores, labels = np.concatenate([positive, negative]), np.array([1.0, 1, 1, 0, 0])
+
+    assert train_feasibility.auc(positive, negative) == pytest.approx(5 / 6)
+    assert train_feasibility.average_precision(scores, labels, np.ones(5)) == pytest.approx(1.0)
+
+
+def test_platt_scaling_finds_the_scale_that_made_the_labels() -> None:
+    rng = np.random.default_rng(0)
+    logits = rng.normal(size=200_000)
+    labels = (rng.random(len(logits)) < train_feasibility.sigmoid(0.5 * logits - 1)).astype(float)
+    weights = np.ones_like(logits)
+
+    scale = train_feasibility.platt(logits, labels, weights)
+
+    assert scale == pytest.approx((0.5, -1.0), abs=0.03)
+    after = train_feasibility.sigmoid(scale[0] * logits + scale[1])
+    assert train_feasibility.expected_calibration_error(after, labels, weights) < 0.01
+
+
+def test_precedents_are_folded_and_differ() -> None:
+    bits = np.zeros((3, 2048), bool)
+    bits[0, [0, 513]] = bits[1, [0, 1]] = bits[2, 700] = True
+
+    folded = precedents.folded(bits)
+
+    assert np.flatnonzero(folded[0]).tolist() == [0, 1]
+    assert np.flatnonzero(folded[2]).tolist() == [188]
+    assert precedents.diverse(folded, 8) == [0, 2]

@@ -2,13 +2,16 @@
 //!
 //! What a job needs (models, templates, the catalogue) is loaded once and shared; a job changes nothing of
 //! it. Compute runs on blocking threads and knows neither queue nor database: a handler is (job, resources,
-//! budget) to outcome, and `retort-worker replay` runs the same functions by hand.
+//! budget) to outcome, and `retort-worker replay` runs the same functions by hand. A sampler without jobs makes
+//! molecules ahead, into the reservoir.
 
 mod answer;
 mod catalogue;
 mod handlers;
 mod offers;
+mod refill;
 mod replay;
+pub mod reservoir;
 mod resources;
 mod samples;
 mod settings;
@@ -17,7 +20,8 @@ pub use answer::{Annotation, result};
 pub use catalogue::CatalogueView;
 pub use handlers::{Ended, Sampling, Search, draw, search};
 pub use offers::offers_for;
+pub use refill::{Activity, refill};
 pub use replay::replay;
-pub use resources::{Models, load_retro_model};
+pub use resources::{Model, Models, load_retro_model};
 pub use samples::Drawn;
 pub use settings::{Role, Settings};

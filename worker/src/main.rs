@@ -7,9 +7,14 @@ use clap::Parser;
 use contract::{StoredSampleJob, StoredTreeSearchJob};
 use queue::{WorkerConfig, run_worker};
 use sqlx::{PgPool, postgres::PgPoolOptions};
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::{
+    signal::unix::{SignalKind, signal},
+    task::JoinHandle,
+};
 use tracing::error;
-use worker::{CatalogueView, Models, Role, Sampling, Search, Settings, load_retro_model, replay};
+use worker::{
+    Activity, CatalogueView, Models, Role, Sampling, Search, Settings, load_retro_model, refill, replay,
+};
 
 /// How long the start waits for a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -51,8 +56,19 @@ async fn sample(settings: &Settings) -> Result<()> {
     let models = Arc::new(Models::load(&settings.models_dir, &settings.sampler_models)?);
     let config = WorkerConfig { models: models.announce(), ..config(settings) };
     let pool = connect(settings).await?;
-    let handler = Sampling { pool: pool.clone(), models };
-    run_worker::<StoredSampleJob, _>(pool, config, handler, shutdown()?).await.context("running sample jobs")
+    let activity = Activity::default();
+    let refilling = (settings.reservoir_size > 0).then(|| {
+        let (models, activity) = (Arc::clone(&models), activity.clone());
+        tokio::spawn(refill(pool.clone(), models, settings.reservoir_size, activity))
+    });
+    let handler = Sampling { pool: pool.clone(), models, activity };
+    let shutdown = shutdown()?;
+    let stopping = async move {
+        shutdown.await;
+        // What is left of the time is the jobs'.
+        refilling.inspect(JoinHandle::abort);
+    };
+    run_worker::<StoredSampleJob, _>(pool, config, handler, stopping).await.context("running sample jobs")
 }
 
 async fn search(settings: &Settings) -> Result<()> {
@@ -74,7 +90,8 @@ fn config(settings: &Settings) -> WorkerConfig {
     }
 }
 
-/// One connection a slot, one for the catalogue's watch and one to reload it.
+/// One connection a slot, and two for what goes on beside the jobs: the catalogue's watch and its reloading, or
+/// the reservoir.
 async fn connect(settings: &Settings) -> Result<PgPool> {
     let url = settings.database_url.as_deref().context("DATABASE_URL names no database")?;
     PgPoolOptions::new()

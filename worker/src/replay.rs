@@ -1,7 +1,7 @@
 //! One stored job, run by hand.
 //!
 //! The deadline of a stored job has long passed, so it is left out: a search gets its `max_seconds`, a sample
-//! the time that it takes.
+//! the time that it takes. A sample is drawn anew, from the job's seed, and takes nothing that is kept ready.
 
 use std::{sync::Arc, time::Instant};
 
@@ -13,7 +13,7 @@ use contract::{
 use serde_json::Value;
 use sqlx::PgPool;
 
-use crate::{CatalogueView, Ended, Models, Search, Settings, draw, load_retro_model};
+use crate::{CatalogueView, Ended, Models, Search, Settings, draw, load_retro_model, reservoir::Levels};
 
 /// Runs the job with this JSON and gives its outcome, a sample with its structures, as JSON.
 ///
@@ -31,7 +31,10 @@ pub async fn replay(settings: &Settings, job: &str) -> Result<Value> {
 
 fn sample(settings: &Settings, job: &SampleJob) -> Result<Result<Sample, Problem>> {
     let models = Models::load(&settings.models_dir, &settings.sampler_models)?;
-    match draw(&models, job, &generator::Budget::unlimited())? {
+    let Some(model) = models.choose(job.model_id.as_deref(), &Levels::default()) else {
+        return Ok(Err(Problem::UnknownModel { model_id: job.model_id.clone().unwrap_or_default() }));
+    };
+    match draw(model, Vec::new(), job, &generator::Budget::unlimited())? {
         Ended::Done(drawn) => Ok(Ok(Sample {
             id: job.sample_id,
             object: SampleObject::Sample,

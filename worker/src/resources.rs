@@ -14,16 +14,46 @@ use anyhow::{Context, Result, bail};
 use generator::{Device, ModelPack, Sampler};
 use queue::LiveModel;
 use serde::Deserialize;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
 use synth::RetroModel;
 use tracing::{error, info};
+
+use crate::reservoir::Levels;
 
 /// `model_type` of the packs that a sampler can load.
 const GENERATIVE: &str = "smiles_gru";
 
+/// The files of a pack that say which molecules come out of it.
+const FILES: [&str; 4] = ["config.json", "generation_config.json", "tokenizer.json", "model.safetensors"];
+
+/// A generative model, ready to draw from.
+#[derive(Debug)]
+pub struct Model {
+    /// What draws.
+    pub sampler: Sampler,
+    /// Changes with anything in the pack that changes the molecules: the start of a SHA-256 in hexadecimal.
+    pub version: String,
+    /// `metadata.json`: what people are told of the model.
+    pub card: Value,
+}
+
+impl Model {
+    /// The id by which callers name the model.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.sampler.pack().id
+    }
+
+    fn relative_cost(&self) -> f64 {
+        self.sampler.pack().relative_cost
+    }
+}
+
 /// The generative models of this process, by id.
 #[derive(Debug)]
 pub struct Models {
-    by_id: BTreeMap<String, Sampler>,
+    by_id: BTreeMap<String, Arc<Model>>,
 }
 
 impl Models {
@@ -35,14 +65,14 @@ impl Models {
         let mut by_id = BTreeMap::new();
         for folder in folders(dir)? {
             let loaded = match load_pack(&folder) {
-                Ok(Some(sampler)) => sampler,
+                Ok(Some(model)) => model,
                 Ok(None) => continue,
                 Err(fault) => {
                     error!("skipping the model pack {}: {fault:#}", folder.display());
                     continue;
                 }
             };
-            let id = loaded.pack().id.clone();
+            let id = loaded.id().to_owned();
             if !wanted.is_empty() && !wanted.contains(&id) {
                 continue;
             }
@@ -50,8 +80,8 @@ impl Models {
                 error!("skipping the model pack {}: another one is called `{id}` too", folder.display());
                 continue;
             }
-            info!(model.id = %id, model.relative_cost = loaded.pack().relative_cost, "loaded a model");
-            by_id.insert(id, loaded);
+            info!(model.id = %id, model.relative_cost = loaded.relative_cost(), "loaded a model");
+            by_id.insert(id, Arc::new(loaded));
         }
         for id in wanted.iter().filter(|id| !by_id.contains_key(*id)) {
             error!("the model `{id}` was asked for and is not in {}", dir.display());
@@ -62,27 +92,33 @@ impl Models {
         Ok(Self { by_id })
     }
 
-    /// The model called `id`, or the cheapest where none is named; of equally cheap ones the first by id.
+    /// The model called `id`; where none is named the one with the most molecules ready, and of those with as
+    /// many the cheapest, then the first by id.
     #[must_use]
-    pub fn choose(&self, id: Option<&str>) -> Option<&Sampler> {
+    pub fn choose(&self, id: Option<&str>, levels: &Levels) -> Option<&Arc<Model>> {
         match id {
             Some(id) => self.by_id.get(id),
-            None => {
-                self.by_id.values().min_by(|a, b| a.pack().relative_cost.total_cmp(&b.pack().relative_cost))
-            }
+            None => self.iter().min_by(|a, b| {
+                let fuller = levels.of(b).cmp(&levels.of(a));
+                fuller.then(a.relative_cost().total_cmp(&b.relative_cost()))
+            }),
         }
+    }
+
+    /// All models, by id.
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<Model>> {
+        self.by_id.values()
     }
 
     /// What the API is told of the models.
     #[must_use]
     pub fn announce(&self) -> Vec<LiveModel> {
-        self.by_id
-            .values()
-            .map(|sampler| LiveModel {
-                model_id: sampler.pack().id.clone(),
-                relative_cost: sampler.pack().relative_cost,
-            })
-            .collect()
+        let announce = |model: &Arc<Model>| LiveModel {
+            model_id: model.id().to_owned(),
+            relative_cost: model.relative_cost(),
+            card: model.card.clone(),
+        };
+        self.iter().map(announce).collect()
     }
 }
 
@@ -116,8 +152,8 @@ fn folders(dir: &Path) -> Result<Vec<PathBuf>> {
     Ok(folders)
 }
 
-/// The sampler of the pack in `folder`; `None` when the folder holds another kind of model.
-fn load_pack(folder: &Path) -> Result<Option<Sampler>> {
+/// The model of the pack in `folder`; `None` when the folder holds another kind of model.
+fn load_pack(folder: &Path) -> Result<Option<Model>> {
     #[derive(Deserialize)]
     struct Kind {
         model_type: String,
@@ -128,6 +164,18 @@ fn load_pack(folder: &Path) -> Result<Option<Sampler>> {
     if kind.model_type != GENERATIVE {
         return Ok(None);
     }
-    let pack = ModelPack::load(folder)?;
-    Ok(Some(Sampler::new(&pack, Device::Cpu)?))
+    let sampler = Sampler::new(&ModelPack::load(folder)?, Device::Cpu)?;
+    let card = fs::read(folder.join("metadata.json")).context("metadata.json")?;
+    let card = serde_json::from_slice(&card).context("metadata.json")?;
+    Ok(Some(Model { sampler, version: version(folder)?, card }))
+}
+
+fn version(folder: &Path) -> Result<String> {
+    let mut hash = Sha256::new();
+    for file in FILES {
+        let bytes = fs::read(folder.join(file)).context(file)?;
+        hash.update((bytes.len() as u64).to_le_bytes());
+        hash.update(bytes);
+    }
+    Ok(hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect())
 }

@@ -32,6 +32,10 @@ pub struct Settings {
     #[arg(long, env = "WORKER_SLOTS", global = true)]
     pub worker_slots: Option<NonZeroUsize>,
 
+    /// Molecules kept ready of each generative model, made while there are no jobs; 0 keeps none.
+    #[arg(long, env = "RESERVOIR_SIZE", default_value_t = 200_000, global = true)]
+    pub reservoir_size: usize,
+
     /// Seconds that jobs in flight may go on after SIGTERM.
     #[arg(long, env = "WORKER_GRACE_SECONDS", default_value_t = 30, global = true)]
     pub worker_grace_seconds: u64,

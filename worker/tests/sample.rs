@@ -10,7 +10,7 @@ use generator::Budget;
 use queue::{WorkerConfig, run_worker};
 use support::{Database, live, models};
 use tokio::sync::oneshot;
-use worker::{Drawn, Ended, Models, Sampling, draw};
+use worker::{Activity, Drawn, Ended, Models, Sampling, draw, reservoir::Levels};
 
 fn job(size: u32, model_id: Option<&str>) -> SampleJob {
     SampleJob {
@@ -46,37 +46,57 @@ fn without_a_usable_pack_there_is_no_sampler() {
 fn the_cheapest_model_draws_unless_another_is_named() {
     let dir = models();
     let models = Models::load(dir.path(), &[]).unwrap();
-    let drawn_by = |model_id| match draw(&models, &job(3, model_id), &Budget::unlimited()).unwrap() {
-        Ended::Done(Drawn { model_id, smiles }) => (model_id, smiles.len()),
-        other => panic!("{other:?}"),
+    let drawn_by = |model_id| {
+        let model = models.choose(model_id, &Levels::default()).unwrap();
+        match draw(model, Vec::new(), &job(3, model_id), &Budget::unlimited()).unwrap() {
+            Ended::Done(Drawn { model_id, smiles }) => (model_id, smiles.len()),
+            other => panic!("{other:?}"),
+        }
     };
 
     assert_eq!(drawn_by(None), ("cheap".to_owned(), 3));
     assert_eq!(drawn_by(Some("dear")), ("dear".to_owned(), 3));
+    assert!(models.choose(Some("absent"), &Levels::default()).is_none());
 }
 
 #[test]
-fn what_cannot_be_drawn_is_a_problem_and_not_a_failure() {
+fn a_sample_that_is_begun_is_completed_with_other_molecules() {
     let dir = models();
     let models = Models::load(dir.path(), &[]).unwrap();
+    let dear = models.choose(Some("dear"), &Levels::default()).unwrap();
+    let ready = vec!["C".to_owned(), "CN".to_owned()];
 
-    let unknown = draw(&models, &job(3, Some("absent")), &Budget::unlimited()).unwrap();
-    let too_many = draw(&models, &job(5_000, Some("dear")), &Budget::unlimited()).unwrap();
+    let ended = draw(dear, ready, &job(5, None), &Budget::unlimited()).unwrap();
 
-    assert_eq!(unknown, Ended::Refused(Problem::UnknownModel { model_id: "absent".to_owned() }));
-    let Ended::Refused(Problem::SizeUnreachable { wanted: 5_000, reached, .. }) = too_many else {
-        panic!("{too_many:?}")
-    };
-    assert!((1..100).contains(&reached), "{reached}");
+    let Ended::Done(Drawn { smiles, .. }) = ended else { panic!("{ended:?}") };
+    assert_eq!(smiles[..2], ["C", "CN"]);
+    assert_eq!(smiles.iter().collect::<std::collections::HashSet<_>>().len(), 5, "{smiles:?}");
+}
+
+#[test]
+fn more_than_a_model_can_give_is_a_problem_and_not_a_failure() {
+    let dir = models();
+    let models = Models::load(dir.path(), &[]).unwrap();
+    let dear = models.choose(Some("dear"), &Levels::default()).unwrap();
+
+    for ready in [Vec::new(), vec!["C".to_owned()]] {
+        let ended = draw(dear, ready, &job(5_000, None), &Budget::unlimited()).unwrap();
+
+        let Ended::Refused(Problem::SizeUnreachable { wanted: 5_000, reached, .. }) = ended else {
+            panic!("{ended:?}")
+        };
+        assert!((1..100).contains(&reached), "{reached}");
+    }
 }
 
 #[test]
 fn a_sample_that_nobody_waits_for_is_given_up() {
     let dir = models();
     let models = Models::load(dir.path(), &[]).unwrap();
+    let model = models.choose(None, &Levels::default()).unwrap();
     let budget = Budget { deadline: None, cancelled: Arc::new(true.into()) };
 
-    assert_eq!(draw(&models, &job(1_000, None), &budget).unwrap(), Ended::Cancelled);
+    assert_eq!(draw(model, Vec::new(), &job(1_000, None), &budget).unwrap(), Ended::Cancelled);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -92,7 +112,7 @@ async fn an_answered_sample_is_stored_whole() {
     let client = database.client().await;
     let (stop, stopped) = oneshot::channel::<()>();
     let config = WorkerConfig { models: models.announce(), ..WorkerConfig::default() };
-    let handler = Sampling { pool: database.pool.clone(), models };
+    let handler = Sampling { pool: database.pool.clone(), models, activity: Activity::default() };
     let worker =
         tokio::spawn(run_worker::<StoredSampleJob, _>(database.pool.clone(), config, handler, async {
             let _ = stopped.await;

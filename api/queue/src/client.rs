@@ -10,6 +10,7 @@ use std::{
 };
 
 use contract::JobId;
+use serde_json::Value;
 use sqlx::PgPool;
 use tokio::sync::Notify;
 
@@ -35,6 +36,8 @@ pub struct LiveModel {
     pub model_id: String,
     /// Cost of a molecule, relative to the other models'.
     pub relative_cost: f64,
+    /// What people are told of the model, a JSON object.
+    pub card: Value,
 }
 
 /// The API's handle on the queue; clones share one LISTEN connection.

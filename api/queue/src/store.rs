@@ -262,17 +262,17 @@ pub(crate) async fn beat(
     slots: i32,
     models: &[LiveModel],
 ) -> Result<(), sqlx::Error> {
-    let (ids, costs): (Vec<&str>, Vec<f64>) =
-        models.iter().map(|model| (model.model_id.as_str(), model.relative_cost)).unzip();
+    let (ids, costs, cards): (Vec<&str>, Vec<f64>, Vec<&Value>) =
+        models.iter().map(|model| (model.model_id.as_str(), model.relative_cost, &model.card)).collect();
     sqlx::query(
         "with beat as (
             insert into live_workers (name, queue, slots) values ($1, $2, $3)
             on conflict (name) do update set last_seen = now()
             returning name
         )
-        insert into live_models (worker, model_id, relative_cost)
-        select beat.name, model.id, model.cost
-        from beat, unnest($4::text[], $5::float8[]) as model (id, cost)
+        insert into live_models (worker, model_id, relative_cost, card)
+        select beat.name, model.id, model.cost, model.card
+        from beat, unnest($4::text[], $5::float8[], $6::jsonb[]) as model (id, cost, card)
         on conflict do nothing",
     )
     .bind(name)
@@ -280,6 +280,7 @@ pub(crate) async fn beat(
     .bind(slots)
     .bind(ids)
     .bind(costs)
+    .bind(cards)
     .execute(pool)
     .await?;
     Ok(())
@@ -301,16 +302,18 @@ pub(crate) async fn live_workers(pool: &PgPool) -> Result<BTreeMap<String, u32>,
 }
 
 pub(crate) async fn live_models(pool: &PgPool) -> Result<Vec<LiveModel>, sqlx::Error> {
-    let rows: Vec<(String, f64)> = sqlx::query_as(
-        "select model_id, min(relative_cost)
+    // Where workers disagree about a model, the one that started last knows best.
+    let rows: Vec<(String, f64, Value)> = sqlx::query_as(
+        "select distinct on (model_id) model_id, relative_cost, card
         from live_models join live_workers on live_workers.name = live_models.worker
         where last_seen > now() - $1
-        group by model_id order by model_id",
+        order by model_id, started_at desc",
     )
     .bind(interval(DEAD_AFTER))
     .fetch_all(pool)
     .await?;
-    Ok(rows.into_iter().map(|(model_id, relative_cost)| LiveModel { model_id, relative_cost }).collect())
+    let model = |(model_id, relative_cost, card)| LiveModel { model_id, relative_cost, card };
+    Ok(rows.into_iter().map(model).collect())
 }
 
 /// Deletes the jobs of `queue` that finished or ran out of time longer than `keep` ago.

@@ -38,8 +38,11 @@ impl Service {
     pub async fn start_with(settings: &[(&str, &str)]) -> Self {
         let mut service = Self::start_without_workers(settings).await;
         let config = || WorkerConfig { slots: 4, ..WorkerConfig::default() };
-        let models = ["druglike_gru", "slow_model", "poor_model", "stingy_model"]
-            .map(|id| LiveModel { model_id: id.to_owned(), relative_cost: 1.0 });
+        let models = ["druglike_gru", "slow_model", "poor_model", "stingy_model"].map(|id| LiveModel {
+            model_id: id.to_owned(),
+            relative_cost: 1.0,
+            card: serde_json::json!({}),
+        });
         let sampler = WorkerConfig { models: models.into(), ..config() };
         let (pool, other) = (service.pool.clone(), service.pool.clone());
         let handler = Sampler(pool.clone());

@@ -209,6 +209,8 @@ impl Installation {
     fn command(&self, name: &str) -> Command {
         let mut command = binary(name);
         command.env("DATABASE_URL", self.database.url());
+        // Making molecules ahead would take the cores from the other tests.
+        command.env("RESERVOIR_SIZE", "0");
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
         command
     }

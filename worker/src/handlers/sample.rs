@@ -1,6 +1,7 @@
-//! A sample job: choose a model, draw, store the sample and the outcome together.
+//! A sample job: choose a model, take what is ready, draw what is missing, store it all at once.
 
 use std::{
+    collections::HashSet,
     sync::{Arc, atomic::Ordering},
     time::Duration,
 };
@@ -9,17 +10,20 @@ use contract::{Problem, SampleJob, StoredSampleJob};
 use generator::{Budget, SampleError};
 use queue::{Finished, Handler, HandlerError, JobContext};
 use sqlx::PgPool;
-use tracing::{Span, info, info_span};
+use tracing::{field::Empty, info, info_span};
 
 use super::{Ended, instant};
 use crate::{
-    Models,
+    Activity, Model, Models,
+    reservoir::{self, Levels},
     samples::{self, Drawn},
 };
 
 /// How long past its deadline a sample is still finished. Its caller has been told that time is up, and
 /// finds the sample in the list.
 const LATE: Duration = Duration::from_secs(30);
+/// Rounds in which molecules are drawn that the sample does not have already.
+const ROUNDS: u64 = 10;
 
 /// Runs sample jobs.
 #[derive(Debug, Clone)]
@@ -28,6 +32,8 @@ pub struct Sampling {
     pub pool: PgPool,
     /// The models of this process.
     pub models: Arc<Models>,
+    /// What the refilling of the reservoir makes way for.
+    pub activity: Activity,
 }
 
 impl Handler<StoredSampleJob> for Sampling {
@@ -36,24 +42,43 @@ impl Handler<StoredSampleJob> for Sampling {
         context: JobContext<StoredSampleJob>,
         StoredSampleJob::V1(job): StoredSampleJob,
     ) -> Result<(), HandlerError> {
+        let _active = self.activity.begin();
         let budget = Budget {
             deadline: Some(instant(context.deadline) + LATE),
             cancelled: Arc::clone(&context.cancelled),
         };
+        // What is taken out of the reservoir comes back unless the sample is stored.
+        let mut transaction = self.pool.begin().await?;
+        let levels = match job.model_id {
+            Some(_) => Levels::default(),
+            None => reservoir::levels(&mut *transaction).await?,
+        };
+        let Some(model) = self.models.choose(job.model_id.as_deref(), &levels).cloned() else {
+            let problem = Problem::UnknownModel { model_id: job.model_id.unwrap_or_default() };
+            if context.finish(&mut transaction, &Err(problem)).await? == Finished::Stored {
+                transaction.commit().await?;
+            }
+            return Ok(());
+        };
+        let ready = reservoir::take(&mut transaction, &model, size(&job)).await?;
         let span = info_span!(
             "model.sample",
             sample.id = %job.sample_id,
-            model.id = tracing::field::Empty,
-            sample.size = job.size
+            model.id = model.id(),
+            sample.size = job.size,
+            sample.ready = ready.len(),
+            sample.drawn = Empty,
         );
-        let (models, wanted) = (Arc::clone(&self.models), job.clone());
-        let outcome =
-            tokio::task::spawn_blocking(move || span.in_scope(|| draw(&models, &wanted, &budget))).await??;
-
-        let mut transaction = self.pool.begin().await?;
-        let finished = match outcome {
+        let wanted = job.clone();
+        let drawing = move || span.in_scope(|| draw(&model, ready, &wanted, &budget));
+        let finished = match tokio::task::spawn_blocking(drawing).await?? {
             Ended::Cancelled => return Ok(()),
-            Ended::Refused(problem) => context.finish(&mut transaction, &Err(problem)).await?,
+            Ended::Refused(problem) => {
+                // The molecules that were ready are others'.
+                transaction.rollback().await?;
+                transaction = self.pool.begin().await?;
+                context.finish(&mut transaction, &Err(problem)).await?
+            }
             Ended::Done(sample) => {
                 samples::insert(&mut transaction, &job, &sample).await?;
                 context.finish(&mut transaction, &Ok(job.sample_id)).await?
@@ -70,26 +95,50 @@ impl Handler<StoredSampleJob> for Sampling {
     }
 }
 
-/// Draws the sample that `job` wants.
+fn size(job: &SampleJob) -> usize {
+    usize::try_from(job.size).unwrap_or(usize::MAX)
+}
+
+/// Completes the sample that `job` wants with molecules that are not among those `ready`.
+///
+/// With nothing ready, the job's seed alone says which molecules it becomes.
 ///
 /// # Errors
 /// Fails when the network cannot be evaluated, which another attempt may mend.
-pub fn draw(models: &Models, job: &SampleJob, budget: &Budget) -> Result<Ended<Drawn>, SampleError> {
-    let Some(model) = models.choose(job.model_id.as_deref()) else {
-        let model_id = job.model_id.clone().unwrap_or_default();
-        return Ok(Ended::Refused(Problem::UnknownModel { model_id }));
-    };
-    let model_id = model.pack().id.clone();
-    Span::current().record("model.id", &model_id);
-    let size = usize::try_from(job.size).unwrap_or(usize::MAX);
-    match model.sample(size, job.seed, budget) {
-        Ok(smiles) => Ok(Ended::Done(Drawn { model_id, smiles })),
-        Err(SampleError::SizeUnreachable { reached, .. }) => {
-            let reached = u32::try_from(reached).unwrap_or(u32::MAX);
-            Ok(Ended::Refused(Problem::SizeUnreachable { model_id, wanted: job.size, reached }))
+pub fn draw(
+    model: &Model,
+    ready: Vec<String>,
+    job: &SampleJob,
+    budget: &Budget,
+) -> Result<Ended<Drawn>, SampleError> {
+    let (size, model_id) = (size(job), model.id().to_owned());
+    let mut known: HashSet<String> = ready.iter().cloned().collect();
+    let already = ready.len();
+    let mut smiles = ready;
+    let mut ended = Ok(());
+    for round in 0..ROUNDS {
+        if smiles.len() >= size || ended.is_err() {
+            break;
         }
+        match model.sampler.sample(size - smiles.len(), job.seed.wrapping_add(round), budget) {
+            Ok(drawn) => smiles.extend(drawn.into_iter().filter(|one| known.insert(one.clone()))),
+            Err(fault) => ended = Err(fault),
+        }
+    }
+    tracing::Span::current().record("sample.drawn", smiles.len() - already);
+    match ended {
+        Ok(()) if smiles.len() == size => Ok(Ended::Done(Drawn { model_id, smiles })),
         Err(SampleError::Interrupted) if budget.cancelled.load(Ordering::Acquire) => Ok(Ended::Cancelled),
         Err(SampleError::Interrupted) => Ok(Ended::Refused(Problem::DeadlinePassed)),
+        Ok(()) => Ok(unreachable(model_id, job, smiles.len())),
+        Err(SampleError::SizeUnreachable { reached, .. }) => {
+            Ok(unreachable(model_id, job, smiles.len().max(reached)))
+        }
         Err(fault) => Err(fault),
     }
+}
+
+fn unreachable(model_id: String, job: &SampleJob, reached: usize) -> Ended<Drawn> {
+    let reached = u32::try_from(reached).unwrap_or(u32::MAX);
+    Ended::Refused(Problem::SizeUnreachable { model_id, wanted: job.size, reached })
 }

@@ -181,7 +181,11 @@ impl Worker {
 pub fn config(slots: usize) -> WorkerConfig {
     WorkerConfig {
         slots,
-        models: vec![LiveModel { model_id: "toy_model".to_owned(), relative_cost: 1.0 }],
+        models: vec![LiveModel {
+            model_id: "toy_model".to_owned(),
+            relative_cost: 1.0,
+            card: serde_json::json!({"description": "a toy"}),
+        }],
         beat: Duration::from_millis(200),
         heartbeat: Duration::from_millis(400),
         grace: Duration::from_secs(10),

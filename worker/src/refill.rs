@@ -1,0 +1,183 @@
+//! Keeping the reservoir full while nobody asks for samples.
+//!
+//! A model is filled once its level falls under the low-water mark, and then up to the brim. A block being made
+//! is given up when a job comes, so that requests are not slowed. Several processes may fill one model; they
+//! overshoot by a block each at most.
+
+use std::{
+    collections::BTreeSet,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use generator::{Budget, SampleError};
+use sqlx::PgPool;
+use tokio::sync::watch;
+use tracing::{error, info, warn};
+
+use crate::{
+    Models,
+    reservoir::{self, BLOCK},
+    resources::Model,
+};
+
+/// Refilling starts when less than this part of the reservoir is left.
+const LOW_WATER: f64 = 0.9;
+/// How often the levels are looked at when nothing is to be done.
+const LOOK: Duration = Duration::from_secs(2);
+/// Pause after the database refused a block: a full disk does not empty itself.
+const AFTER_FAILURE: Duration = Duration::from_secs(30);
+
+/// How many jobs of this process run; refilling waits while there are any.
+#[derive(Debug, Clone)]
+pub struct Activity(watch::Sender<usize>);
+
+impl Default for Activity {
+    fn default() -> Self {
+        Self(watch::Sender::new(0))
+    }
+}
+
+impl Activity {
+    /// Counts a job until the result is dropped.
+    #[must_use]
+    pub fn begin(&self) -> Active {
+        self.0.send_modify(|jobs| *jobs += 1);
+        Active(self.0.clone())
+    }
+
+    async fn idle(&self) {
+        // The sender is ours, so the channel cannot be closed.
+        let _ = self.0.subscribe().wait_for(|jobs| *jobs == 0).await;
+    }
+
+    async fn busy(&self) {
+        let _ = self.0.subscribe().wait_for(|jobs| *jobs > 0).await;
+    }
+}
+
+/// A running job.
+#[derive(Debug)]
+pub struct Active(watch::Sender<usize>);
+
+impl Drop for Active {
+    fn drop(&mut self) {
+        self.0.send_modify(|jobs| *jobs -= 1);
+    }
+}
+
+/// Refills the reservoir of each model up to `capacity` molecules; runs until dropped.
+pub async fn refill(pool: PgPool, models: Arc<Models>, capacity: usize, activity: Activity) {
+    for model in models.iter() {
+        match reservoir::drop_other_versions(&pool, model).await {
+            Ok(0) => {}
+            Ok(blocks) => info!(model.id = model.id(), blocks, "dropped molecules of another version"),
+            Err(fault) => warn!("could not drop molecules of other versions: {fault}"),
+        }
+    }
+    let mut filler = Filler { pool, capacity, activity, filling: BTreeSet::new(), given_up: BTreeSet::new() };
+    loop {
+        filler.activity.idle().await;
+        let pause = match filler.round(&models).await {
+            Ok(true) => continue,
+            Ok(false) => LOOK,
+            Err(fault) => {
+                warn!("could not refill the reservoir: {fault}");
+                AFTER_FAILURE
+            }
+        };
+        tokio::time::sleep(pause).await;
+    }
+}
+
+struct Filler {
+    pool: PgPool,
+    capacity: usize,
+    activity: Activity,
+    /// Models between the low-water mark and the brim, on the way up.
+    filling: BTreeSet<String>,
+    /// Models that cannot give a block of distinct molecules.
+    given_up: BTreeSet<String>,
+}
+
+impl Filler {
+    /// Makes a block for each model that wants one; false when none did.
+    async fn round(&mut self, models: &Arc<Models>) -> Result<bool, sqlx::Error> {
+        reservoir::drop_orphans(&self.pool).await?;
+        let levels = reservoir::levels(&self.pool).await?;
+        let mut worked = false;
+        for model in models.iter() {
+            if !self.wants(model, levels.of(model)) {
+                continue;
+            }
+            worked = true;
+            match make(model, &self.activity).await {
+                Ok(block) => reservoir::put(&mut *self.pool.acquire().await?, model, &block).await?,
+                Err(NoBlock::JobCame) => break,
+                Err(NoBlock::Fault(fault)) => {
+                    error!(model.id = model.id(), "no molecules are kept ready of this model: {fault}");
+                    self.given_up.insert(model.id().to_owned());
+                }
+            }
+        }
+        Ok(worked)
+    }
+
+    fn wants(&mut self, model: &Model, level: usize) -> bool {
+        if self.given_up.contains(model.id()) {
+            return false;
+        }
+        if level >= self.capacity {
+            if self.filling.remove(model.id()) {
+                info!(model.id = model.id(), molecules = level, "the reservoir is full");
+            }
+            return false;
+        }
+        // In f64 a level is exact.
+        if (level as f64) < self.capacity as f64 * LOW_WATER {
+            self.filling.insert(model.id().to_owned());
+        }
+        self.filling.contains(model.id())
+    }
+}
+
+/// Why there is no block.
+enum NoBlock {
+    /// A job came; it goes first.
+    JobCame,
+    Fault(String),
+}
+
+/// Makes a block, unless a job comes meanwhile.
+async fn make(model: &Arc<Model>, activity: &Activity) -> Result<Vec<String>, NoBlock> {
+    let stop = StopOnDrop::default();
+    let budget = Budget { deadline: None, cancelled: Arc::clone(&stop.0) };
+    let maker = Arc::clone(model);
+    let mut work = tokio::task::spawn_blocking(move || maker.sampler.sample(BLOCK, rand::random(), &budget));
+    let ended = tokio::select! {
+        ended = &mut work => ended,
+        () = activity.busy() => {
+            drop(stop);
+            work.await
+        }
+    };
+    match ended {
+        Ok(Ok(block)) => Ok(block),
+        Ok(Err(SampleError::Interrupted)) => Err(NoBlock::JobCame),
+        Ok(Err(fault)) => Err(NoBlock::Fault(fault.to_string())),
+        Err(panic) => Err(NoBlock::Fault(panic.to_string())),
+    }
+}
+
+/// Stops the work when its waiter is gone.
+#[derive(Default)]
+struct StopOnDrop(Arc<AtomicBool>);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+    }
+}

@@ -21,6 +21,7 @@ import numpy as np
 from rdkit import Chem, RDLogger
 from rdkit.Chem import AllChem, rdFingerprintGenerator
 
+import explain_reactions
 import prepare_templates
 from evaluate_policy import Ranker
 
@@ -74,17 +75,25 @@ class General:
     """The hand-written templates, run forwards: at which other sites could the same reaction have happened?"""
 
     def __init__(self, path: Path) -> None:
-        good, _ = prepare_templates.read_by_hand(path, {})
-        self.templates = [prepare_templates.Forward(text) for _, text, _ in good]
+        self.by_balance: dict[tuple, list[prepare_templates.Forward]] = collections.defaultdict(list)
+        for line in path.read_text(encoding="utf-8").splitlines():
+            if line and not line.startswith("#"):
+                _, _, plain, product, precursors = line.split("\t")
+                text = prepare_templates.grouped(plain)
+                key = explain_reactions.balance(Chem.MolFromSmiles(product), Chem.MolFromSmiles(precursors))
+                if text is not None:
+                    self.by_balance[key].append(prepare_templates.Forward(text))
 
-    def elsewhere(self, mols: list[Chem.Mol], product: str) -> list[str]:
+    def elsewhere(self, mols: list[Chem.Mol], product: Chem.Mol) -> list[str]:
         """Lists what templates that make the product make of the same molecules besides."""
+        smiles = Chem.MolToSmiles(product)
         found: set[str] = set()
-        for template in self.templates:
+        together = Chem.MolFromSmiles(".".join(Chem.MolToSmiles(mol) for mol in mols))
+        for template in self.by_balance.get(explain_reactions.balance(product, together), []):
             arranged = template.arrange(mols)
             made = template.products(arranged, MAX_OUTCOMES) if arranged else []
-            if product in made:
-                found.update(other for other in made if other != product)
+            if smiles in made:
+                found.update(other for other in made if other != smiles)
         return sorted(found)
 
 
@@ -154,7 +163,7 @@ def main() -> None:
         if number % 20000 == 19999:
             examples.write(args.out)
         parts = [Chem.MolFromSmiles(part) for part in precursors.split(".")]
-        elsewhere = general.elsewhere(parts, product)
+        elsewhere = general.elsewhere(parts, product_mol)
         for other in rng.sample(elsewhere, min(MAX_NEGATIVES, len(elsewhere))):
             add(other, written, "replay", text)
         turned = forward(text)

@@ -1,7 +1,8 @@
 """Writes the precedents of every template: fingerprints of products that recorded reactions of it made.
 
 The decision that matters: eight products say enough about where a template has been used, if they differ. They are
-chosen greedily, each time the one least similar to those chosen, from at most sixty-four of the template's reactions.
+chosen greedily, each time the one least similar to those chosen, from at most sixty-four of the template's reactions. A template that no reaction has as its
+own, written by hand mostly, takes those it explains.
 Fingerprints are folded from 2048 to 512 bits, so that all of them together stay under six megabytes.
 """
 
@@ -47,23 +48,25 @@ def diverse(bits: np.ndarray, size: int) -> list[int]:
 def main() -> None:
     """Writes `starts` [templates + 1] and `bits` [precedents, 64]: byte k, bit j is folded bit 8k + j."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--reactions", type=Path, required=True, help="reactions.tsv.gz of prepare_templates.py")
+    parser.add_argument("--reactions", type=Path, required=True, help="explained.tsv.gz of explain_reactions.py")
     parser.add_argument("--templates", type=int, required=True, help="how many templates the library has")
     parser.add_argument("--out", type=Path, required=True, help="precedents.safetensors to write")
     args = parser.parse_args()
     RDLogger.DisableLog("rdApp.*")
     products: dict[int, list[str]] = collections.defaultdict(list)
+    explained: dict[int, list[str]] = collections.defaultdict(list)
     with gzip.open(args.reactions, "rt", encoding="utf-8") as lines:
         for line in lines:
             part, product, _, rows = line.rstrip("\n").split("\t")
             if part == "train" and rows:
-                row = int(rows.split(",")[0])
-                if len(products[row]) < CANDIDATES:
-                    products[row].append(product)
+                own, *others = map(int, rows.split(","))
+                for row, known in ((own, products), *((other, explained) for other in others)):
+                    if len(known[row]) < CANDIDATES:
+                        known[row].append(product)
     generator = rdFingerprintGenerator.GetMorganGenerator(radius=2, fpSize=prepare_templates.FINGERPRINT_BITS)
     starts, chosen = [0], []
     for row in range(args.templates):
-        mols = [Chem.MolFromSmiles(smiles) for smiles in dict.fromkeys(products[row])]
+        mols = [Chem.MolFromSmiles(smiles) for smiles in dict.fromkeys(products[row] or explained[row])]
         if mols:
             bits = folded(np.array([generator.GetFingerprintAsNumPy(mol) for mol in mols], bool))
             chosen.extend(bits[diverse(bits, PER_TEMPLATE)])

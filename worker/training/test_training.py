@@ -274,7 +274,7 @@ def test_the_competing_site_of_the_same_reaction_is_a_negative() -> None:
     general = feasibility_examples.General(HERE / "medicinal_chemistry.tsv")
     parts = [Chem.MolFromSmiles(smiles) for smiles in ("CC(=O)O", "NCC1CCC(N)CC1")]
 
-    elsewhere = general.elsewhere(parts, Chem.CanonSmiles("CC(=O)NCC1CCC(N)CC1"))
+    elsewhere = general.elsewhere(parts, Chem.MolFromSmiles("CC(=O)NCC1CCC(N)CC1"))
 
     assert elsewhere == [Chem.CanonSmiles("CC(=O)NC1CCC(CN)CC1")]
 

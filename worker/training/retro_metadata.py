@@ -1,0 +1,60 @@
+"""Writes metadata.json of the retrosynthesis pack from the figures of the other scripts."""
+
+import argparse
+import datetime
+import gzip
+import json
+from pathlib import Path
+
+from pack import write_json
+
+import prepare_templates
+
+
+def main() -> None:
+    """Counts what the pack was made from and joins it with measured figures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--pack", type=Path, required=True)
+    parser.add_argument("--reactions", type=Path, required=True, help="explained.tsv.gz of explain_reactions.py")
+    parser.add_argument("--policy", type=Path, required=True, help="output of evaluate_policy.py")
+    parser.add_argument("--feasibility", type=Path, required=True, help="figures of train_feasibility.py")
+    parser.add_argument("--recorded-lost", type=float, default=0.03, help="share of true reactions the threshold may refuse")
+    args = parser.parse_args()
+    config = json.loads((args.pack / "config.json").read_text(encoding="utf-8"))
+    library = prepare_templates.read_library(args.pack / "templates.csv.gz")
+    if len(library) != config["n_templates"]:
+        raise SystemExit(f"{len(library)} templates, but the network has {config['n_templates']} outputs")
+    with gzip.open(args.reactions, "rt", encoding="utf-8") as lines:
+        rows = [line.rstrip("\n").split("\t") for line in lines]
+    train = [row for row in rows if row[0] == "train"]
+    explained = sum(bool(row[3]) for row in train)
+    feasibility = json.loads(args.feasibility.read_text(encoding="utf-8"))
+    rejection = next(row for row in feasibility["test"]["rejection"] if row["recorded_lost"] == args.recorded_lost)
+    policy = json.loads(args.policy.read_text(encoding="utf-8"))
+    write_json(
+        args.pack / "metadata.json",
+        {
+            "id": "uspto_retro",
+            "description": "Retrosynthesis templates, the network that ranks them, feasibility filter and precedents",
+            "created": datetime.datetime.now(datetime.UTC).date().isoformat(),
+            "architecture": f"Morgan r2 2048 -> {config['hidden_size']} ELU -> {len(library)} templates",
+            "training_data": (
+                f"{len(train):,} reactions of Lowe's USPTO extraction, {explained:,} of them explained by a template; "
+                "see README.md"
+            ),
+            "licence": "CC0-1.0",
+            "metrics": {"uspto50k_val": policy},
+            "feasibility": {
+                "file": "feasibility.safetensors",
+                "split": "by template: 8 tenths training, 1 calibration, 1 test; the figures are the test part's",
+                "threshold": rejection["threshold"],
+                "recorded_reactions_lost_at_threshold": args.recorded_lost,
+                **feasibility,
+            },
+            "precedents": {"file": "precedents.safetensors", "bits": 512, "per_template": "up to 8, chosen to differ"},
+        },
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -7,7 +7,7 @@ use axum::{
     http::Uri,
     middleware,
     response::{IntoResponse, Response},
-    routing::{MethodRouter, get, post},
+    routing::{MethodRouter, delete, get, post},
 };
 use sqlx::PgPool;
 use tower_http::catch_panic::CatchPanicLayer;
@@ -16,7 +16,7 @@ use crate::{
     auth::{self, Accounts, Keys, KeysError, Passwords, Throttle},
     config::Config,
     docs,
-    endpoints::{health, samples, treesearch},
+    endpoints::{health, models, samples, treesearch},
     error::ApiError,
     limits::{Limits, Operation},
     observe::observe,
@@ -79,8 +79,11 @@ pub fn router(app: Arc<App>) -> Router {
         )
         .route(
             "/generator/v1/samples/{sample_id}",
-            guarded(Operation::RetrieveSample, get(samples::retrieve)),
+            guarded(Operation::RetrieveSample, get(samples::retrieve))
+                .merge(guarded(Operation::DeleteSample, delete(samples::delete))),
         )
+        .route("/generator/v1/models", guarded(Operation::ListModels, get(models::list)))
+        .route("/generator/v1/models/{model_id}", guarded(Operation::RetrieveModel, get(models::retrieve)))
         .route("/synth/v1/treesearch", guarded(Operation::CreateTreeSearch, post(treesearch::create)))
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))

@@ -20,9 +20,21 @@ pub fn answer(operation_id: &str) -> Option<Value> {
             "id": SAMPLE_ID, "object": "sample", "model_id": "druglike_gru",
             "smiles": ["CC(=O)Nc1ccc(O)cc1", "Cc1ccccc1N"], "created_at": CREATED_AT,
         })),
+        "list_models" => Some(json!({ "data": [model()], "object": "list" })),
+        "retrieve_model" => Some(model()),
         "create_tree_search" => Some(tree_search()),
         _ => None,
     }
+}
+
+fn model() -> Value {
+    json!({
+        "id": "druglike_gru", "object": "model", "molecules_ready": 200_000,
+        "description": "Drug-like molecules of 8 to 50 heavy atoms, stereo included", "created": "2026-01-02",
+        "architecture": "GRU, 1 x 512, 48 SMILES tokens", "training_data": "844,803 molecules of public sets",
+        "licence": "CC-BY-SA-3.0",
+        "metrics": { "temperature_1": { "validity": 0.9, "uniqueness": 0.9999, "novelty": 0.99 } },
+    })
 }
 
 /// Paracetamol from 4-aminophenol in one step, from a vendor that does not exist.

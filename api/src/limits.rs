@@ -19,12 +19,15 @@ use crate::{config::Rates, error::whole_seconds};
 
 type Limiter = RateLimiter<String, DefaultKeyedStateStore<String>, DefaultClock, StateInformationMiddleware>;
 
-/// The operations of the contract.
+/// The operations that need a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
     ListSamples,
     CreateSample,
     RetrieveSample,
+    DeleteSample,
+    ListModels,
+    RetrieveModel,
     CreateTreeSearch,
 }
 
@@ -34,6 +37,8 @@ impl Operation {
         match self {
             Self::ListSamples | Self::RetrieveSample => Some(contract::scope::SAMPLES_READ),
             Self::CreateSample => Some(contract::scope::SAMPLES_CREATE),
+            Self::DeleteSample => Some(contract::scope::SAMPLES_DELETE),
+            Self::ListModels | Self::RetrieveModel => Some(contract::scope::MODELS_READ),
             Self::CreateTreeSearch => None,
         }
     }
@@ -42,7 +47,8 @@ impl Operation {
 /// The limiters of this process.
 pub struct Limits {
     samples_create: Option<Ration>,
-    samples_read: Option<Ration>,
+    /// Everything that costs little.
+    reads: Option<Ration>,
     treesearch: Option<Ration>,
 }
 
@@ -72,7 +78,7 @@ impl Limits {
     pub fn new(rates: Rates) -> Self {
         Self {
             samples_create: Ration::new("samples-create", rates.samples_create),
-            samples_read: Ration::new("samples-read", rates.samples_read),
+            reads: Ration::new("reads", rates.samples_read),
             treesearch: Ration::new("treesearch", rates.treesearch),
         }
     }
@@ -80,7 +86,11 @@ impl Limits {
     /// Takes one request of `operation` from the ration of `account_id`.
     pub fn take(&self, operation: Operation, account_id: &str) -> Headroom {
         let ration = match operation {
-            Operation::ListSamples | Operation::RetrieveSample => &self.samples_read,
+            Operation::ListSamples
+            | Operation::RetrieveSample
+            | Operation::DeleteSample
+            | Operation::ListModels
+            | Operation::RetrieveModel => &self.reads,
             Operation::CreateSample => &self.samples_create,
             Operation::CreateTreeSearch => &self.treesearch,
         };

@@ -31,11 +31,15 @@ use crate::{app::App, endpoints, error::ApiError, examples};
         endpoints::samples::list,
         endpoints::samples::create,
         endpoints::samples::retrieve,
+        endpoints::samples::delete,
+        endpoints::models::list,
+        endpoints::models::retrieve,
         endpoints::treesearch::create,
     ),
     components(schemas(ErrorBody, ErrorItem, Location, SampleList)),
     tags(
         (name = "samples", description = "Samples of generated molecules."),
+        (name = "models", description = "Generative models; an extension."),
         (name = "tree search", description = "Synthesis routes to a target molecule."),
     ),
 )]
@@ -47,7 +51,7 @@ pub fn document() -> Document {
     let mut document = Api::openapi();
     add_security(&mut document, "");
     for (path, item) in &mut document.paths.paths {
-        for operation in [&mut item.get, &mut item.post].into_iter().flatten() {
+        for operation in [&mut item.get, &mut item.post, &mut item.delete].into_iter().flatten() {
             complete(path, operation);
         }
     }
@@ -100,10 +104,12 @@ fn add_security(document: &mut Document, base: &str) {
 fn complete(path: &str, operation: &mut Operation) {
     let takes_body = operation.request_body.is_some();
     let is_search = path.starts_with("/synth");
-    let needed: &[&str] = match (is_search, takes_body) {
-        (true, _) => &[],
-        (false, true) => &[scope::SAMPLES_CREATE],
-        (false, false) => &[scope::SAMPLES_READ],
+    let needed: &[&str] = match operation.operation_id.as_deref() {
+        Some("create_tree_search") => &[],
+        Some("create_sample") => &[scope::SAMPLES_CREATE],
+        Some("delete_sample") => &[scope::SAMPLES_DELETE],
+        Some("list_models" | "retrieve_model") => &[scope::MODELS_READ],
+        _ => &[scope::SAMPLES_READ],
     };
     let flow = if is_search { "oauth2_code" } else { "oauth2_implicit" };
     operation.security = Some(vec![
@@ -129,6 +135,8 @@ fn complete(path: &str, operation: &mut Operation) {
     };
     if path.ends_with("{sample_id}") {
         add("404", null("No sample of the caller has this id."));
+    } else if path.ends_with("{model_id}") {
+        add("404", null("No live sampler has a model of this id."));
     } else {
         add("400", null("The request names something that is not there, or contradicts itself."));
     }

@@ -6,12 +6,14 @@
 
 mod error;
 mod job;
+mod model;
 mod sample;
 pub mod scope;
 mod treesearch;
 
 pub use error::{ErrorBody, ErrorItem, Location};
 pub use job::{JobId, Problem, SampleJob, StoredSampleJob, StoredTreeSearchJob, TreeSearchJob};
+pub use model::{Model, ModelCard, ModelList, ModelObject};
 pub use sample::{
     ListObject, MAX_SAMPLE_SIZE, NotASampleId, Sample, SampleId, SampleList, SampleListItem, SampleObject,
     SampleRequest,

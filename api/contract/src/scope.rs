@@ -4,6 +4,10 @@
 pub const SAMPLES_READ: &str = "generator_api.samples:read";
 /// Create samples.
 pub const SAMPLES_CREATE: &str = "generator_api.samples:create";
+/// Delete samples.
+pub const SAMPLES_DELETE: &str = "generator_api.samples:delete";
+/// Read models.
+pub const MODELS_READ: &str = "generator_api.models:read";
 /// Ask for a refresh token.
 pub const OFFLINE_ACCESS: &str = "offline_access";
 
@@ -12,9 +16,9 @@ pub const ALL: [(&str, &str); 12] = [
     (SAMPLES_CREATE, "Create samples"),
     (SAMPLES_READ, "Read samples"),
     ("generator_api.samples:update", "Update samples"),
-    ("generator_api.samples:delete", "Delete samples"),
+    (SAMPLES_DELETE, "Delete samples"),
     ("generator_api.models:create", "Create models"),
-    ("generator_api.models:read", "Read models"),
+    (MODELS_READ, "Read models"),
     ("generator_api.models:update", "Update models"),
     ("generator_api.models:delete", "Delete models"),
     ("email", "Access to the user's email address"),

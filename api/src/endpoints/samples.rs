@@ -1,4 +1,4 @@
-//! Samples: list, create, retrieve.
+//! Samples: list, create, retrieve, delete.
 
 mod table;
 
@@ -7,25 +7,22 @@ use std::{collections::HashSet, sync::Arc};
 use axum::{
     Json,
     extract::{Path, Request, State, rejection::PathRejection},
-    http::Uri,
+    http::{StatusCode, Uri},
     response::Response,
 };
 use contract::{ErrorItem, MAX_SAMPLE_SIZE, Sample, SampleList, SampleObject, SampleRequest};
 
-use super::misfit;
+use super::{MAX_ID, misfit, path_word};
 use crate::{
     app::App,
     auth::Caller,
     error::ApiError,
-    fields::{Faults, Fields, Input, integer, nullable, word},
+    fields::{Faults, Fields, integer, nullable, word},
     gzip, jobs,
     request::{json_body, query_pairs},
     words::is_word,
 };
 use table::{Page, SampleRow};
-
-/// The longest id in a path or a cursor.
-const MAX_ID: usize = 255;
 
 /// Returns samples without their structures, newest first.
 #[utoipa::path(
@@ -137,7 +134,7 @@ pub async fn retrieve(
     request: Request,
 ) -> Result<Response, ApiError> {
     let mut faults = Faults::default();
-    let id = parse_id(path, &mut faults);
+    let id = path_word("sample_id", path, &mut faults);
     Fields::query(query_pairs(request.uri()), &mut faults).finish();
     let id = faults.settle(id)?;
 
@@ -146,12 +143,30 @@ pub async fn retrieve(
     gzip::body(request.headers(), app.config.gzip_body, &sample).await
 }
 
-fn parse_id(path: Result<Path<String>, PathRejection>, faults: &mut Faults) -> Option<String> {
-    // What is no UTF-8 is no word either.
-    let text = path.map_or_else(|_| "\u{fffd}".to_owned(), |Path(text)| text);
-    word(1, Some(MAX_ID))(&Input::Query(text))
-        .map_err(|fault| faults.push(fault.at(["path".into(), "sample_id".into()])))
-        .ok()
+/// Deletes a sample.
+#[utoipa::path(
+    delete, path = "/generator/v1/samples/{sample_id}", tag = "samples", operation_id = "delete_sample",
+    description = "Deletes a sample with all its structures, for good. An extension.",
+    summary = "Delete a sample",
+    params(("sample_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
+        description = "Id of the sample.")),
+    responses((status = 204, description = "The sample is gone.")),
+)]
+pub async fn delete(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    path: Result<Path<String>, PathRejection>,
+    uri: Uri,
+) -> Result<StatusCode, ApiError> {
+    let mut faults = Faults::default();
+    let id = path_word("sample_id", path, &mut faults);
+    Fields::query(query_pairs(&uri), &mut faults).finish();
+    let id = faults.settle(id)?;
+
+    match table::delete(&app.pool, &caller.account_id, &id).await? {
+        true => Ok(StatusCode::NO_CONTENT),
+        false => Err(ApiError::NotFound),
+    }
 }
 
 /// The sample of `row`, if it fits the response schema and has the `size` asked for.

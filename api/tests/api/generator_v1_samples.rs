@@ -231,10 +231,10 @@ async fn a_spent_rate_limit_is_429_and_the_headers_tell() {
     let other_account = answer(service.request_as(&account, Method::GET, SAMPLES).await).await;
 
     assert_eq!((first.status, second.status, third.status), (200, 404, 429));
-    assert_eq!(first.header("ratelimit-policy"), "\"samples-read\";q=2;w=60");
-    assert_eq!(first.header("ratelimit"), "\"samples-read\";r=1;t=30");
-    assert_eq!(second.header("ratelimit"), "\"samples-read\";r=0;t=60");
-    assert_eq!(third.header("ratelimit"), "\"samples-read\";r=0;t=30");
+    assert_eq!(first.header("ratelimit-policy"), "\"reads\";q=2;w=60");
+    assert_eq!(first.header("ratelimit"), "\"reads\";r=1;t=30");
+    assert_eq!(second.header("ratelimit"), "\"reads\";r=0;t=60");
+    assert_eq!(third.header("ratelimit"), "\"reads\";r=0;t=30");
     assert_eq!(third.header("retry-after"), "30");
     assert_eq!(third.faults(), [(String::new(), "rate_limited".to_owned())]);
     assert_eq!((other_operation.status, other_account.status), (200, 200));

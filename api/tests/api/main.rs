@@ -7,6 +7,7 @@
 
 mod auth_bearer;
 mod auth_token;
+mod generator_v1_models;
 mod generator_v1_samples;
 mod generator_v1_samples_bad_input;
 mod process;

@@ -38,10 +38,17 @@ impl Service {
     pub async fn start_with(settings: &[(&str, &str)]) -> Self {
         let mut service = Self::start_without_workers(settings).await;
         let config = || WorkerConfig { slots: 4, ..WorkerConfig::default() };
+        let card = |id| match id {
+            "druglike_gru" => json!({
+                "description": "drugs", "created": "2026-01-02", "architecture": "GRU", "licence": "MIT",
+                "metrics": { "temperature_1": { "validity": 0.97 } }, "relative_cost": 1.0,
+            }),
+            _ => json!({}),
+        };
         let models = ["druglike_gru", "slow_model", "poor_model", "stingy_model"].map(|id| LiveModel {
             model_id: id.to_owned(),
             relative_cost: 1.0,
-            card: serde_json::json!({}),
+            card: card(id),
         });
         let sampler = WorkerConfig { models: models.into(), ..config() };
         let (pool, other) = (service.pool.clone(), service.pool.clone());

@@ -130,3 +130,13 @@ async fn newer(
     .fetch_all(pool)
     .await
 }
+
+/// Deletes the sample; false if there is none.
+pub async fn delete(pool: &PgPool, account_id: &str, id: &str) -> Result<bool, sqlx::Error> {
+    let done = sqlx::query("delete from samples where account_id = $1 and id = $2")
+        .bind(account_id)
+        .bind(id)
+        .execute(pool)
+        .await?;
+    Ok(done.rows_affected() > 0)
+}

@@ -1,0 +1,84 @@
+//! Generative models: list, retrieve. An extension of the contract.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use axum::{
+    Json,
+    extract::{Path, State, rejection::PathRejection},
+    http::Uri,
+};
+use contract::{Model, ModelCard, ModelList};
+use queue::LiveModel;
+use sqlx::PgPool;
+
+use super::path_word;
+use crate::{
+    app::App,
+    auth::Caller,
+    error::ApiError,
+    fields::{Faults, Fields},
+    request::query_pairs,
+};
+
+/// Returns the models that samples can be drawn from.
+#[utoipa::path(
+    get, path = "/generator/v1/models", tag = "models", operation_id = "list_models",
+    description = "The models that samples can be drawn from, by id. An extension.",
+    summary = "List models",
+    responses((status = 200, description = "The models.", body = ModelList)),
+)]
+pub async fn list(State(app): State<Arc<App>>, _: Caller, uri: Uri) -> Result<Json<ModelList>, ApiError> {
+    let mut faults = Faults::default();
+    Fields::query(query_pairs(&uri), &mut faults).finish();
+    faults.settle(Some(()))?;
+
+    Ok(Json(ModelList { data: models(&app).await?, object: Default::default() }))
+}
+
+/// Returns a model.
+#[utoipa::path(
+    get, path = "/generator/v1/models/{model_id}", tag = "models", operation_id = "retrieve_model",
+    description = "What a model is and how many of its molecules are ready. An extension.",
+    summary = "Retrieve a model",
+    params(("model_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
+        description = "Id of the model.")),
+    responses((status = 200, description = "The model.", body = Model)),
+)]
+pub async fn retrieve(
+    State(app): State<Arc<App>>,
+    _: Caller,
+    path: Result<Path<String>, PathRejection>,
+    uri: Uri,
+) -> Result<Json<Model>, ApiError> {
+    let mut faults = Faults::default();
+    let id = path_word("model_id", path, &mut faults);
+    Fields::query(query_pairs(&uri), &mut faults).finish();
+    let id = faults.settle(id)?;
+
+    models(&app).await?.into_iter().find(|model| model.id == id).map(Json).ok_or(ApiError::NotFound)
+}
+
+/// What live samplers have loaded.
+async fn models(app: &App) -> Result<Vec<Model>, ApiError> {
+    let mut ready = ready(&app.pool).await?;
+    let live = app.queue.live_models().await?;
+    Ok(live.into_iter().map(|live| model(ready.remove(&live.model_id), live)).collect())
+}
+
+fn model(ready: Option<i64>, LiveModel { model_id, card, .. }: LiveModel) -> Model {
+    let card = serde_json::from_value(card).unwrap_or_else(|fault| {
+        tracing::warn!(model.id = %model_id, "the card of the model cannot be read: {fault}");
+        ModelCard::default()
+    });
+    let molecules_ready = ready.unwrap_or(0).unsigned_abs();
+    Model { id: model_id, object: Default::default(), molecules_ready, card }
+}
+
+/// Molecules in the reservoir, by model.
+async fn ready(pool: &PgPool) -> Result<BTreeMap<String, i64>, sqlx::Error> {
+    let rows: Vec<(String, i64)> =
+        sqlx::query_as("select model_id, sum(molecules)::bigint from reservoir_blocks group by model_id")
+            .fetch_all(pool)
+            .await?;
+    Ok(rows.into_iter().collect())
+}

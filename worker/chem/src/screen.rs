@@ -3,7 +3,8 @@
 //! What a template asks of an atom is lowered to one 64-bit mask: element, aromaticity, degree, hydrogens and
 //! charge, each a group of bits. An atom of the molecule has one bit set in every group and fits when the mask
 //! has all of them. Conditions that have no bit (rings, recursion, isotopes) are taken as fulfilled and stereo is
-//! ignored, so the screen may say "perhaps" where chematic says no, but never "no" where chematic says yes.
+//! ignored, so the screen may say "perhaps" where chematic says no, but never "no" where chematic says yes. Where
+//! every condition has its bits the screen is exact, and its matches are the pattern's.
 
 use chematic::core::{BondOrder, Element, Molecule as Graph};
 use chematic::smarts::{AtomPrimitive, AtomQuery, BondPrimitive, BondQuery, QueryMolecule};
@@ -115,7 +116,14 @@ fn charge_bit(charge: i8) -> u64 {
 #[derive(Debug)]
 pub(crate) struct Screen {
     steps: Vec<Step>,
+    /// The pattern's atom of each step.
+    atoms: Vec<usize>,
+    exact: bool,
 }
+
+/// The search for matches was given up: there are too many ways to try.
+#[derive(Debug)]
+pub(crate) struct TooManySteps;
 
 #[derive(Debug)]
 struct Step {
@@ -133,7 +141,11 @@ impl Screen {
         if count > MAX_PATTERN {
             return None;
         }
-        let masks: Vec<u64> = query.atoms.iter().map(|atom| atom_mask(&atom.query).0).collect();
+        let (masks, exact): (Vec<u64>, Vec<bool>) =
+            query.atoms.iter().map(|atom| atom_mask(&atom.query)).unzip();
+        let exact =
+            exact.into_iter().all(|exact| exact) && query.bonds.iter().all(|bond| bond_mask(&bond.query).1);
+        let mut atoms = Vec::with_capacity(count);
         let mut place: Vec<Option<u8>> = vec![None; count];
         let mut steps = Vec::with_capacity(count);
         while steps.len() < count {
@@ -154,24 +166,55 @@ impl Screen {
                 .map(|(place, mask, _)| (place, mask));
             place[atom] = u8::try_from(steps.len()).ok();
             steps.push(Step { mask: masks[atom], parent, closures });
+            atoms.push(atom);
         }
-        Some(Self { steps })
+        Some(Self { steps, atoms, exact })
     }
 
     /// Whether the pattern may occur in `target`: false is certain.
     pub fn may_match(&self, target: &Target) -> bool {
+        let mut found = false;
+        let searched = self.search(target, &mut |_| {
+            found = true;
+            true
+        });
+        found || searched.is_err()
+    }
+
+    /// Whether what the screen finds are the pattern's matches, no more.
+    pub fn is_exact(&self) -> bool {
+        self.exact
+    }
+
+    /// Calls `visit` with every match until it says to stop: the atom of the target for each of the pattern's.
+    pub fn matches(
+        &self,
+        target: &Target,
+        visit: &mut dyn FnMut(&[usize]) -> bool,
+    ) -> Result<(), TooManySteps> {
+        let mut images = vec![0; self.atoms.len()];
+        self.search(target, &mut |found| {
+            for (&atom, &image) in self.atoms.iter().zip(found) {
+                images[atom] = usize::from(image);
+            }
+            visit(&images)
+        })
+    }
+
+    fn search(&self, target: &Target, found: &mut dyn FnMut(&[u8]) -> bool) -> Result<(), TooManySteps> {
         let mut candidates = [0u128; MAX_PATTERN];
         for (step, candidates) in self.steps.iter().zip(&mut candidates) {
             for (atom, features) in target.features.iter().enumerate() {
                 *candidates |= u128::from(features & !step.mask == 0) << atom;
             }
             if *candidates == 0 {
-                return false;
+                return Ok(());
             }
         }
-        let mut matching =
-            Matching { screen: self, target, candidates, images: [0; MAX_PATTERN], used: 0, steps: 0 };
-        matching.extend(0)
+        let images = [0; MAX_PATTERN];
+        let mut matching = Matching { screen: self, target, candidates, images, used: 0, steps: 0, found };
+        matching.extend(0);
+        if matching.steps > MAX_STEPS { Err(TooManySteps) } else { Ok(()) }
     }
 }
 
@@ -200,11 +243,14 @@ struct Matching<'a> {
     images: [u8; MAX_PATTERN],
     used: u128,
     steps: u32,
+    /// Called with each match; true ends the search.
+    found: &'a mut dyn FnMut(&[u8]) -> bool,
 }
 
 impl Matching<'_> {
+    /// Places the atoms from number `depth` on; true when the search is over.
     fn extend(&mut self, depth: usize) -> bool {
-        let Some(step) = self.screen.steps.get(depth) else { return true };
+        let Some(step) = self.screen.steps.get(depth) else { return (self.found)(&self.images[..depth]) };
         self.steps += 1;
         if self.steps > MAX_STEPS {
             return true;

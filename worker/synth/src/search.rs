@@ -359,7 +359,8 @@ impl<'a> Search<'a> {
                 if outcome.precursors.len() > MAX_PRECURSORS {
                     continue;
                 }
-                let precursors: Vec<_> = outcome.precursors.into_iter().map(NewPrecursor::from).collect();
+                let mut precursors: Vec<_> = outcome.precursors.into_iter().map(NewPrecursor::from).collect();
+                precursors.sort_by(|a, b| a.smiles.cmp(&b.smiles));
                 solved |= precursors.iter().all(|precursor| block_of(&precursor.smiles).is_some());
                 self.graph.link(id, &ancestors, ranked, precursors, block_of);
             }
@@ -372,12 +373,13 @@ impl<'a> Search<'a> {
 }
 
 impl From<Precursor> for NewPrecursor {
-    fn from(precursor: Precursor) -> Self {
-        Self {
-            heavy_atoms: atoms(precursor.molecule.heavy_atoms()),
-            sources: precursor.sources.iter().map(|&source| atom(source)).collect(),
-            smiles: precursor.smiles,
-        }
+    /// Sources are those of the atoms in the order of the canonical SMILES, by which the graph names molecules.
+    fn from(Precursor { molecule, sources }: Precursor) -> Self {
+        let smiles = molecule.canonical_smiles();
+        let named = Molecule::trusted(&smiles).ok();
+        let order = named.and_then(|named| molecule.correspondence(&named)).unwrap_or_default();
+        let sources = order.into_iter().map(|at| atom(sources[at as usize])).collect();
+        Self { heavy_atoms: atoms(molecule.heavy_atoms()), sources, smiles }
     }
 }
 

@@ -7,24 +7,47 @@ use chematic::rxn::transform::TracedProduct;
 use super::duplicates::Duplicates;
 use super::{Outcome, Precursor, Template};
 use crate::correspondence;
+use crate::key::Key;
 use crate::molecule::Molecule;
 use crate::prepared::PreparedMolecule;
 
-pub(super) fn apply(template: &Template, product: &PreparedMolecule) -> Vec<Outcome> {
-    if let (Some(screen), Some(target)) = (&template.screen, product.target())
-        && !screen.may_match(target)
-    {
+pub(super) fn apply(
+    template: &Template,
+    product: &PreparedMolecule,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Vec<Outcome> {
+    if !template.may_match(product) {
         return Vec::new();
     }
-    let mut outcomes: BTreeMap<Vec<String>, Outcome> = BTreeMap::new();
+    if let (Some(quick), Some(screen)) = (&template.quick, &template.screen)
+        && let Some(outcomes) = quick.apply(screen, product, go_on)
+    {
+        return outcomes;
+    }
+    the_long_way(template, product, go_on)
+}
+
+/// Through chematic: its reactions, its sanitiser, its canonical SMILES.
+pub(super) fn the_long_way(
+    template: &Template,
+    product: &PreparedMolecule,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Vec<Outcome> {
+    let mut outcomes: BTreeMap<Vec<Key>, Outcome> = BTreeMap::new();
     let mut duplicates = Duplicates::default();
+    if !go_on() {
+        return Vec::new();
+    }
     for products in template.backward().run(&[product.molecule()]) {
+        if !go_on() {
+            break;
+        }
         if duplicates.contains(&products) {
             continue;
         }
         let Some(mut precursors) = precursors(&products) else { continue };
-        precursors.sort_by(|a, b| a.smiles.cmp(&b.smiles));
-        let key = precursors.iter().map(|precursor| precursor.smiles.clone()).collect();
+        precursors.sort_by_key(|precursor| precursor.molecule.key());
+        let key = precursors.iter().map(|precursor| precursor.molecule.key()).collect();
         outcomes.entry(key).or_insert(Outcome { precursors });
     }
     outcomes.into_values().filter(|outcome| keeps_stereo(template, product, outcome)).collect()
@@ -51,13 +74,13 @@ fn precursors(products: &[TracedProduct]) -> Option<Vec<Precursor>> {
         let mut sources =
             order.into_iter().map(|atom| product.atom_sources[atom].map(|source| source.atom.0));
         if !canonical.contains('.') {
-            precursors.push(Precursor { smiles: canonical, molecule: whole, sources: sources.collect() });
+            precursors.push(Precursor { molecule: whole, sources: sources.collect() });
             continue;
         }
         for smiles in canonical.split('.') {
             let molecule = Molecule::from_canonical(smiles.to_owned()).ok()?;
             let sources = sources.by_ref().take(molecule.atoms()).collect();
-            precursors.push(Precursor { smiles: smiles.to_owned(), molecule, sources });
+            precursors.push(Precursor { molecule, sources });
         }
     }
     Some(precursors)

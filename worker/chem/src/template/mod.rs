@@ -7,6 +7,7 @@
 mod apply;
 mod duplicates;
 mod forward;
+mod quick;
 mod text;
 
 use std::sync::OnceLock;
@@ -25,23 +26,23 @@ pub struct Template {
     screen: Option<Screen>,
     /// Whether the product side states stereo.
     states_stereo: bool,
+    /// The template as edits of a graph, where they are simple.
+    quick: Option<quick::Quick>,
     backward: OnceLock<Engine>,
     forward: OnceLock<Vec<(usize, Engine)>>,
 }
 
-/// One way to make the product: the precursors, sorted by canonical SMILES.
+/// One way to make the product: the precursors, in the order of their keys.
 #[derive(Debug, Clone)]
 pub struct Outcome {
-    /// The molecules needed, in the order of their canonical SMILES.
+    /// The molecules needed, in the order of their keys.
     pub precursors: Vec<Precursor>,
 }
 
 /// A molecule that a template cuts the product into.
 #[derive(Debug, Clone)]
 pub struct Precursor {
-    /// The canonical SMILES.
-    pub smiles: String,
-    /// The molecule, parsed from [`Self::smiles`]: atom `i` is the `i`-th atom of that string.
+    /// The molecule, its atoms in no particular order.
     pub molecule: Molecule,
     /// For each atom of [`Self::molecule`], the atom of the product it is; `None` for an atom the template adds.
     pub sources: Vec<Option<u32>>,
@@ -54,9 +55,13 @@ impl Template {
     /// Fails when there are not two sides of SMARTS.
     pub fn parse(smarts: &str) -> Result<Self, TemplateError> {
         let (text, product) = text::Sides::parse(smarts)?;
+        let screen = Screen::new(&product);
+        let states_stereo = text.product.iter().any(|side| side.contains(['@', '/', '\\']));
+        let simple = screen.as_ref().filter(|_| !states_stereo);
         Ok(Self {
-            screen: Screen::new(&product),
-            states_stereo: text.product.iter().any(|side| side.contains(['@', '/', '\\'])),
+            quick: simple.and_then(|screen| quick::Quick::new(&product, &text.precursors, screen)),
+            screen,
+            states_stereo,
             text,
             backward: OnceLock::new(),
             forward: OnceLock::new(),
@@ -65,7 +70,7 @@ impl Template {
 
     /// Applies the template to a product.
     ///
-    /// Outcomes are unique and come in the order of their precursors' SMILES; there are none where the template
+    /// Outcomes are unique and come in the order of their precursors' keys; there are none where the template
     /// does not match. Outcomes whose molecules do not sanitise are left out. An outcome in which a precursor is
     /// the product itself is kept: whether that is of use is the caller's question.
     ///
@@ -74,7 +79,23 @@ impl Template {
     /// side; every outcome of such a template has to give the product back when run forwards.
     #[must_use]
     pub fn apply(&self, product: &PreparedMolecule) -> Vec<Outcome> {
-        apply::apply(self, product)
+        self.apply_while(product, &mut || true)
+    }
+
+    /// [Applies](Self::apply) the template, asking after every match whether to `go_on`; once told not to, it gives
+    /// what it has or nothing.
+    #[must_use]
+    pub fn apply_while(&self, product: &PreparedMolecule, go_on: &mut dyn FnMut() -> bool) -> Vec<Outcome> {
+        apply::apply(self, product, go_on)
+    }
+
+    /// Whether the template may match: false is certain, and costs tens of nanoseconds.
+    #[must_use]
+    pub fn may_match(&self, product: &PreparedMolecule) -> bool {
+        match (&self.screen, product.target()) {
+            (Some(screen), Some(target)) => screen.may_match(target),
+            _ => true,
+        }
     }
 
     /// Runs the template forwards on precursors.

@@ -51,7 +51,7 @@ impl Sides {
     }
 }
 
-fn pattern(smarts: &str) -> Result<QueryMolecule, TemplateError> {
+pub(super) fn pattern(smarts: &str) -> Result<QueryMolecule, TemplateError> {
     smarts::parse_smarts(smarts)
         .map_err(|error| TemplateError::Smarts { smarts: smarts.to_owned(), reason: error.to_string() })
 }

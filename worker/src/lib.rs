@@ -15,6 +15,7 @@ pub mod reservoir;
 mod resources;
 mod samples;
 mod settings;
+mod shelf;
 
 pub use answer::{Annotation, result};
 pub use catalogue::CatalogueView;
@@ -25,3 +26,4 @@ pub use replay::replay;
 pub use resources::{Model, Models, load_retro_model};
 pub use samples::Drawn;
 pub use settings::{Role, Settings};
+pub use shelf::Shelf;

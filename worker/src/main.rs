@@ -13,7 +13,7 @@ use tokio::{
 };
 use tracing::error;
 use worker::{
-    Activity, CatalogueView, Models, Role, Sampling, Search, Settings, load_retro_model, refill, replay,
+    Activity, CatalogueView, Role, Sampling, Search, Settings, Shelf, load_retro_model, refill, replay,
 };
 
 /// How long the start waits for a connection.
@@ -53,15 +53,16 @@ async fn run(settings: &Settings) -> Result<()> {
 }
 
 async fn sample(settings: &Settings) -> Result<()> {
-    let models = Arc::new(Models::load(&settings.models_dir, &settings.sampler_models)?);
-    let config = WorkerConfig { models: models.announce(), ..config(settings) };
+    let shelf = Arc::new(Shelf::load(settings.models_dir.clone(), settings.sampler_models.clone())?);
+    let config = WorkerConfig { models: shelf.announce(), ..config(settings) };
     let pool = connect(settings).await?;
     let activity = Activity::default();
+    tokio::spawn(Arc::clone(&shelf).keep_up());
     let refilling = (settings.reservoir_size > 0).then(|| {
-        let (models, activity) = (Arc::clone(&models), activity.clone());
-        tokio::spawn(refill(pool.clone(), models, settings.reservoir_size, activity))
+        let (shelf, activity) = (Arc::clone(&shelf), activity.clone());
+        tokio::spawn(refill(pool.clone(), shelf, settings.reservoir_size, activity))
     });
-    let handler = Sampling { pool: pool.clone(), models, activity };
+    let handler = Sampling { pool: pool.clone(), shelf, activity };
     let shutdown = shutdown()?;
     let stopping = async move {
         shutdown.await;

@@ -5,7 +5,7 @@
 //! overshoot by a block each at most.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -19,7 +19,7 @@ use tokio::sync::watch;
 use tracing::{error, info, warn};
 
 use crate::{
-    Models,
+    Models, Shelf,
     reservoir::{self, BLOCK},
     resources::Model,
 };
@@ -70,18 +70,12 @@ impl Drop for Active {
 }
 
 /// Refills the reservoir of each model up to `capacity` molecules; runs until dropped.
-pub async fn refill(pool: PgPool, models: Arc<Models>, capacity: usize, activity: Activity) {
-    for model in models.iter() {
-        match reservoir::drop_other_versions(&pool, model).await {
-            Ok(0) => {}
-            Ok(blocks) => info!(model.id = model.id(), blocks, "dropped molecules of another version"),
-            Err(fault) => warn!("could not drop molecules of other versions: {fault}"),
-        }
-    }
-    let mut filler = Filler { pool, capacity, activity, filling: BTreeSet::new(), given_up: BTreeSet::new() };
+pub async fn refill(pool: PgPool, shelf: Arc<Shelf>, capacity: usize, activity: Activity) {
+    let (filling, given_up, current) = Default::default();
+    let mut filler = Filler { pool, capacity, activity, filling, given_up, current };
     loop {
         filler.activity.idle().await;
-        let pause = match filler.round(&models).await {
+        let pause = match filler.round(&shelf.models()).await {
             Ok(true) => continue,
             Ok(false) => LOOK,
             Err(fault) => {
@@ -99,14 +93,19 @@ struct Filler {
     activity: Activity,
     /// Models between the low-water mark and the brim, on the way up.
     filling: BTreeSet<String>,
-    /// Models that cannot give a block of distinct molecules.
+    /// Versions that cannot give a block of distinct molecules.
     given_up: BTreeSet<String>,
+    /// The version of each model whose predecessors' molecules are gone.
+    current: BTreeMap<String, String>,
 }
 
 impl Filler {
     /// Makes a block for each model that wants one; false when none did.
     async fn round(&mut self, models: &Arc<Models>) -> Result<bool, sqlx::Error> {
         reservoir::drop_orphans(&self.pool).await?;
+        for model in models.iter() {
+            self.drop_other_versions(model).await?;
+        }
         let levels = reservoir::levels(&self.pool).await?;
         let mut worked = false;
         for model in models.iter() {
@@ -119,15 +118,26 @@ impl Filler {
                 Err(NoBlock::JobCame) => break,
                 Err(NoBlock::Fault(fault)) => {
                     error!(model.id = model.id(), "no molecules are kept ready of this model: {fault}");
-                    self.given_up.insert(model.id().to_owned());
+                    self.given_up.insert(model.version.clone());
                 }
             }
         }
         Ok(worked)
     }
 
+    async fn drop_other_versions(&mut self, model: &Model) -> Result<(), sqlx::Error> {
+        if self.current.get(model.id()) != Some(&model.version) {
+            let blocks = reservoir::drop_other_versions(&self.pool, model).await?;
+            if blocks > 0 {
+                info!(model.id = model.id(), blocks, "dropped the molecules of another version");
+            }
+            self.current.insert(model.id().to_owned(), model.version.clone());
+        }
+        Ok(())
+    }
+
     fn wants(&mut self, model: &Model, level: usize) -> bool {
-        if self.given_up.contains(model.id()) {
+        if self.given_up.contains(&model.version) {
             return false;
         }
         if level >= self.capacity {

@@ -8,6 +8,7 @@ use std::{
     fs,
     path::{Path, PathBuf},
     sync::Arc,
+    time::SystemTime,
 };
 
 use anyhow::{Context, Result, bail};
@@ -62,9 +63,14 @@ impl Models {
     /// # Errors
     /// Fails when `dir` cannot be read or no pack in it can be used; a single bad pack is only reported.
     pub fn load(dir: &Path, wanted: &[String]) -> Result<Self> {
-        let mut by_id = BTreeMap::new();
+        Self::reload(dir, wanted, None)
+    }
+
+    /// [Loads](Self::load) the packs again; models of packs that are as they were stay as they are.
+    pub(crate) fn reload(dir: &Path, wanted: &[String], before: Option<&Self>) -> Result<Self> {
+        let mut by_id: BTreeMap<String, Arc<Model>> = BTreeMap::new();
         for folder in folders(dir)? {
-            let loaded = match load_pack(&folder) {
+            let loaded = match load_pack(&folder, before) {
                 Ok(Some(model)) => model,
                 Ok(None) => continue,
                 Err(fault) => {
@@ -81,7 +87,7 @@ impl Models {
                 continue;
             }
             info!(model.id = %id, model.relative_cost = loaded.relative_cost(), "loaded a model");
-            by_id.insert(id, Arc::new(loaded));
+            by_id.insert(id, loaded);
         }
         for id in wanted.iter().filter(|id| !by_id.contains_key(*id)) {
             error!("the model `{id}` was asked for and is not in {}", dir.display());
@@ -152,8 +158,9 @@ fn folders(dir: &Path) -> Result<Vec<PathBuf>> {
     Ok(folders)
 }
 
-/// The model of the pack in `folder`; `None` when the folder holds another kind of model.
-fn load_pack(folder: &Path) -> Result<Option<Model>> {
+/// The model of the pack in `folder`, one of those `before` where it has not changed; `None` when the folder holds
+/// another kind of model.
+fn load_pack(folder: &Path, before: Option<&Models>) -> Result<Option<Arc<Model>>> {
     #[derive(Deserialize)]
     struct Kind {
         model_type: String,
@@ -164,10 +171,27 @@ fn load_pack(folder: &Path) -> Result<Option<Model>> {
     if kind.model_type != GENERATIVE {
         return Ok(None);
     }
-    let sampler = Sampler::new(&ModelPack::load(folder)?, Device::Cpu)?;
     let card = fs::read(folder.join("metadata.json")).context("metadata.json")?;
-    let card = serde_json::from_slice(&card).context("metadata.json")?;
-    Ok(Some(Model { sampler, version: version(folder)?, card }))
+    let card: Value = serde_json::from_slice(&card).context("metadata.json")?;
+    let version = version(folder)?;
+    let same = |model: &&Arc<Model>| model.version == version && model.card == card;
+    if let Some(model) = before.and_then(|before| before.iter().find(same)) {
+        return Ok(Some(Arc::clone(model)));
+    }
+    let sampler = Sampler::new(&ModelPack::load(folder)?, Device::Cpu)?;
+    Ok(Some(Arc::new(Model { sampler, version, card })))
+}
+
+/// What the files of the packs in `dir` look like from outside; it changes with them.
+pub(crate) fn stamp(dir: &Path) -> Result<Vec<(PathBuf, Option<(SystemTime, u64)>)>> {
+    let files = folders(dir)?.into_iter().flat_map(|folder| {
+        FILES.iter().chain(&["metadata.json"]).map(move |file| folder.join(file)).collect::<Vec<_>>()
+    });
+    let looks = |file: &PathBuf| {
+        let metadata = fs::metadata(file).ok()?;
+        Some((metadata.modified().ok()?, metadata.len()))
+    };
+    Ok(files.map(|file| (file.clone(), looks(&file))).collect())
 }
 
 fn version(folder: &Path) -> Result<String> {

@@ -8,27 +8,28 @@ use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use chrono::Utc;
 use contract::{JobId, Problem, SampleId, SampleJob, StoredSampleJob};
-use queue::{WorkerConfig, run_worker};
+use queue::{LiveModel, WorkerConfig, run_worker};
 use sqlx::PgPool;
 use support::{Database, live, models, write_pack};
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 use worker::{
-    Activity, Model, Models, Sampling, refill,
+    Activity, Model, Models, Sampling, Shelf, refill,
     reservoir::{self, BLOCK},
 };
 
 struct Stage {
     database: Database,
+    shelf: Arc<Shelf>,
     models: Arc<Models>,
-    _dir: TempDir,
+    dir: TempDir,
 }
 
 impl Stage {
     async fn set() -> Self {
         let (dir, database) = (models(), Database::create().await);
-        let models = Arc::new(Models::load(dir.path(), &[]).unwrap());
-        Self { database, models, _dir: dir }
+        let shelf = Arc::new(Shelf::load(dir.path().to_owned(), Vec::new()).unwrap());
+        Self { database, models: shelf.models(), shelf, dir }
     }
 
     fn model(&self, id: &str) -> Arc<Model> {
@@ -152,7 +153,7 @@ async fn a_changed_pack_gets_nothing_of_its_old_self() {
 async fn an_idle_sampler_fills_the_reservoir_and_a_model_that_cannot_fill_it_harms_no_other() {
     let stage = Stage::set().await;
     let filling =
-        tokio::spawn(refill(stage.pool(), Arc::clone(&stage.models), 3 * BLOCK, Activity::default()));
+        tokio::spawn(refill(stage.pool(), Arc::clone(&stage.shelf), 3 * BLOCK, Activity::default()));
 
     eventually("the reservoir is full", || async { stage.level("cheap").await >= 3 * BLOCK }).await;
 
@@ -171,7 +172,7 @@ async fn nothing_is_made_ahead_while_a_job_runs() {
     let stage = Stage::set().await;
     let activity = Activity::default();
     let job = activity.begin();
-    let filling = tokio::spawn(refill(stage.pool(), Arc::clone(&stage.models), BLOCK, activity.clone()));
+    let filling = tokio::spawn(refill(stage.pool(), Arc::clone(&stage.shelf), BLOCK, activity.clone()));
 
     tokio::time::sleep(Duration::from_millis(300)).await;
     let while_busy = stage.level("cheap").await;
@@ -197,9 +198,9 @@ async fn a_job_takes_what_is_ready_of_the_fullest_model_and_a_refused_one_takes_
     stage.put("dear", &ready).await;
     let client = stage.database.client().await;
     let (stop, stopped) = oneshot::channel::<()>();
-    let config = WorkerConfig { models: stage.models.announce(), ..WorkerConfig::default() };
+    let config = WorkerConfig { models: stage.shelf.announce(), ..WorkerConfig::default() };
     let handler =
-        Sampling { pool: stage.pool(), models: Arc::clone(&stage.models), activity: Activity::default() };
+        Sampling { pool: stage.pool(), shelf: Arc::clone(&stage.shelf), activity: Activity::default() };
     let worker = tokio::spawn(run_worker::<StoredSampleJob, _>(stage.pool(), config, handler, async {
         let _ = stopped.await;
     }));
@@ -234,5 +235,27 @@ async fn a_job_takes_what_is_ready_of_the_fullest_model_and_a_refused_one_takes_
     assert_eq!(stage.level("dear").await, 0);
     stop.send(()).unwrap();
     worker.await.unwrap().unwrap();
+    stage.database.drop_database().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn packs_that_come_change_and_go_are_taken_up_without_a_restart() {
+    let stage = Stage::set().await;
+    let keeping_up = tokio::spawn(Arc::clone(&stage.shelf).keep_up());
+    let mut announced = stage.shelf.announce();
+    let began_with = stage.model("dear");
+
+    write_pack(stage.dir.path(), "new", 0.5, 7);
+    std::fs::remove_dir_all(stage.dir.path().join("dear")).unwrap();
+    std::fs::remove_dir_all(stage.dir.path().join("broken")).unwrap();
+    let ids = |models: &[LiveModel]| models.iter().map(|model| model.model_id.clone()).collect::<Vec<_>>();
+    announced.wait_for(|models| ids(models) == ["cheap", "new"]).await.unwrap();
+
+    let now = stage.shelf.models();
+    let kept = now.iter().find(|model| model.id() == "cheap").unwrap();
+    assert!(Arc::ptr_eq(kept, &stage.model("cheap")), "what has not changed was loaded again");
+    // A job that runs goes on with the model it began with.
+    assert_eq!(began_with.sampler.raw(3, 1).unwrap().len(), 3);
+    keeping_up.abort();
     stage.database.drop_database().await;
 }

@@ -10,7 +10,7 @@ use generator::Budget;
 use queue::{WorkerConfig, run_worker};
 use support::{Database, live, models};
 use tokio::sync::oneshot;
-use worker::{Activity, Drawn, Ended, Models, Sampling, draw, reservoir::Levels};
+use worker::{Activity, Drawn, Ended, Models, Sampling, Shelf, draw, reservoir::Levels};
 
 fn job(size: u32, model_id: Option<&str>) -> SampleJob {
     SampleJob {
@@ -108,11 +108,11 @@ async fn an_answered_sample_is_stored_whole() {
     .execute(&database.pool)
     .await
     .unwrap();
-    let models = Arc::new(Models::load(dir.path(), &[]).unwrap());
+    let shelf = Arc::new(Shelf::load(dir.path().to_owned(), Vec::new()).unwrap());
     let client = database.client().await;
     let (stop, stopped) = oneshot::channel::<()>();
-    let config = WorkerConfig { models: models.announce(), ..WorkerConfig::default() };
-    let handler = Sampling { pool: database.pool.clone(), models, activity: Activity::default() };
+    let config = WorkerConfig { models: shelf.announce(), ..WorkerConfig::default() };
+    let handler = Sampling { pool: database.pool.clone(), shelf, activity: Activity::default() };
     let worker =
         tokio::spawn(run_worker::<StoredSampleJob, _>(database.pool.clone(), config, handler, async {
             let _ = stopped.await;

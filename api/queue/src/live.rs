@@ -28,7 +28,8 @@ impl Process {
     /// Beats once: the process takes jobs.
     pub(crate) async fn beat(&self) -> Result<(), sqlx::Error> {
         let slots = i32::try_from(self.config.slots).unwrap_or(i32::MAX);
-        store::beat(&self.pool, &self.name, self.queue, slots, &self.config.models).await
+        let models = self.config.models.borrow().clone();
+        store::beat(&self.pool, &self.name, self.queue, slots, &models).await
     }
 
     /// Holds the jobs that run here, and stops those that need not go on.

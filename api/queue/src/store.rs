@@ -254,7 +254,7 @@ pub(crate) async fn give_back(pool: &PgPool, name: &str, running: &[String]) -> 
     Ok(())
 }
 
-/// Says that the worker process `name` lives.
+/// Says that the worker process `name` lives, and with which models.
 pub(crate) async fn beat(
     pool: &PgPool,
     name: &str,
@@ -269,11 +269,14 @@ pub(crate) async fn beat(
             insert into live_workers (name, queue, slots) values ($1, $2, $3)
             on conflict (name) do update set last_seen = now()
             returning name
-        )
+        ),
+        gone as (delete from live_models where worker = $1 and model_id <> all($4))
         insert into live_models (worker, model_id, relative_cost, card)
         select beat.name, model.id, model.cost, model.card
         from beat, unnest($4::text[], $5::float8[], $6::jsonb[]) as model (id, cost, card)
-        on conflict do nothing",
+        on conflict (worker, model_id) do update
+        set relative_cost = excluded.relative_cost, card = excluded.card
+        where (live_models.relative_cost, live_models.card) is distinct from (excluded.relative_cost, excluded.card)",
     )
     .bind(name)
     .bind(queue)

@@ -13,6 +13,7 @@ use apalis_postgres::{Config, PostgresStorage};
 use serde::Deserialize;
 use serde_json::Value;
 use sqlx::PgPool;
+use tokio::sync::watch;
 use tracing::{debug, info, warn};
 use ulid::Ulid;
 
@@ -44,8 +45,8 @@ const RESTART: Duration = Duration::from_secs(1);
 pub struct WorkerConfig {
     /// Jobs run at the same time.
     pub slots: usize,
-    /// The generative models loaded, for [`crate::Client::live_models`].
-    pub models: Vec<LiveModel>,
+    /// The generative models loaded, for [`crate::Client::live_models`]; they may change while the worker runs.
+    pub models: watch::Receiver<Vec<LiveModel>>,
     /// How long a job in flight may go on after the shutdown signal.
     pub grace: Duration,
     /// How often the process says that it lives and holds its jobs; five missed beats free a job.
@@ -60,7 +61,7 @@ impl Default for WorkerConfig {
     fn default() -> Self {
         Self {
             slots: 1,
-            models: Vec::new(),
+            models: watch::channel(Vec::new()).1,
             grace: Duration::from_secs(30),
             beat: Duration::from_secs(1),
             heartbeat: Duration::from_secs(2),

@@ -13,7 +13,7 @@ use queue::{Finished, Handler, HandlerError, JobContext, LiveModel, WorkerConfig
 use reqwest::{Method, RequestBuilder, StatusCode};
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool};
-use tokio::{net::TcpListener, task::JoinSet};
+use tokio::{net::TcpListener, sync::watch, task::JoinSet};
 
 pub const PASSWORD: &str = "correct horse battery staple";
 pub const ISSUER: &str = "http://retort.test/auth";
@@ -50,7 +50,7 @@ impl Service {
             relative_cost: 1.0,
             card: card(id),
         });
-        let sampler = WorkerConfig { models: models.into(), ..config() };
+        let sampler = WorkerConfig { models: watch::channel(models.into()).1, ..config() };
         let (pool, other) = (service.pool.clone(), service.pool.clone());
         let handler = Sampler(pool.clone());
         service.tasks.spawn(async move {

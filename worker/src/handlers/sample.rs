@@ -14,7 +14,7 @@ use tracing::{field::Empty, info, info_span};
 
 use super::{Ended, instant};
 use crate::{
-    Activity, Model, Models,
+    Activity, Model, Shelf,
     reservoir::{self, Levels},
     samples::{self, Drawn},
 };
@@ -31,7 +31,7 @@ pub struct Sampling {
     /// Connections whose commits wait for the disk: what is acknowledged is never lost.
     pub pool: PgPool,
     /// The models of this process.
-    pub models: Arc<Models>,
+    pub shelf: Arc<Shelf>,
     /// What the refilling of the reservoir makes way for.
     pub activity: Activity,
 }
@@ -53,7 +53,7 @@ impl Handler<StoredSampleJob> for Sampling {
             Some(_) => Levels::default(),
             None => reservoir::levels(&mut *transaction).await?,
         };
-        let Some(model) = self.models.choose(job.model_id.as_deref(), &levels).cloned() else {
+        let Some(model) = self.shelf.models().choose(job.model_id.as_deref(), &levels).cloned() else {
             let problem = Problem::UnknownModel { model_id: job.model_id.unwrap_or_default() };
             if context.finish(&mut transaction, &Err(problem)).await? == Finished::Stored {
                 transaction.commit().await?;

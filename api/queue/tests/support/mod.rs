@@ -17,7 +17,10 @@ pub use database::Database;
 use queue::{Client, Finished, Handler, HandlerError, Job, JobContext, LiveModel, WorkerConfig, run_worker};
 use serde::{Deserialize, Serialize};
 use sqlx::PgPool;
-use tokio::{sync::oneshot, task::JoinHandle};
+use tokio::{
+    sync::{oneshot, watch},
+    task::JoinHandle,
+};
 
 /// What the handler is to do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -181,11 +184,12 @@ impl Worker {
 pub fn config(slots: usize) -> WorkerConfig {
     WorkerConfig {
         slots,
-        models: vec![LiveModel {
+        models: watch::channel(vec![LiveModel {
             model_id: "toy_model".to_owned(),
             relative_cost: 1.0,
             card: serde_json::json!({"description": "a toy"}),
-        }],
+        }])
+        .1,
         beat: Duration::from_millis(200),
         heartbeat: Duration::from_millis(400),
         grace: Duration::from_secs(10),

@@ -182,8 +182,11 @@ fn load_pack(folder: &Path, before: Option<&Models>) -> Result<Option<Arc<Model>
     Ok(Some(Arc::new(Model { sampler, version, card })))
 }
 
-/// What the files of the packs in `dir` look like from outside; it changes with them.
-pub(crate) fn stamp(dir: &Path) -> Result<Vec<(PathBuf, Option<(SystemTime, u64)>)>> {
+/// What files look like from outside: when each was written and its size, if it is there.
+pub(crate) type Stamp = Vec<(PathBuf, Option<(SystemTime, u64)>)>;
+
+/// What the files of the packs in `dir` look like; it changes with them.
+pub(crate) fn stamp(dir: &Path) -> Result<Stamp> {
     let files = folders(dir)?.into_iter().flat_map(|folder| {
         FILES.iter().chain(&["metadata.json"]).map(move |file| folder.join(file)).collect::<Vec<_>>()
     });

@@ -13,7 +13,7 @@ use tokio::{
 };
 use tracing::error;
 use worker::{
-    Activity, CatalogueView, Role, Sampling, Search, Settings, Shelf, load_retro_model, refill, replay,
+    Activity, CatalogueView, Role, Sampling, Search, Settings, Shelf, load_planner, refill, replay,
 };
 
 /// How long the start waits for a connection.
@@ -73,10 +73,10 @@ async fn sample(settings: &Settings) -> Result<()> {
 }
 
 async fn search(settings: &Settings) -> Result<()> {
-    let model = load_retro_model(&settings.retro_model())?;
+    let planner = load_planner(&settings.retro_model(), settings.search())?;
     let pool = connect(settings).await?;
     let catalogue = CatalogueView::load(&pool).await.context("reading the catalogue")?;
-    let handler = Search { pool: pool.clone(), model, catalogue };
+    let handler = Search { pool: pool.clone(), planner, catalogue };
     run_worker::<StoredTreeSearchJob, _>(pool, config(settings), handler, shutdown()?)
         .await
         .context("running search jobs")

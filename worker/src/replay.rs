@@ -13,7 +13,7 @@ use contract::{
 use serde_json::Value;
 use sqlx::PgPool;
 
-use crate::{CatalogueView, Ended, Models, Search, Settings, draw, load_retro_model, reservoir::Levels};
+use crate::{CatalogueView, Ended, Models, Search, Settings, draw, load_planner, reservoir::Levels};
 
 /// Runs the job with this JSON and gives its outcome, a sample with its structures, as JSON.
 ///
@@ -54,7 +54,7 @@ async fn search(
     let url = settings.database_url.as_deref().context("DATABASE_URL names no catalogue to search with")?;
     let pool = PgPool::connect(url).await.context("connecting to the database")?;
     let search = Search {
-        model: load_retro_model(&settings.retro_model())?,
+        planner: load_planner(&settings.retro_model(), settings.search())?,
         catalogue: CatalogueView::load(&pool).await.context("reading the catalogue")?,
         pool,
     };

@@ -17,7 +17,7 @@ use queue::LiveModel;
 use serde::Deserialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use synth::RetroModel;
+use synth::{Planner, RetroModel};
 use tracing::{error, info};
 
 use crate::reservoir::Levels;
@@ -128,19 +128,23 @@ impl Models {
     }
 }
 
-/// Loads the retrosynthesis model in `dir`.
+/// Loads the retrosynthesis model in `dir`, for searches as `settings` says.
 ///
 /// # Errors
 /// Fails when a file of it is missing or cannot be used.
-pub fn load_retro_model(dir: &Path) -> Result<Arc<RetroModel>> {
+pub fn load_planner(dir: &Path, settings: synth::Settings) -> Result<Arc<Planner>> {
     let model = RetroModel::load(dir)
         .with_context(|| format!("loading the retrosynthesis model in {}", dir.display()))?;
     info!(
         templates = model.templates(),
         skipped_templates = model.skipped_templates(),
+        algorithm = %settings.algorithm,
+        cores = settings.cores,
+        cache_bytes = settings.cache_bytes,
+        memory_bytes = settings.memory_bytes,
         "loaded the retrosynthesis model"
     );
-    Ok(Arc::new(model))
+    Ok(Arc::new(Planner::new(Arc::new(model), settings)))
 }
 
 /// The folders in `dir`, in order of their names.

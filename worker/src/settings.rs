@@ -3,6 +3,7 @@
 use std::{num::NonZeroUsize, path::PathBuf, time::Duration};
 
 use clap::{Parser, Subcommand};
+use synth::Algorithm;
 
 /// The worker process of Retort.
 #[derive(Debug, Parser)]
@@ -35,6 +36,22 @@ pub struct Settings {
     /// Molecules kept ready of each generative model, made while there are no jobs; 0 keeps none.
     #[arg(long, env = "RESERVOIR_SIZE", default_value_t = 200_000, global = true)]
     pub reservoir_size: usize,
+
+    /// How searches choose what to expand: retro_star, mcts or breadth_first.
+    #[arg(long, env = "SEARCH_ALGORITHM", default_value_t = Algorithm::default(), global = true)]
+    pub search_algorithm: Algorithm,
+
+    /// Cores that the searches of this process share [default: all].
+    #[arg(long, env = "SEARCH_CORES", global = true)]
+    pub search_cores: Option<NonZeroUsize>,
+
+    /// MiB of expansions that searches keep for each other; 0 keeps none.
+    #[arg(long, env = "SEARCH_CACHE_MB", default_value_t = 256, global = true)]
+    pub search_cache_mb: usize,
+
+    /// MiB that one search may use; one that gets there answers with what it has.
+    #[arg(long, env = "SEARCH_MEMORY_MB", default_value_t = 512, global = true)]
+    pub search_memory_mb: usize,
 
     /// Seconds that jobs in flight may go on after SIGTERM.
     #[arg(long, env = "WORKER_GRACE_SECONDS", default_value_t = 30, global = true)]
@@ -70,10 +87,21 @@ impl Settings {
     #[must_use]
     pub fn slots(&self) -> usize {
         let default = match self.role {
-            Role::Search => std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
+            Role::Search => cores(),
             Role::Sample | Role::Replay { .. } => NonZeroUsize::MIN,
         };
         self.worker_slots.unwrap_or(default).get()
+    }
+
+    /// How searches search and what they may use.
+    #[must_use]
+    pub fn search(&self) -> synth::Settings {
+        synth::Settings {
+            algorithm: self.search_algorithm,
+            cache_bytes: self.search_cache_mb.saturating_mul(1 << 20),
+            memory_bytes: self.search_memory_mb.saturating_mul(1 << 20),
+            cores: self.search_cores.unwrap_or_else(cores).get(),
+        }
     }
 
     /// How long jobs in flight may go on after SIGTERM.
@@ -87,6 +115,10 @@ impl Settings {
     pub fn keep_finished(&self) -> Duration {
         Duration::from_secs(self.keep_finished_seconds)
     }
+}
+
+fn cores() -> NonZeroUsize {
+    std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
 }
 
 #[cfg(test)]
@@ -106,5 +138,30 @@ mod tests {
         let four = Settings::parse_from(["retort-worker", "sample", "--worker-slots", "4"]);
 
         assert_eq!((one.slots(), four.slots()), (1, 4));
+    }
+
+    #[test]
+    fn searches_are_set_by_name_and_in_mebibytes() {
+        let settings = Settings::parse_from([
+            "retort-worker",
+            "search",
+            "--search-algorithm",
+            "mcts",
+            "--search-cache-mb",
+            "3",
+            "--search-cores",
+            "2",
+        ]);
+
+        let search = settings.search();
+
+        assert_eq!((search.algorithm, search.cache_bytes, search.cores), (Algorithm::Mcts, 3 << 20, 2));
+    }
+
+    #[test]
+    fn an_unknown_algorithm_is_refused_by_its_name() {
+        let wrong = Settings::try_parse_from(["retort-worker", "search", "--search-algorithm", "dowsing"]);
+
+        assert!(wrong.unwrap_err().to_string().contains("`dowsing`"));
     }
 }

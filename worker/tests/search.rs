@@ -13,7 +13,7 @@ use clap::Parser;
 use contract::{Country, Problem, StoredTreeSearchJob, TreeSearchJob, TreeSearchRequest, TreeSearchResult};
 use support::{Database, models, offer, shelve};
 use synth::{Budget, Catalogue};
-use worker::{CatalogueView, Search, Settings, load_retro_model, offers_for, replay, search};
+use worker::{CatalogueView, Search, Settings, load_planner, offers_for, replay, search};
 
 /// N-ethylacetamide.
 const TARGET: &str = "CCNC(C)=O";
@@ -33,7 +33,7 @@ async fn answer(database: &Database, request: &TreeSearchRequest) -> Result<Tree
     let dir = models();
     let search = Search {
         pool: database.pool.clone(),
-        model: load_retro_model(&dir.path().join("uspto_retro")).unwrap(),
+        planner: load_planner(&dir.path().join("uspto_retro"), synth::Settings::default()).unwrap(),
         catalogue: CatalogueView::load(&database.pool).await.unwrap(),
     };
     let budget = Budget::until(Instant::now() + Duration::from_secs(20), Arc::default());
@@ -132,12 +132,12 @@ async fn an_import_is_seen_without_a_restart() {
 #[test]
 fn a_target_that_is_no_single_molecule_is_refused_with_the_reason() {
     let dir = models();
-    let model = load_retro_model(&dir.path().join("uspto_retro")).unwrap();
+    let planner = load_planner(&dir.path().join("uspto_retro"), synth::Settings::default()).unwrap();
     let catalogue = Catalogue::from_rows([]);
     let budget = Budget::until(Instant::now(), Arc::default());
 
     for target in ["CC(", "CC.CN", "C(C)(C)(C)(C)C", ""] {
-        let refused = search(&model, &catalogue, &TreeSearchRequest::new(target), &budget);
+        let refused = search(&planner, &catalogue, &TreeSearchRequest::new(target), &budget);
         assert!(matches!(refused, Err(Problem::BadTarget { .. })), "{target}: {refused:?}");
     }
 }

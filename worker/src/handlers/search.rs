@@ -9,7 +9,7 @@ use chem::{Limits, Molecule};
 use contract::{Problem, StoredTreeSearchJob, TreeSearchRequest};
 use queue::{Finished, Handler, HandlerError, JobContext};
 use sqlx::PgPool;
-use synth::{Budget, Catalogue, GroupOrder, Masks, Plan, Region, RetroModel, Stop, Task, Trivial};
+use synth::{Budget, Catalogue, GroupOrder, Masks, Plan, Planner, Region, Stop, Task, Trivial};
 use tracing::{Instrument, info, info_span};
 
 use super::instant;
@@ -23,8 +23,8 @@ const ANSWERING: Duration = Duration::from_millis(300);
 pub struct Search {
     /// Where the offers are, and the outcomes go.
     pub pool: PgPool,
-    /// Templates and the network that ranks them.
-    pub model: Arc<RetroModel>,
+    /// Templates, the network that ranks them and what searches share.
+    pub planner: Arc<Planner>,
     /// What can be bought.
     pub catalogue: CatalogueView,
 }
@@ -64,10 +64,10 @@ impl Search {
         budget: Budget,
         started: Instant,
     ) -> Result<Result<contract::TreeSearchResult, Problem>, HandlerError> {
-        let (model, catalogue) = (Arc::clone(&self.model), self.catalogue.now());
+        let (planner, catalogue) = (Arc::clone(&self.planner), self.catalogue.now());
         let (span, wanted) = (info_span!("search", max_seconds = request.max_seconds), request.clone());
         let plan = tokio::task::spawn_blocking(move || {
-            span.in_scope(|| search(&model, &catalogue, &wanted, &budget))
+            span.in_scope(|| search(&planner, &catalogue, &wanted, &budget))
         })
         .await?;
         let plan = match plan {
@@ -98,13 +98,13 @@ impl Search {
 /// # Errors
 /// The problem is that the target is no molecule that can be searched; the API refuses the same ones.
 pub fn search(
-    model: &RetroModel,
+    planner: &Planner,
     catalogue: &Catalogue,
     request: &TreeSearchRequest,
     budget: &Budget,
 ) -> Result<Plan, Problem> {
     let task = task(request)?;
-    let plan = synth::plan(model, catalogue, &task, budget);
+    let plan = planner.plan(catalogue, &task, budget);
     record(&plan);
     Ok(plan)
 }

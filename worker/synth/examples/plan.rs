@@ -1,13 +1,15 @@
 //! Plans routes to a list of targets and reports how many were solved, how fast.
 //!
-//! `plan MODEL_DIR STOCK.csv[.gz] TARGETS.csv [--seconds 4] [--expansions N] [--all] [--routes]`
+//! `plan MODEL_DIR STOCK.csv[.gz] TARGETS.csv [--seconds 4] [--expansions N] [--all] [--routes]
+//! [--algorithm retro_star|mcts|breadth_first] [--cores 1] [--cache-mb 0] [--memory-mb 512] [--groups 5]`
 //!
 //! The stock has columns `smiles` and `usd_per_g`, the targets a column `smiles`; lines that are not molecules
-//! are counted and skipped. `--all` uses the whole budget instead of stopping at the first route;
+//! are counted and skipped. Without `--cache-mb` every target is searched as if it were the first. `--all` uses the whole budget instead of stopping at the first route;
 //! `--expansions N` ends each search by its number of expansions, which makes it reproducible.
 
 #![allow(clippy::print_stdout, reason = "a program that reports")]
 
+use std::collections::BTreeSet;
 use std::error::Error;
 use std::fs::File;
 use std::io::Read;
@@ -20,7 +22,8 @@ use std::time::{Duration, Instant};
 use chem::Molecule;
 use flate2::read::MultiGzDecoder;
 use synth::{
-    Budget, Catalogue, CatalogueRow, GroupOrder, Masks, Plan, REGIONS, RetroModel, Stop, Task, Trivial,
+    Algorithm, Budget, Catalogue, CatalogueRow, GroupOrder, Masks, Plan, Planner, REGIONS, RetroModel, Route,
+    Settings, Stop, Task, Trivial,
 };
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -32,10 +35,18 @@ fn main() -> Result<(), Box<dyn Error>> {
         |name: &str| options.iter().position(|option| option == name).and_then(|at| options.get(at + 1));
     let seconds: f64 = number("--seconds").map_or(Ok(4.0), |text| text.parse())?;
     let max_expansions: Option<u64> = number("--expansions").map(|text| text.parse()).transpose()?;
+    let count = |name: &str, default: usize| number(name).map_or(Ok(default), |text| text.parse());
+    let settings = Settings {
+        algorithm: number("--algorithm").map_or(Ok(Algorithm::default()), |name| name.parse())?,
+        cache_bytes: count("--cache-mb", 0)? << 20,
+        memory_bytes: count("--memory-mb", 512)? << 20,
+        cores: count("--cores", 1)?,
+    };
+    let groups = count("--groups", 5)?;
     let flag = |name: &str| options.iter().any(|option| option == name);
 
     let start = Instant::now();
-    let model = RetroModel::load(Path::new(model))?;
+    let model = Arc::new(RetroModel::load(Path::new(model))?);
     println!(
         "{} templates, {} skipped, {:.2?}",
         model.templates(),
@@ -45,6 +56,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let start = Instant::now();
     let catalogue = read_stock(Path::new(stock))?;
     println!("{} building blocks, {:.2?}", catalogue.len(), start.elapsed());
+    let planner = Planner::new(model, settings);
 
     let stop = if flag("--all") { Stop::Budget } else { Stop::FirstRoute };
     println!(
@@ -60,7 +72,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let deadline = start + Duration::from_secs_f64(seconds);
         let budget = Budget { max_expansions, ..Budget::until(deadline, Arc::new(AtomicBool::new(false))) };
         let cpu = cpu_seconds();
-        let plan = synth::plan(&model, &catalogue, &task(target, stop), &budget);
+        let plan = planner.plan(&catalogue, &Task { max_groups: groups, ..task(target, stop) }, &budget);
         let cpu = cpu_seconds() - cpu;
         report(at, &plan, start.elapsed(), cpu);
         if flag("--routes") {
@@ -153,6 +165,22 @@ fn summarise(plans: &[(Plan, Duration, f64)]) {
         sum(|plan| plan.counts.expansions) / total,
         sum(|plan| plan.counts.template_applications) / total,
     );
+    let disconnections = |plan: &Plan| {
+        let first = |route: &Route| {
+            let precursors =
+                route.steps.first()?.precursors.iter().map(|&node| route.nodes[node].smiles.clone());
+            Some(precursors.collect::<Vec<_>>())
+        };
+        plan.routes().filter_map(first).collect::<BTreeSet<_>>().len()
+    };
+    println!(
+        "backbones {}, first disconnections {}, routes {}",
+        plans.iter().map(|(plan, ..)| plan.groups.len()).sum::<usize>(),
+        plans.iter().map(|(plan, ..)| disconnections(plan)).sum::<usize>(),
+        plans.iter().map(|(plan, ..)| plan.routes().count()).sum::<usize>(),
+    );
+    let bytes = plans.iter().map(|(plan, ..)| plan.counts.graph_bytes).max().unwrap_or(0);
+    println!("largest graph {} MB", bytes >> 20);
     println!(
         "search {:.2} s, extraction {:.2} s, validation {:.2} s; longest {:.3} s",
         time(|plan| plan.timings.search),

@@ -10,12 +10,16 @@
 //! target's skeleton with the tree hung onto it, by colour refinement (Weisfeiler and Leman, 1968), which no
 //! renumbering of the atoms can change.
 
+use std::rc::Rc;
+
 use rustc_hash::FxHashMap;
 
 use crate::extract::Choices;
-use crate::graph::{Graph, MoleculeId, NO_ATOM};
+use crate::graph::{Graph, MoleculeId, ReactionId};
 use crate::hash::{mix, stable};
 
+/// Of no atom of the target.
+const NO_ATOM: u16 = u16::MAX;
 /// Rounds of refinement with the tree; distances in a molecule that a tree of few nodes leaves undecided are
 /// shorter. A constant, since the key must never change.
 const ROUNDS: usize = 16;
@@ -31,14 +35,21 @@ pub struct Tree {
 
 impl Tree {
     /// The backbone of a route, `atoms` being the number of atoms of the target.
-    pub fn of(graph: &Graph, choices: &Choices, atoms: usize) -> Self {
+    pub fn of(graph: &Graph, choices: &Choices, atoms: usize, orders: &mut Orders) -> Self {
         let whole: Vec<u16> = (0..).take(atoms).collect();
-        Self::below(graph, choices, graph.target(), &whole)
+        Self::below(graph, choices, graph.target(), &whole, orders)
             .unwrap_or(Self { covered: Vec::new(), children: Vec::new() })
     }
 
-    /// The tree of `molecule`, whose atoms are the target's atoms `map`; `None` if none is.
-    fn below(graph: &Graph, choices: &Choices, molecule: MoleculeId, map: &[u16]) -> Option<Self> {
+    /// The tree of `molecule`, whose atoms, in the order that its expansion has them in, are the target's atoms
+    /// `map`; `None` if none is.
+    fn below(
+        graph: &Graph,
+        choices: &Choices,
+        molecule: MoleculeId,
+        map: &[u16],
+        orders: &mut Orders,
+    ) -> Option<Self> {
         let mut covered: Vec<u16> = map.iter().copied().filter(|&atom| atom != NO_ATOM).collect();
         if covered.is_empty() {
             return None;
@@ -48,15 +59,13 @@ impl Tree {
         let Some(reaction) = choices.reaction(molecule) else {
             return Some(Self { covered, children: Vec::new() });
         };
-        let reaction = graph.reaction(reaction);
-        let of_target = |&source: &u16| map.get(usize::from(source)).copied().unwrap_or(NO_ATOM);
-        let mut children: Vec<Self> = reaction
-            .precursors
-            .iter()
-            .zip(&reaction.proposal().sources)
-            .filter_map(|(&precursor, sources)| {
+        let precursors = &graph.reaction(reaction).precursors;
+        let mut children: Vec<Self> = (0..precursors.len())
+            .filter_map(|at| {
+                let sources = orders.sources(graph, reaction, at);
+                let of_target = |&source: &u16| map.get(usize::from(source)).copied().unwrap_or(NO_ATOM);
                 let map: Vec<u16> = sources.iter().map(of_target).collect();
-                Self::below(graph, choices, precursor, &map)
+                Self::below(graph, choices, precursors[at], &map, orders)
             })
             .collect();
         children.sort_unstable();
@@ -64,6 +73,39 @@ impl Tree {
             [only] if only.covered == covered => children.pop(),
             _ => Some(Self { covered, children }),
         }
+    }
+}
+
+/// Where the atoms of precursors come from, in the atom order of the precursor's own expansion.
+///
+/// A template numbers a precursor's atoms in its own way; the precursor's expansion has its own order. Matching
+/// the two takes microseconds and is done once.
+#[derive(Default)]
+pub struct Orders {
+    known: FxHashMap<(ReactionId, usize, usize), Rc<[u16]>>,
+}
+
+impl Orders {
+    /// For each atom of precursor number `at` of `reaction`, the atom of the product that it is, or [`NO_ATOM`].
+    fn sources(&mut self, graph: &Graph, reaction: ReactionId, at: usize) -> Rc<[u16]> {
+        let node = graph.reaction(reaction);
+        let key = (reaction, node.current, at);
+        Rc::clone(self.known.entry(key).or_insert_with(|| {
+            let found = &node.proposal().found.precursors[at];
+            let atom =
+                |source: Option<u32>| source.and_then(|atom| u16::try_from(atom).ok()).unwrap_or(NO_ATOM);
+            let in_its_order: Vec<u16> = found.sources.iter().map(|&source| atom(source)).collect();
+            // A molecule that is bought has no expansion, and no order matters.
+            let order = graph
+                .molecule(node.precursors[at])
+                .expansion
+                .as_ref()
+                .and_then(|expansion| found.molecule.correspondence(expansion.molecule()));
+            match order {
+                Some(order) => order.iter().map(|&atom| in_its_order[atom as usize]).collect(),
+                None => in_its_order.into(),
+            }
+        }))
     }
 }
 

@@ -1,11 +1,11 @@
 //! The building blocks as the search sees them: what can be bought, under which masks.
 //!
-//! Compact and immutable. Lookup is a binary search over sorted 64-bit hashes of the canonical SMILES; the
-//! SMILES themselves lie in one string and settle collisions.
+//! Compact and immutable. Lookup is a binary search over the molecules' sorted keys.
 
-use chem::Fingerprint;
+use std::thread;
 
-use crate::hash;
+use chem::{Fingerprint, Key, Molecule};
+
 use crate::nearest::NearestIndex;
 
 /// Number of regions that prices and lead times are kept for.
@@ -84,8 +84,8 @@ impl BlockIndex {
 /// All building blocks, for lookup by molecule and by similarity.
 #[derive(Debug)]
 pub struct Catalogue {
-    /// Hash of each block's SMILES, ascending; blocks are numbered in this order.
-    hashes: Vec<u64>,
+    /// Each block's molecule, ascending; blocks are numbered in this order.
+    keys: Vec<Key>,
     ids: Vec<i32>,
     mw: Vec<f32>,
     /// Per block and region; NaN where not known.
@@ -95,18 +95,22 @@ pub struct Catalogue {
     starts: Vec<u64>,
     smiles: String,
     nearest: NearestIndex,
+    unreadable: usize,
 }
 
 impl Catalogue {
-    /// Builds the catalogue. Of several rows with the same SMILES the one with the lowest id stays.
+    /// Builds the catalogue, on all cores. Of several rows for the same molecule the one with the lowest id
+    /// stays; rows whose SMILES cannot be read are left out and [counted](Self::unreadable).
     #[must_use]
     pub fn from_rows(rows: impl IntoIterator<Item = CatalogueRow>) -> Self {
-        let mut rows: Vec<_> =
-            rows.into_iter().map(|row| (hash::stable(row.smiles.as_bytes()), row)).collect();
-        rows.sort_unstable_by(|(a_hash, a), (b_hash, b)| {
-            (a_hash, &a.smiles, a.id).cmp(&(b_hash, &b.smiles, b.id))
-        });
-        rows.dedup_by(|(_, later), (_, first)| later.smiles == first.smiles);
+        let rows: Vec<_> = rows.into_iter().collect();
+        let all = rows.len();
+        let keys = keys(&rows);
+        let mut rows: Vec<(Key, CatalogueRow)> =
+            keys.into_iter().zip(rows).filter_map(|(key, row)| Some((key?, row))).collect();
+        let unreadable = all - rows.len();
+        rows.sort_unstable_by_key(|(key, row)| (*key, row.id));
+        rows.dedup_by_key(|(key, _)| *key);
 
         let known = |values: &[Option<f32>; REGIONS]| values.map(|value| value.unwrap_or(f32::NAN));
         let mut smiles = String::with_capacity(rows.iter().map(|(_, row)| row.smiles.len()).sum());
@@ -117,7 +121,8 @@ impl Catalogue {
             starts.push(smiles.len() as u64);
         }
         Self {
-            hashes: rows.iter().map(|(hash, _)| *hash).collect(),
+            keys: rows.iter().map(|(key, _)| *key).collect(),
+            unreadable,
             ids: rows.iter().map(|(_, row)| row.id).collect(),
             mw: rows.iter().map(|(_, row)| row.mw).collect(),
             usd_per_gram: rows.iter().map(|(_, row)| known(&row.usd_per_gram)).collect(),
@@ -140,15 +145,17 @@ impl Catalogue {
         self.ids.is_empty()
     }
 
-    /// The building block with this canonical SMILES.
+    /// How many rows were left out because their SMILES cannot be read.
     #[must_use]
-    pub fn find(&self, smiles: &str) -> Option<BlockIndex> {
-        let hash = hash::stable(smiles.as_bytes());
-        let first = self.hashes.partition_point(|&other| other < hash);
-        (first..self.len())
-            .take_while(|&at| self.hashes[at] == hash)
-            .map(|at| BlockIndex(u32::try_from(at).expect("catalogue: fewer than 2^32 blocks")))
-            .find(|&block| self.smiles(block) == smiles)
+    pub fn unreadable(&self) -> usize {
+        self.unreadable
+    }
+
+    /// The building block that is this molecule.
+    #[must_use]
+    pub fn find(&self, molecule: Key) -> Option<BlockIndex> {
+        let at = self.keys.binary_search(&molecule).ok()?;
+        Some(BlockIndex(u32::try_from(at).expect("catalogue: fewer than 2^32 blocks")))
     }
 
     /// Whether `masks` let a route buy `block`.
@@ -199,6 +206,22 @@ impl Catalogue {
     }
 }
 
+/// The key of each row's molecule, on all cores; `None` where the SMILES cannot be read.
+fn keys(rows: &[CatalogueRow]) -> Vec<Option<Key>> {
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let key = |row: &CatalogueRow| Molecule::trusted(&row.smiles).ok().map(|molecule| molecule.key());
+    thread::scope(|scope| {
+        let parts: Vec<_> = rows
+            .chunks(rows.len().div_ceil(cores).max(1))
+            .map(|part| scope.spawn(move || part.iter().map(key).collect::<Vec<_>>()))
+            .collect();
+        parts
+            .into_iter()
+            .flat_map(|part| part.join().expect("catalogue: reading a molecule does not panic"))
+            .collect()
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -214,17 +237,21 @@ mod tests {
         }
     }
 
+    fn key(smiles: &str) -> Key {
+        Molecule::trusted(smiles).unwrap().key()
+    }
+
     #[test]
-    fn every_block_is_found_by_its_smiles_and_nothing_else_is() {
-        let rows = (0..500).map(|id| row(id, &"C".repeat(id as usize + 1)));
+    fn every_block_is_found_by_its_molecule_and_nothing_else_is() {
+        let rows = (0..200).map(|id| row(id, &"C".repeat(id as usize + 1)));
 
         let catalogue = Catalogue::from_rows(rows);
 
-        for id in 0..500 {
-            let block = catalogue.find(&"C".repeat(id as usize + 1)).unwrap();
+        for id in 0..200 {
+            let block = catalogue.find(key(&"C".repeat(id as usize + 1))).unwrap();
             assert_eq!(catalogue.id(block), id);
         }
-        assert_eq!(catalogue.find("CCO"), None);
+        assert_eq!(catalogue.find(key("CCO")), None);
     }
 
     #[test]
@@ -232,14 +259,14 @@ mod tests {
         let catalogue = Catalogue::from_rows([row(9, "CO"), row(4, "CO"), row(7, "CN")]);
 
         assert_eq!(catalogue.len(), 2);
-        assert_eq!(catalogue.id(catalogue.find("CO").unwrap()), 4);
+        assert_eq!(catalogue.id(catalogue.find(key("CO")).unwrap()), 4);
     }
 
     #[test]
     fn a_limit_written_as_the_value_is_excludes_it() {
         // 180.159 and 0.1 are not f32 numbers: the limits must be rounded as the values were.
         let catalogue = Catalogue::from_rows([row(1, "CO")]);
-        let block = catalogue.find("CO").unwrap();
+        let block = catalogue.find(key("CO")).unwrap();
 
         for masks in [
             Masks { mw_gte: Some(180.159), ..Masks::default() },

@@ -7,7 +7,6 @@
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
-use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -69,8 +68,6 @@ struct Candidate {
     /// The step's share of `cost`.
     step: f64,
     reaction: ReactionId,
-    /// Canonical SMILES of the precursors, for ties.
-    text: Rc<str>,
     ranks: Vec<usize>,
 }
 
@@ -182,11 +179,9 @@ impl Extractor {
             self.states[state].succeeded = 1;
             return;
         }
-        let reactions: Vec<ReactionId> = source
-            .graph
-            .reactions_of(molecule)
-            .filter(|&reaction| source.graph.reaction(reaction).height <= remaining)
-            .collect();
+        let in_time = |&reaction: &ReactionId| source.graph.reaction(reaction).height <= remaining;
+        let reactions: Vec<ReactionId> =
+            source.graph.molecule(molecule).reactions.iter().copied().filter(in_time).collect();
         for reaction in reactions {
             let ranks = vec![0; source.graph.reaction(reaction).distinct_precursors().count()];
             self.push(source, state, reaction, ranks);
@@ -222,21 +217,15 @@ impl Extractor {
             }
             cost += self.states[child.state].found[rank].cost * f64::from(child.times);
         }
-        let text = text(source.graph, reaction);
-        self.states[state].heap.push(Candidate { cost, step, reaction, text, ranks });
+        self.states[state].heap.push(Candidate { cost, step, reaction, ranks });
     }
 }
 
-fn text(graph: &Graph, reaction: ReactionId) -> Rc<str> {
-    let precursors = &graph.reaction(reaction).precursors;
-    precursors.iter().map(|&id| &*graph.molecule(id).smiles).collect::<Vec<_>>().join(".").into()
-}
-
 impl Ord for Candidate {
-    /// The greatest candidate, which the heap gives first, is the cheapest; ties go by SMILES.
+    /// The greatest candidate, which the heap gives first, is the cheapest; ties go to what was found first.
     fn cmp(&self, other: &Self) -> Ordering {
         let rising = |a: &Self, b: &Self| {
-            a.cost.total_cmp(&b.cost).then_with(|| a.text.cmp(&b.text)).then_with(|| a.ranks.cmp(&b.ranks))
+            a.cost.total_cmp(&b.cost).then(a.reaction.cmp(&b.reaction)).then_with(|| a.ranks.cmp(&b.ranks))
         };
         rising(other, self)
     }
@@ -262,61 +251,71 @@ mod tests {
     use std::sync::atomic::AtomicBool;
     use std::time::{Duration, Instant};
 
+    use chem::{Key, Molecule, Precursor};
     use proptest::prelude::*;
 
     use super::*;
     use crate::catalogue::BlockIndex;
-    use crate::graph::{NewPrecursor, Verdict, step_cost};
+    use crate::expander::Found;
+    use crate::graph::{Verdict, step_cost};
     use crate::model::RetroModel;
     use crate::policy::Ranked;
     use crate::task::Budget;
     use crate::update::{Bounds, propagate};
 
-    /// For each molecule its reactions: a probability in hundredths and the numbers of the precursors, which
-    /// are greater than the product's. Molecules without reactions are building blocks.
+    /// For each molecule its reactions: a probability in hundredths and the numbers of the precursors. Molecules
+    /// without reactions are building blocks.
     type Chemistry = Vec<Vec<(u32, Vec<usize>)>>;
 
     const MOLECULES: usize = 7;
 
     fn chemistry() -> impl Strategy<Value = Chemistry> {
         let reactions = |product: usize| {
-            let precursors = prop::collection::btree_set(product + 1..MOLECULES, 1..=2);
-            let precursors = precursors.prop_map(|set| set.into_iter().collect::<Vec<_>>());
-            prop::collection::vec((1_u32..=100, precursors), 0..=2)
+            // Mostly downwards, so that routes end.
+            let precursor = prop_oneof![4 => product + 1..MOLECULES, 1 => 1..MOLECULES];
+            let precursors = prop::collection::btree_set(precursor, 1..=2);
+            let precursors = precursors.prop_map(move |mut set| {
+                set.remove(&product);
+                set.into_iter().collect::<Vec<_>>()
+            });
+            let reaction =
+                (1_u32..=100, precursors).prop_filter("needs a precursor", |(_, set)| !set.is_empty());
+            prop::collection::vec(reaction, 0..=2)
         };
         let mut all: Vec<_> = (0..MOLECULES - 1).map(|product| reactions(product).boxed()).collect();
         all.push(Just(Vec::new()).boxed());
         all
     }
 
+    /// Molecule `number` is an alkane of one carbon more.
+    fn molecule(number: usize) -> Molecule {
+        "C".repeat(number + 1).parse().unwrap()
+    }
+
     fn graph_of(chemistry: &Chemistry, max_depth: u32) -> Graph {
-        let mut graph = Graph::new("m0", 1);
+        let mut graph = Graph::new(&molecule(0));
+        let numbers: FxHashMap<Key, usize> =
+            (0..MOLECULES).map(|number| (molecule(number).key(), number)).collect();
         // A molecule without reactions is for sale, but for the target.
-        let block = |name: &str| {
-            let number: usize = name[1..].parse().unwrap();
-            chemistry[number].is_empty().then_some(BlockIndex(0))
-        };
-        for (product, reactions) in chemistry.iter().enumerate() {
-            let name = format!("m{product}");
-            let Some(id) = graph.all_molecules().into_iter().find(|&id| *graph.molecule(id).smiles == *name)
-            else {
-                continue;
-            };
-            let ancestors = graph.with_ancestors(id);
-            for (at, (percent, precursors)) in reactions.iter().enumerate() {
-                let new = |number: &usize| NewPrecursor {
-                    smiles: format!("m{number}"),
-                    heavy_atoms: 1,
-                    sources: Vec::new(),
-                };
+        let block = |key: Key| chemistry[numbers[&key]].is_empty().then_some(BlockIndex(0));
+        let mut next = 0;
+        while let Some(id) = graph.all_molecules().nth(next) {
+            next += 1;
+            let product = numbers[&graph.molecule(id).key];
+            for (at, (percent, precursors)) in chemistry[product].iter().enumerate() {
+                let precursor =
+                    |&number: &usize| Precursor { molecule: molecule(number), sources: Vec::new() };
+                let mut precursors: Vec<_> = precursors.iter().map(precursor).collect();
+                precursors.sort_by_key(|precursor| precursor.molecule.key());
+                let found = Arc::new(Found { precursors, feasibility: 1.0 });
                 let ranked = Ranked { template: at as u32, probability: *percent as f32 / 100.0 };
-                graph.link(id, &ancestors, ranked, precursors.iter().map(new).collect(), block);
+                graph.link(id, ranked, &[found], block);
             }
-            for reaction in graph.reactions_of(id).collect::<Vec<_>>() {
+            for reaction in graph.molecule(id).reactions.clone() {
                 graph.reaction_mut(reaction).verdict = Verdict::Valid;
             }
         }
-        propagate(&mut graph, Bounds { max_depth, width: 0 });
+        propagate(&mut graph, Bounds { max_depth, widths: 1, solved_penalty: 0.0 });
         graph
     }
 
@@ -359,7 +358,7 @@ mod tests {
         });
         let mut all = Vec::new();
         for (at, (percent, precursors)) in distinct.iter().enumerate() {
-            let mut ways = vec![(step_cost(*percent as f32 / 100.0), vec![(molecule, at)])];
+            let mut ways = vec![(step_cost(*percent as f32 / 100.0, 1.0), vec![(molecule, at)])];
             for &precursor in precursors {
                 let below = all_ways(chemistry, precursor, left - 1);
                 ways = ways

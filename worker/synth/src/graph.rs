@@ -1,77 +1,102 @@
 //! The AND/OR graph: molecules (OR: one of their reactions is enough) and reactions (AND: every precursor).
 //!
-//! A molecule occurs once, whoever needs it, so the graph is not a tree; it is kept free of cycles by refusing,
-//! in [`Graph::link`], a reaction that needs its own product or anything the product is needed for. What the
-//! search wants to know of a node is a field of the node; `update` keeps the fields true.
+//! A molecule occurs once, whoever needs it, so the graph is not a tree, and where A can be made from B and B
+//! from A it has cycles. A reaction that needs something its product is needed for is marked as one that
+//! [goes back](ReactionNode::goes_back): costs do not flow through it, so that without those the graph has no
+//! cycle and costs are kept true by walking parents only. What it makes still counts as solved, and routes may
+//! use it: one route may make A from B and another B from A. No route does both, because extraction refuses a
+//! route that makes a molecule in two ways.
+//!
+//! What the search wants to know of a node is a field of the node; `update` keeps the fields true. Nodes lie in
+//! two vectors and never go, so an id is an index. [`Graph::bytes`] bounds a search's memory.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use petgraph::Direction;
-use petgraph::graph::{DiGraph, NodeIndex};
+use chem::{Key, Molecule};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::catalogue::BlockIndex;
+use crate::expander::{Expansion, Found};
 use crate::policy::Ranked;
 
 /// Added to the cost of every step, so that of two routes as probable as each other the shorter one wins.
 pub const STEP_COST: f64 = 0.2;
-/// Of no atom: an entry of [`Proposal::sources`] for an atom that is not in the product.
-pub const NO_ATOM: u16 = u16::MAX;
 /// The height of a molecule that cannot be made yet.
 pub const UNSOLVED: u32 = u32::MAX;
 
-/// The cost of a step whose template has this probability.
-pub fn step_cost(probability: f32) -> f64 {
-    STEP_COST - f64::from(probability.max(f32::MIN_POSITIVE)).ln()
+/// The cost of a step: the negative logarithm of its template's probability and of its feasibility, and
+/// [`STEP_COST`].
+pub fn step_cost(probability: f32, feasibility: f32) -> f64 {
+    let nats = |probability: f32| -f64::from(probability.max(f32::MIN_POSITIVE)).ln();
+    STEP_COST + nats(probability) + nats(feasibility)
 }
 
-/// A molecule's place in its graph.
+/// A molecule's place in its graph; ascending in the order of discovery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct MoleculeId(NodeIndex);
+pub struct MoleculeId(u32);
 
-/// A reaction's place in its graph.
+/// A reaction's place in its graph; ascending in the order of discovery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ReactionId(NodeIndex);
+pub struct ReactionId(u32);
 
-/// What has been tried on a molecule.
-#[derive(Debug)]
-pub struct Expansion {
-    /// The templates worth trying, most probable first.
-    pub ranked: Vec<Ranked>,
-    /// How many of them have been tried.
-    pub tried: usize,
-    /// Which of the widths of the search `ranked` is.
-    pub width: usize,
+impl MoleculeId {
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl ReactionId {
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
 }
 
 /// A molecule of the graph.
 #[derive(Debug)]
 pub struct MoleculeNode {
-    /// Canonical SMILES.
-    pub smiles: Arc<str>,
+    pub molecule: Molecule,
+    pub key: Key,
     pub heavy_atoms: u32,
     /// Fewest steps from the target.
     pub depth: u32,
     /// Set if a route may buy it.
     pub block: Option<BlockIndex>,
-    /// `None` until the network is asked about it.
-    pub expansion: Option<Expansion>,
-    /// Lower bound of the cost of what has not been tried on it; infinite when nothing is left.
+    /// `None` until the search turns to it or is about to.
+    pub expansion: Option<Arc<Expansion>>,
+    /// Whether templates have been tried on it.
+    pub expanded: bool,
+    /// How many of the expansion's templates this search has tried.
+    pub tried: usize,
+    /// How many of them there are at `width`.
+    pub listed: usize,
+    /// How many of the widths this search has come to.
+    pub width: usize,
+    /// Lower bound of the cost of the templates that have not been tried, those of greater widths included.
+    pub untried: f64,
+    /// The same for those of greater widths alone.
+    pub floor: f64,
+    /// Whether a helper is at work on it.
+    pub pending: bool,
+    /// Lower bound of the cost of what this search may still try on it; infinite when nothing is left.
     pub open: f64,
     /// Lower bound of the cost to make it.
     pub best: f64,
-    /// The same, over the partial routes in which something is left to try.
+    /// The same, over the partial routes in which something is left to try and nobody is at it.
     pub frontier: f64,
     /// Steps of the longest branch of the shallowest way to make it from building blocks, or [`UNSOLVED`].
     pub height: u32,
+    /// The reactions that make it.
+    pub reactions: Vec<ReactionId>,
+    /// The reactions that need it.
+    pub needed_by: Vec<ReactionId>,
     queued: bool,
 }
 
 impl MoleculeNode {
-    /// Whether a template has been tried on it.
-    pub fn is_expanded(&self) -> bool {
-        self.expansion.as_ref().is_some_and(|expansion| expansion.tried > 0)
+    /// Whether the search could expand it now.
+    pub fn is_open(&self) -> bool {
+        self.open.is_finite() && !self.pending
     }
 }
 
@@ -80,9 +105,8 @@ impl MoleculeNode {
 pub struct Proposal {
     pub template: u32,
     pub probability: f32,
-    /// For each precursor, in the order of [`ReactionNode::precursors`], and each of its atoms: the product's
-    /// atom that it is, or [`NO_ATOM`].
-    pub sources: Vec<Vec<u16>>,
+    /// What the template made of the product, its precursors in the order of [`ReactionNode::precursors`].
+    pub found: Arc<Found>,
 }
 
 /// What validation found out about a reaction.
@@ -97,14 +121,16 @@ pub enum Verdict {
 #[derive(Debug)]
 pub struct ReactionNode {
     pub product: MoleculeId,
-    /// In the order of their canonical SMILES; one that is needed twice is listed twice.
-    pub precursors: Vec<MoleculeId>,
-    /// The templates that propose it, most probable first.
+    /// In the order of their keys; one that is needed twice is listed twice.
+    pub precursors: Box<[MoleculeId]>,
+    /// The templates that propose it, in the order in which they were tried.
     pub proposals: Vec<Proposal>,
     /// The first proposal that is not refused.
     pub current: usize,
     /// Of the current proposal.
     pub verdict: Verdict,
+    /// Whether it needs something that its product was needed for when it was found.
+    pub goes_back: bool,
     pub best: f64,
     pub frontier: f64,
     pub height: u32,
@@ -121,7 +147,10 @@ impl ReactionNode {
     pub fn cost(&self) -> f64 {
         match self.verdict {
             Verdict::Refused => f64::INFINITY,
-            Verdict::Unchecked | Verdict::Valid => step_cost(self.proposal().probability),
+            Verdict::Unchecked | Verdict::Valid => {
+                let proposal = self.proposal();
+                step_cost(proposal.probability, proposal.found.feasibility)
+            }
         }
     }
 
@@ -131,29 +160,16 @@ impl ReactionNode {
     }
 }
 
-#[derive(Debug)]
-enum Node {
-    Molecule(MoleculeNode),
-    Reaction(ReactionNode),
-}
-
-/// A precursor about to be linked.
-#[derive(Debug)]
-pub struct NewPrecursor {
-    pub smiles: String,
-    pub heavy_atoms: u32,
-    pub sources: Vec<u16>,
-}
-
 /// The search graph of one target.
 #[derive(Debug)]
 pub struct Graph {
-    nodes: DiGraph<Node, ()>,
-    by_smiles: FxHashMap<Arc<str>, MoleculeId>,
-    by_precursors: FxHashMap<(MoleculeId, Vec<MoleculeId>), ReactionId>,
+    molecules: Vec<MoleculeNode>,
+    reactions: Vec<ReactionNode>,
+    by_key: FxHashMap<Key, MoleculeId>,
     target: MoleculeId,
     /// Nodes whose fields are to be computed anew, in order.
     stale: VecDeque<StaleNode>,
+    bytes: usize,
 }
 
 /// A node whose fields are to be computed anew.
@@ -165,15 +181,16 @@ pub enum StaleNode {
 
 impl Graph {
     /// The graph that holds nothing but the target.
-    pub fn new(smiles: &str, heavy_atoms: u32) -> Self {
+    pub fn new(target: &Molecule) -> Self {
         let mut graph = Self {
-            nodes: DiGraph::new(),
-            by_smiles: FxHashMap::default(),
-            by_precursors: FxHashMap::default(),
-            target: MoleculeId(NodeIndex::new(0)),
+            molecules: Vec::new(),
+            reactions: Vec::new(),
+            by_key: FxHashMap::default(),
+            target: MoleculeId(0),
             stale: VecDeque::new(),
+            bytes: 0,
         };
-        graph.target = graph.add_molecule(smiles, heavy_atoms, 0, None);
+        graph.target = graph.add_molecule(target, 0, None);
         graph
     }
 
@@ -181,160 +198,175 @@ impl Graph {
         self.target
     }
 
-    pub fn len(&self) -> usize {
-        self.nodes.node_count()
+    /// Number of molecules.
+    pub fn molecules(&self) -> usize {
+        self.molecules.len()
     }
 
-    pub fn molecules(&self) -> usize {
-        self.by_smiles.len()
+    /// Number of reactions.
+    pub fn reactions(&self) -> usize {
+        self.reactions.len()
+    }
+
+    /// About how much memory the graph takes, what it shares with the expansion cache included.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Adds memory that hangs on a node.
+    pub fn charge(&mut self, bytes: usize) {
+        self.bytes += bytes;
     }
 
     pub fn molecule(&self, id: MoleculeId) -> &MoleculeNode {
-        match &self.nodes[id.0] {
-            Node::Molecule(node) => node,
-            Node::Reaction(_) => unreachable!("graph: a molecule id names a molecule"),
-        }
+        &self.molecules[id.index()]
     }
 
     pub fn molecule_mut(&mut self, id: MoleculeId) -> &mut MoleculeNode {
-        match &mut self.nodes[id.0] {
-            Node::Molecule(node) => node,
-            Node::Reaction(_) => unreachable!("graph: a molecule id names a molecule"),
-        }
+        &mut self.molecules[id.index()]
     }
 
     pub fn reaction(&self, id: ReactionId) -> &ReactionNode {
-        match &self.nodes[id.0] {
-            Node::Reaction(node) => node,
-            Node::Molecule(_) => unreachable!("graph: a reaction id names a reaction"),
-        }
+        &self.reactions[id.index()]
     }
 
     pub fn reaction_mut(&mut self, id: ReactionId) -> &mut ReactionNode {
-        match &mut self.nodes[id.0] {
-            Node::Reaction(node) => node,
-            Node::Molecule(_) => unreachable!("graph: a reaction id names a reaction"),
-        }
-    }
-
-    /// The reactions that make `molecule`.
-    pub fn reactions_of(&self, molecule: MoleculeId) -> impl Iterator<Item = ReactionId> {
-        self.nodes.neighbors(molecule.0).map(ReactionId)
-    }
-
-    /// The reactions that need `molecule`.
-    pub fn needed_by(&self, molecule: MoleculeId) -> impl Iterator<Item = ReactionId> {
-        self.nodes.neighbors_directed(molecule.0, Direction::Incoming).map(ReactionId)
+        &mut self.reactions[id.index()]
     }
 
     /// Every molecule, in the order of discovery.
-    pub fn all_molecules(&self) -> Vec<MoleculeId> {
-        self.nodes
-            .node_indices()
-            .filter(|&index| matches!(self.nodes[index], Node::Molecule(_)))
-            .map(MoleculeId)
-            .collect()
+    pub fn all_molecules(&self) -> impl Iterator<Item = MoleculeId> + use<> {
+        (0..self.molecules.len() as u32).map(MoleculeId)
     }
 
-    /// The molecule and all that it is needed for.
-    pub fn with_ancestors(&self, molecule: MoleculeId) -> FxHashSet<MoleculeId> {
+    /// The molecule and all that it is needed for, by reactions that do not go back.
+    fn with_ancestors(&self, molecule: MoleculeId) -> FxHashSet<MoleculeId> {
         let mut found = FxHashSet::from_iter([molecule]);
         let mut stack = vec![molecule];
         while let Some(next) = stack.pop() {
-            for reaction in self.needed_by(next) {
-                let product = self.reaction(reaction).product;
-                if found.insert(product) {
-                    stack.push(product);
+            for &reaction in &self.molecule(next).needed_by {
+                let reaction = self.reaction(reaction);
+                if !reaction.goes_back && found.insert(reaction.product) {
+                    stack.push(reaction.product);
                 }
             }
         }
         found
     }
 
-    /// Adds the reaction that makes `product` from `precursors`, which come in the order of their SMILES.
+    /// Adds the reactions that a template, ranked as `ranked` says, finds to make `product`.
     ///
-    /// `ancestors` is [`with_ancestors`](Self::with_ancestors) of the product; a reaction that needs one of
-    /// them is left out. A reaction that is there already gains a proposal. `block_of` says whether a molecule
-    /// that is new to the graph can be bought.
+    /// One that needs the product itself is left out; one that is there already gains a proposal. `block_of`
+    /// says whether a molecule that is new to the graph can be bought.
     pub fn link(
         &mut self,
         product: MoleculeId,
-        ancestors: &FxHashSet<MoleculeId>,
         ranked: Ranked,
-        precursors: Vec<NewPrecursor>,
-        block_of: impl Fn(&str) -> Option<BlockIndex>,
+        found: &[Arc<Found>],
+        block_of: impl Fn(Key) -> Option<BlockIndex>,
     ) {
-        let closes_a_cycle = |precursor: &NewPrecursor| {
-            self.by_smiles.get(precursor.smiles.as_str()).is_some_and(|known| ancestors.contains(known))
-        };
-        if precursors.is_empty() || precursors.iter().any(closes_a_cycle) {
-            return;
-        }
-        let depth = self.molecule(product).depth + 1;
-        let mut ids = Vec::with_capacity(precursors.len());
-        let mut sources = Vec::with_capacity(precursors.len());
-        for precursor in precursors {
-            ids.push(match self.by_smiles.get(precursor.smiles.as_str()) {
-                Some(&known) => known,
-                None => {
-                    let block = block_of(&precursor.smiles);
-                    self.add_molecule(&precursor.smiles, precursor.heavy_atoms, depth, block)
-                }
+        // Only a molecule that is made from something can be an ancestor, and most precursors are new, so
+        // the ancestors are rarely needed. Nothing linked to `product` changes them.
+        let mut ancestors: Option<FxHashSet<MoleculeId>> = None;
+        for found in found {
+            let known = || {
+                let keys = found.precursors.iter().map(|precursor| precursor.molecule.key());
+                keys.filter_map(|key| self.by_key.get(&key).copied())
+            };
+            if found.precursors.is_empty() || known().any(|known| known == product) {
+                continue;
+            }
+            let goes_back = known().any(|known| {
+                !self.molecule(known).reactions.is_empty()
+                    && ancestors.get_or_insert_with(|| self.with_ancestors(product)).contains(&known)
             });
-            sources.push(precursor.sources);
-        }
-        for &id in &ids {
-            self.lower_depth(id, depth);
-        }
-        let proposal = Proposal { template: ranked.template, probability: ranked.probability, sources };
-        match self.by_precursors.get(&(product, ids.clone())) {
-            Some(&known) => self.add_proposal(known, proposal),
-            None => self.add_reaction(product, ids, proposal),
+            let depth = self.molecule(product).depth + 1;
+            let ids: Box<[MoleculeId]> = found
+                .precursors
+                .iter()
+                .map(|precursor| {
+                    let key = precursor.molecule.key();
+                    match self.by_key.get(&key) {
+                        Some(&known) => known,
+                        None => self.add_molecule(&precursor.molecule, depth, block_of(key)),
+                    }
+                })
+                .collect();
+            for &id in &ids {
+                self.lower_depth(id, depth);
+            }
+            let proposal = Proposal {
+                template: ranked.template,
+                probability: ranked.probability,
+                found: Arc::clone(found),
+            };
+            let known = |&&id: &&ReactionId| self.reaction(id).precursors == ids;
+            match self.molecule(product).reactions.iter().find(known) {
+                Some(&known) => self.add_proposal(known, proposal),
+                None => self.add_reaction(product, ids, proposal, goes_back),
+            }
         }
     }
 
-    fn add_molecule(
-        &mut self,
-        smiles: &str,
-        heavy_atoms: u32,
-        depth: u32,
-        block: Option<BlockIndex>,
-    ) -> MoleculeId {
-        let smiles: Arc<str> = smiles.into();
-        let id = MoleculeId(self.nodes.add_node(Node::Molecule(MoleculeNode {
-            smiles: Arc::clone(&smiles),
-            heavy_atoms,
+    fn add_molecule(&mut self, molecule: &Molecule, depth: u32, block: Option<BlockIndex>) -> MoleculeId {
+        let id = MoleculeId(u32::try_from(self.molecules.len()).expect("graph: memory is bounded"));
+        let key = molecule.key();
+        self.molecules.push(MoleculeNode {
+            molecule: molecule.clone(),
+            key,
+            heavy_atoms: u32::try_from(molecule.heavy_atoms()).unwrap_or(u32::MAX),
             depth,
             block,
             expansion: None,
+            expanded: false,
+            tried: 0,
+            listed: 0,
+            width: 0,
+            untried: 0.0,
+            floor: 0.0,
+            pending: false,
             open: f64::INFINITY,
             best: f64::INFINITY,
             frontier: f64::INFINITY,
             height: UNSOLVED,
+            reactions: Vec::new(),
+            needed_by: Vec::new(),
             queued: false,
-        })));
-        self.by_smiles.insert(smiles, id);
+        });
+        self.by_key.insert(key, id);
+        self.bytes += size_of::<MoleculeNode>() + 2 * size_of::<(Key, MoleculeId)>();
         self.mark_molecule(id);
         id
     }
 
-    fn add_reaction(&mut self, product: MoleculeId, precursors: Vec<MoleculeId>, proposal: Proposal) {
-        let id = ReactionId(self.nodes.add_node(Node::Reaction(ReactionNode {
+    fn add_reaction(
+        &mut self,
+        product: MoleculeId,
+        precursors: Box<[MoleculeId]>,
+        proposal: Proposal,
+        goes_back: bool,
+    ) {
+        let id = ReactionId(u32::try_from(self.reactions.len()).expect("graph: memory is bounded"));
+        self.molecule_mut(product).reactions.push(id);
+        for same in precursors.chunk_by(|a, b| a == b) {
+            self.molecule_mut(same[0]).needed_by.push(id);
+        }
+        // Growing vectors take up to twice their entries.
+        self.bytes += size_of::<ReactionNode>()
+            + size_of::<Proposal>()
+            + (2 + 3 * precursors.len()) * size_of::<ReactionId>();
+        self.reactions.push(ReactionNode {
             product,
-            precursors: precursors.clone(),
+            precursors,
             proposals: vec![proposal],
             current: 0,
             verdict: Verdict::Unchecked,
+            goes_back,
             best: f64::INFINITY,
             frontier: f64::INFINITY,
             height: UNSOLVED,
             queued: false,
-        })));
-        self.nodes.add_edge(product.0, id.0, ());
-        for same in precursors.chunk_by(|a, b| a == b) {
-            self.nodes.add_edge(id.0, same[0].0, ());
-        }
-        self.by_precursors.insert((product, precursors), id);
+        });
         self.mark_reaction(id);
     }
 
@@ -348,6 +380,7 @@ impl Graph {
             node.verdict = Verdict::Unchecked;
             self.mark_reaction(id);
         }
+        self.bytes += 2 * size_of::<Proposal>();
     }
 
     /// Records that a shorter way to `molecule` exists, and so to all that it is made from.
@@ -360,7 +393,7 @@ impl Graph {
             }
             node.depth = depth;
             self.mark_molecule(id);
-            for reaction in self.reactions_of(id) {
+            for &reaction in &self.molecule(id).reactions {
                 stack.extend(self.reaction(reaction).precursors.iter().map(|&next| (next, depth + 1)));
             }
         }

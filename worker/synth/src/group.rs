@@ -2,10 +2,9 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use chem::{Limits, Molecule};
 use rustc_hash::FxHashMap;
 
-use crate::backbone::{Keys, Tree};
+use crate::backbone::{Keys, Orders, Tree};
 use crate::catalogue::{BlockIndex, Catalogue};
 use crate::extract::Choices;
 use crate::graph::{Graph, MoleculeId};
@@ -21,6 +20,7 @@ const CHOICE: usize = 4;
 /// The groups as they fill, in the order of their best routes.
 pub struct Groups {
     keys: Keys,
+    orders: Orders,
     groups: Vec<Group>,
     /// Most groups, and most variations collected for each.
     limits: (usize, usize),
@@ -44,12 +44,17 @@ impl Groups {
             GroupOrder::Score => task.max_group_size,
             GroupOrder::Cost => task.max_group_size.saturating_mul(CHOICE),
         };
-        Self { keys: Keys::new(target), groups: Vec::new(), limits: (task.max_groups, variations) }
+        Self {
+            keys: Keys::new(target),
+            orders: Orders::default(),
+            groups: Vec::new(),
+            limits: (task.max_groups, variations),
+        }
     }
 
     /// Sorts in the next best route; false once no further route can find a place.
     pub fn push(&mut self, graph: &Graph, choices: Choices) -> bool {
-        let tree = Tree::of(graph, &choices, self.keys.atoms());
+        let tree = Tree::of(graph, &choices, self.keys.atoms(), &mut self.orders);
         let key = self.keys.key(&tree);
         let steps = longest_branch(graph, &choices, graph.target());
         let (max_groups, max_variations) = self.limits;
@@ -146,8 +151,8 @@ impl<'a> Writer<'a> {
     pub fn trivial(&mut self, graph: &Graph) -> Option<BackboneGroup> {
         self.target_block?;
         let choices = Choices { made: Vec::new(), cost: 0.0 };
-        let mut keys = Keys::new(&graph.molecule(graph.target()).smiles);
-        let key = keys.key(&Tree::of(graph, &choices, keys.atoms()));
+        let mut keys = Keys::new(&graph.molecule(graph.target()).molecule.canonical_smiles());
+        let key = keys.key(&Tree::of(graph, &choices, keys.atoms(), &mut Orders::default()));
         let variations = vec![vec![self.route(graph, &choices)]];
         Some(BackboneGroup { steps: 0, key, variations })
     }
@@ -155,22 +160,25 @@ impl<'a> Writer<'a> {
     fn route(&mut self, graph: &Graph, choices: &Choices) -> Route {
         let (order, depths) = breadth_first(graph, choices);
         let place: BTreeMap<MoleculeId, usize> = order.iter().enumerate().map(|(at, &id)| (id, at)).collect();
+        let nodes: Vec<RouteNode> =
+            order.iter().zip(depths).map(|(&id, depth)| self.node(graph, choices, id, depth)).collect();
         let steps = order
             .iter()
             .filter_map(|&product| {
                 let reaction = graph.reaction(choices.reaction(product)?);
                 let proposal = reaction.proposal();
+                let mut precursors: Vec<usize> =
+                    reaction.precursors.iter().map(|precursor| place[precursor]).collect();
+                precursors.sort_by(|&a, &b| nodes[a].smiles.cmp(&nodes[b].smiles));
                 Some(Step {
                     product: place[&product],
-                    precursors: reaction.precursors.iter().map(|precursor| place[precursor]).collect(),
+                    precursors,
                     template: proposal.template,
                     template_hash: self.model.template_hash(proposal.template).to_owned(),
                     probability: proposal.probability,
                 })
             })
             .collect();
-        let nodes =
-            order.iter().zip(depths).map(|(&id, depth)| self.node(graph, choices, id, depth)).collect();
         let bought = if choices.made.is_empty() {
             self.target_block.into_iter().collect()
         } else {
@@ -188,12 +196,12 @@ impl<'a> Writer<'a> {
         };
         let (mw, nearest) = self.facts(graph, id);
         RouteNode {
-            smiles: molecule.smiles.to_string(),
+            smiles: molecule.molecule.canonical_smiles(),
             mw,
             building_block: block.map(|block| self.catalogue.id(block)),
             closest_building_block: if block.is_some() { 1.0 } else { nearest },
             depth,
-            expanded: molecule.is_expanded(),
+            expanded: molecule.expanded,
         }
     }
 
@@ -202,18 +210,14 @@ impl<'a> Writer<'a> {
             return known;
         }
         let node = graph.molecule(id);
-        let parsed =
-            Molecule::parse(&node.smiles, Limits { max_bytes: usize::MAX, max_heavy_atoms: usize::MAX });
-        let facts = parsed.map_or((0.0, 0.0), |molecule| {
-            let nearest = match node.block {
-                Some(_) => Some(1.0),
-                None => self
-                    .catalogue
-                    .nearest(&molecule.fingerprint(), &self.task.masks)
-                    .map(|(_, similarity)| similarity),
-            };
-            (molecule.molecular_weight(), nearest.unwrap_or(0.0))
-        });
+        let nearest = match node.block {
+            Some(_) => Some(1.0),
+            None => self
+                .catalogue
+                .nearest(&node.molecule.fingerprint(), &self.task.masks)
+                .map(|(_, similarity)| similarity),
+        };
+        let facts = (node.molecule.molecular_weight(), nearest.unwrap_or(0.0));
         self.known.insert(id, facts);
         facts
     }
@@ -224,14 +228,20 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// The molecules of a route, each once, and how many steps each is from the target.
+/// The molecules of a route, each once, those of a step in the order of their SMILES, and how many steps each is from the target.
 fn breadth_first(graph: &Graph, choices: &Choices) -> (Vec<MoleculeId>, Vec<u32>) {
     let mut depths: FxHashMap<MoleculeId, u32> = FxHashMap::from_iter([(graph.target(), 0)]);
     let mut order = vec![graph.target()];
     let mut queue = VecDeque::from([graph.target()]);
     while let Some(next) = queue.pop_front() {
         let Some(reaction) = choices.reaction(next) else { continue };
-        for (precursor, _) in graph.reaction(reaction).distinct_precursors() {
+        let mut precursors: Vec<_> = graph
+            .reaction(reaction)
+            .distinct_precursors()
+            .map(|(precursor, _)| (graph.molecule(precursor).molecule.canonical_smiles(), precursor))
+            .collect();
+        precursors.sort_unstable();
+        for (_, precursor) in precursors {
             if !depths.contains_key(&precursor) {
                 depths.insert(precursor, depths[&next] + 1);
                 order.push(precursor);

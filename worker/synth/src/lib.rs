@@ -1,13 +1,17 @@
 //! Retrosynthesis: from a target molecule to validated, priced-out routes of purchasable building blocks.
 //!
 //! [`RetroModel`] says which reaction templates are worth trying on a molecule, [`Catalogue`] which molecules
-//! can be bought, and [`plan()`] searches an AND/OR graph between the two until its [`Budget`] is spent. The
+//! can be bought, and a [`Planner`] searches an AND/OR graph between the two until a [`Budget`] is spent. The
 //! answer is a [`Plan`]: validated routes, grouped by backbone. Everything here is synchronous, does no I/O
-//! but for [`RetroModel::load`], and gives the same plan for the same inputs and number of expansions.
+//! but for [`RetroModel::load`], and gives, on one core, the same plan for the same inputs and number of
+//! expansions.
 
+mod algorithm;
 mod backbone;
 mod catalogue;
+mod cores;
 mod error;
+mod expander;
 mod extract;
 mod graph;
 mod group;
@@ -15,6 +19,7 @@ mod hash;
 mod model;
 mod nearest;
 mod plan;
+mod planner;
 mod policy;
 mod search;
 mod task;
@@ -22,9 +27,10 @@ mod tensors;
 mod update;
 mod validate;
 
+pub use algorithm::{Algorithm, UnknownAlgorithm};
 pub use catalogue::{BlockIndex, Catalogue, CatalogueRow, Masks, REGIONS, Region};
 pub use error::ModelError;
 pub use model::RetroModel;
 pub use plan::{BackboneGroup, Counts, Plan, Refusals, Route, RouteNode, Step, Timings};
-pub use search::plan;
+pub use planner::{Planner, Settings, plan};
 pub use task::{Budget, GroupOrder, Stop, Task, Trivial};

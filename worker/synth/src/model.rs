@@ -5,7 +5,7 @@ use std::fs::File;
 use std::path::Path;
 use std::thread;
 
-use chem::{Fingerprint, Template};
+use chem::{Fingerprint, Molecule, Precursor, Template};
 use flate2::read::MultiGzDecoder;
 
 use crate::error::ModelError;
@@ -79,6 +79,11 @@ impl RetroModel {
     /// The hash that the table gives the template of row `index`.
     pub(crate) fn template_hash(&self, index: u32) -> &str {
         &self.hashes[index as usize]
+    }
+
+    /// Probability that the reaction works, 1 as far as the model does not know.
+    pub(crate) fn feasibility(&self, _product: &Molecule, _precursors: &[Precursor], _template: u32) -> f32 {
+        1.0
     }
 
     /// See [`Policy::rank`].

@@ -95,7 +95,9 @@ pub struct Counts {
     pub molecules: u64,
     /// Reactions in the search graph.
     pub reactions: u64,
-    /// Molecules that the policy network was asked about.
+    /// About how much memory the search graph took, with the outcomes that hang on it.
+    pub graph_bytes: u64,
+    /// Molecules that templates were tried on.
     pub expanded_molecules: u64,
     /// Batches of templates that were applied; the unit of [`Budget::max_expansions`](crate::Budget).
     pub expansions: u64,

@@ -1,35 +1,30 @@
-//! Best-first search over the AND/OR graph (Retro*, Chen et al., ICML 2020).
+//! One search: grow the graph until the budget is spent, then take the routes out.
 //!
-//! The next molecule to expand is the open leaf of the cheapest partial route, where a step costs the negative
-//! logarithm of its template's probability. Templates are tried in small batches: once a batch is tried, the
-//! molecule is open again at the cost of its next template, so a sure step deep in the tree is tried before an
-//! unlikely one at the top. When nothing is open, every molecule gets more templates, until those are used up.
+//! Which molecule is expanded next is the [algorithm](crate::algorithm)'s choice. This thread alone touches the
+//! graph. Helpers, where there are cores to spare, only warm up the shared [expansions](crate::expander) of
+//! molecules that are about to be chosen anyway; what a search links does not depend on who computed it.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
-use chem::{Limits, Molecule, Precursor, PreparedMolecule};
+use chem::{Key, Molecule};
 
+use crate::algorithm::Choice;
 use crate::catalogue::{BlockIndex, Catalogue};
+use crate::cores::Seat;
+use crate::expander::{Expansion, Found, WIDTHS};
 use crate::extract::{Choices, Extractor, Source};
-use crate::graph::{Expansion, Graph, MoleculeId, NO_ATOM, NewPrecursor, ReactionId, UNSOLVED};
+use crate::graph::{Graph, MoleculeId, UNSOLVED, step_cost};
 use crate::group::{Groups, Writer};
-use crate::model::RetroModel;
 use crate::plan::{Counts, Plan, Refusals, Timings};
+use crate::planner::Planner;
 use crate::policy::TOGETHER;
 use crate::task::{Budget, Stop, Task, Trivial};
 use crate::update::{Bounds, propagate};
 use crate::validate::Validator;
 
-/// How many templates a molecule gets, and the probability at which their list ends: first, and each time
-/// that nothing else is left to try.
-const WIDTHS: [(usize, f32); 3] = [(50, 0.995), (200, f32::INFINITY), (1000, f32::INFINITY)];
-/// Templates tried at a time.
-const BATCH: usize = 10;
-/// A step that needs more molecules than this is not considered; running it forwards would take factorially
-/// many orders.
-const MAX_PRECURSORS: usize = 4;
-/// The graph stops growing here, so that a long search of a hopeless target does not fill the memory.
-const MAX_NODES: usize = 1_500_000;
 /// Part of the time that a search for many routes keeps for taking them out of the graph.
 const EXTRACTION_SHARE: f64 = 0.15;
 /// The most that this part is.
@@ -38,27 +33,38 @@ const MAX_EXTRACTION: Duration = Duration::from_millis(600);
 const CANDIDATES_PER_PLACE: usize = 20;
 /// Routes that make a molecule in two ways, looked past in search of the first route.
 const MAX_INCONSISTENT: usize = 100;
+/// How long the search waits for a helper before it looks at the clock again.
+const PATIENCE: Duration = Duration::from_millis(2);
 
-/// Searches for routes to the task's target until the budget is spent.
-///
-/// # Panics
-/// Never; a broken template or weight has been refused when the model was loaded.
-#[must_use]
-pub fn plan(model: &RetroModel, catalogue: &Catalogue, task: &Task, budget: &Budget) -> Plan {
-    Search::new(model, catalogue, task, budget).run()
-}
-
-struct Search<'a> {
-    model: &'a RetroModel,
+/// A running search.
+pub struct Search<'a> {
+    planner: &'a Planner,
     catalogue: &'a Catalogue,
     task: &'a Task,
     budget: &'a Budget,
     started: Instant,
     graph: Graph,
     bounds: Bounds,
+    choice: Box<dyn Choice>,
+    help: Help<'a>,
     validator: Validator<'a>,
     counts: Counts,
     timings: Timings,
+}
+
+/// The helpers' side of a search.
+struct Help<'a> {
+    seat: Seat<'a>,
+    at_work: usize,
+    /// Set when the search needs nothing more.
+    over: Arc<AtomicBool>,
+    done: (Sender<MoleculeId>, Receiver<MoleculeId>),
+}
+
+impl Drop for Help<'_> {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
+    }
 }
 
 /// Why the growing of the graph ended.
@@ -70,23 +76,27 @@ enum End {
 }
 
 impl<'a> Search<'a> {
-    fn new(model: &'a RetroModel, catalogue: &'a Catalogue, task: &'a Task, budget: &'a Budget) -> Self {
-        let smiles = task.target.canonical_smiles();
+    pub fn new(planner: &'a Planner, catalogue: &'a Catalogue, task: &'a Task, budget: &'a Budget) -> Self {
+        let started = Instant::now();
+        // The backbones' keys count on the target's atoms being numbered as its canonical SMILES is written.
+        let canonical = Molecule::trusted(&task.target.canonical_smiles());
         Self {
-            model,
+            planner,
             catalogue,
             task,
             budget,
-            started: Instant::now(),
-            graph: Graph::new(&smiles, atoms(task.target.heavy_atoms())),
-            bounds: Bounds { max_depth: task.max_depth, width: 0 },
-            validator: Validator::new(model, budget),
+            started,
+            graph: Graph::new(canonical.as_ref().unwrap_or(&task.target)),
+            bounds: Bounds { max_depth: task.max_depth, widths: 1, solved_penalty: 0.0 },
+            choice: planner.settings.algorithm.start(),
+            help: Help { seat: planner.cores.seat(), at_work: 0, over: Arc::default(), done: channel() },
+            validator: Validator::new(planner.model(), budget),
             counts: Counts::default(),
             timings: Timings::default(),
         }
     }
 
-    fn run(mut self) -> Plan {
+    pub fn run(mut self) -> Plan {
         let trivial = self.trivial();
         let mut first = None;
         let end = if trivial.is_some() && self.task.stop == Stop::FirstRoute {
@@ -94,6 +104,7 @@ impl<'a> Search<'a> {
         } else {
             self.grow(&mut first)
         };
+        self.help.over.store(true, Ordering::Relaxed);
         if trivial.is_some() {
             self.timings.first_route = Some(Duration::ZERO);
             self.counts.validated_routes += 1;
@@ -103,7 +114,7 @@ impl<'a> Search<'a> {
 
         let start = Instant::now();
         let validated = self.validator.elapsed;
-        let smiles = self.graph.molecule(self.graph.target()).smiles.to_string();
+        let smiles = self.graph.molecule(self.graph.target()).molecule.canonical_smiles();
         let mut groups = Groups::new(&smiles, self.task);
         match (self.task.stop, first) {
             (Stop::FirstRoute, Some(choices)) => {
@@ -113,7 +124,7 @@ impl<'a> Search<'a> {
             (Stop::FirstRoute, None) => {}
             (Stop::Budget, _) => self.collect(&mut groups),
         }
-        let mut writer = Writer::new(self.model, self.catalogue, self.task, trivial);
+        let mut writer = Writer::new(self.planner.model(), self.catalogue, self.task, trivial);
         let mut written: Vec<_> = writer.trivial(&self.graph).into_iter().collect();
         written.extend(groups.finish(&self.graph, &mut writer));
         written.truncate(self.task.max_groups);
@@ -123,7 +134,8 @@ impl<'a> Search<'a> {
         let inconsistent = self.counts.refusals.inconsistent;
         self.counts.refusals = Refusals { inconsistent, ..self.validator.refusals };
         self.counts.molecules = self.graph.molecules() as u64;
-        self.counts.reactions = (self.graph.len() - self.graph.molecules()) as u64;
+        self.counts.reactions = self.graph.reactions() as u64;
+        self.counts.graph_bytes = self.graph.bytes() as u64;
         Plan {
             target: smiles,
             groups: written,
@@ -135,8 +147,8 @@ impl<'a> Search<'a> {
 
     /// The target's own block, where buying it counts as a route.
     fn trivial(&self) -> Option<BlockIndex> {
-        let smiles = &self.graph.molecule(self.graph.target()).smiles;
-        let block = self.catalogue.find(smiles).filter(|_| self.task.trivial == Trivial::Allow)?;
+        let key = self.graph.molecule(self.graph.target()).key;
+        let block = self.catalogue.find(key).filter(|_| self.task.trivial == Trivial::Allow)?;
         self.catalogue.is_allowed(block, &self.task.masks).then_some(block)
     }
 
@@ -161,15 +173,25 @@ impl<'a> Search<'a> {
                 }
             }
             let spent = self.budget.max_expansions.is_some_and(|most| self.counts.expansions >= most);
-            if spent || self.budget.spent_at(deadline) || self.graph.len() >= MAX_NODES {
+            let full = self.graph.bytes() >= self.planner.settings.memory_bytes;
+            if spent || full || self.budget.spent_at(deadline) {
                 return End::Spent;
             }
-            match self.select() {
+            if let Some(warm) = self.warmed_up(Duration::ZERO) {
+                self.expand(warm, deadline);
+                continue;
+            }
+            self.ask_for_help(deadline);
+            match self.choice.next(&self.graph) {
                 Some(molecule) => self.expand(molecule, deadline),
-                None if self.bounds.width + 1 < WIDTHS.len() => self.widen(),
+                None if self.help.at_work > 0 => {
+                    if let Some(warm) = self.warmed_up(PATIENCE) {
+                        self.expand(warm, deadline);
+                    }
+                }
+                None if self.bounds.widths < WIDTHS.len() => self.widen(),
                 None => return End::Exhausted,
             }
-            propagate(&mut self.graph, self.bounds);
         }
     }
 
@@ -227,103 +249,131 @@ impl<'a> Search<'a> {
         self.counts.unvalidated_routes += source.dropped;
     }
 
-    /// The open molecule of the cheapest partial route.
-    fn select(&self) -> Option<MoleculeId> {
-        let mut next = self.graph.target();
-        if self.graph.molecule(next).frontier.is_infinite() {
-            return None;
-        }
-        loop {
-            let node = self.graph.molecule(next);
-            if node.open <= node.frontier {
-                return Some(next);
-            }
-            let reaction = self
-                .graph
-                .reactions_of(next)
-                .map(|id| self.graph.reaction(id))
-                .min_by(|a, b| {
-                    a.frontier.total_cmp(&b.frontier).then_with(|| a.precursors.cmp(&b.precursors))
-                })
-                .expect("search: a frontier comes from the molecule or from a reaction");
-            // Of several, the largest: it is the likeliest dead end, so the rest may not be needed.
-            next = reaction
-                .precursors
-                .iter()
-                .copied()
-                .filter(|&id| self.graph.molecule(id).frontier.is_finite())
-                .min_by(|&a, &b| {
-                    let (a, b) = (self.graph.molecule(a), self.graph.molecule(b));
-                    (a.frontier - a.best)
-                        .total_cmp(&(b.frontier - b.best))
-                        .then(b.heavy_atoms.cmp(&a.heavy_atoms))
-                        .then_with(|| a.smiles.cmp(&b.smiles))
-                })
-                .expect("search: a reaction's frontier comes from a precursor");
-        }
-    }
-
     /// Gives every molecule more templates.
     fn widen(&mut self) {
-        self.bounds.width += 1;
+        self.bounds.widths += 1;
         for molecule in self.graph.all_molecules() {
-            if self.graph.molecule(molecule).is_expanded() {
+            if self.graph.molecule(molecule).expanded {
                 self.graph.mark_molecule(molecule);
             }
+        }
+        propagate(&mut self.graph, self.bounds);
+    }
+
+    /// A molecule whose expansion a helper has warmed up, if there is one within `patience`.
+    fn warmed_up(&mut self, patience: Duration) -> Option<MoleculeId> {
+        if self.help.at_work == 0 {
+            return None;
+        }
+        let warm = self.help.done.1.recv_timeout(patience).ok()?;
+        self.help.at_work -= 1;
+        self.graph.molecule_mut(warm).pending = false;
+        Some(warm)
+    }
+
+    /// Gives the helpers that this search may have the molecules that come next.
+    fn ask_for_help(&mut self, deadline: Instant) {
+        while self.help.at_work < self.help.seat.helpers() {
+            let Some(id) = self.choice.next(&self.graph) else { return };
+            let together = self.together(id);
+            let node = self.graph.molecule_mut(id);
+            node.pending = true;
+            let (tried, listed, width) = (node.tried, node.listed, node.width);
+            let batch = self.choice.batch(width);
+            self.graph.mark_molecule(id);
+            propagate(&mut self.graph, self.bounds);
+            self.help.at_work += 1;
+
+            let expander = Arc::clone(&self.planner.expander);
+            let (over, done) = (Arc::clone(&self.help.over), Report { id, to: self.help.done.0.clone() });
+            let budget = self.budget.clone();
+            self.help.seat.help(move || {
+                let _done = done;
+                let mut go_on = || !over.load(Ordering::Relaxed) && !budget.spent_at(deadline);
+                if !go_on() {
+                    return;
+                }
+                let expansion = &together[0];
+                let listed = if tried < listed {
+                    listed
+                } else {
+                    expander.rank(&together, width);
+                    expander.width(expansion, width).listed
+                };
+                for at in tried..listed.min(tried.saturating_add(batch)) {
+                    if !go_on() || expander.outcomes(expansion, at, &mut go_on).is_none() {
+                        return;
+                    }
+                }
+            });
         }
     }
 
     /// Tries the next batch of templates on `id`.
     fn expand(&mut self, id: MoleculeId, deadline: Instant) {
         self.counts.expansions += 1;
-        let Some(molecule) = self.parse(id) else {
-            // Written by the chemistry as a molecule and refused by it: there is nothing to try.
-            let expansion = Expansion { ranked: Vec::new(), tried: 1, width: WIDTHS.len() };
-            self.graph.molecule_mut(id).expansion = Some(expansion);
-            return self.graph.mark_molecule(id);
-        };
-        if self.graph.molecule(id).expansion.as_ref().is_none_or(|known| known.tried >= known.ranked.len()) {
-            self.rank(id, &molecule);
-        }
-        let mut expansion = self.graph.molecule_mut(id).expansion.take().expect("search: it was ranked");
-        if expansion.tried == 0 {
+        let node = self.graph.molecule(id);
+        if !node.expanded {
             self.counts.expanded_molecules += 1;
         }
-        self.apply(id, &molecule, &mut expansion, deadline);
-        self.graph.molecule_mut(id).expansion = Some(expansion);
+        let batch = self.choice.batch(node.width);
+        if node.tried >= node.listed {
+            self.list(id);
+        }
+        self.apply(id, batch, deadline);
         self.graph.mark_molecule(id);
+        propagate(&mut self.graph, self.bounds);
+        self.choice.learn(&self.graph, id);
     }
 
-    fn parse(&self, id: MoleculeId) -> Option<Molecule> {
-        let limits = Limits { max_bytes: usize::MAX, max_heavy_atoms: usize::MAX };
-        Molecule::parse(&self.graph.molecule(id).smiles, limits).ok()
+    /// Brings `id` to its next width.
+    fn list(&mut self, id: MoleculeId) {
+        let together = self.together(id);
+        let expansion = &together[0];
+        let width = self.graph.molecule(id).width;
+        if !expansion.is_ranked() {
+            self.planner.expander.rank(&together, width);
+        }
+        let before = width.checked_sub(1).map(|before| self.planner.expander.width(expansion, before));
+        let now = self.planner.expander.width(expansion, width);
+        // Templates whose screen says that they cannot match have been tried with that.
+        let (ranked, listed) = before.map_or((0, 0), |before| (before.ranked, before.listed));
+        self.counts.template_applications +=
+            (now.ranked.saturating_sub(ranked)).saturating_sub(now.listed - listed) as u64;
+        let node = self.graph.molecule_mut(id);
+        node.listed = now.listed;
+        node.width += 1;
+        node.expanded = true;
+        node.floor = step_cost(now.floor, 1.0);
     }
 
-    /// Asks the network about `id` and, in the same pass, about molecules that are likely to be next.
-    fn rank(&mut self, id: MoleculeId, molecule: &Molecule) {
-        let mut ids = vec![id];
-        let mut fingerprints = vec![molecule.fingerprint()];
-        for other in self.likely_next(id) {
-            if let Some(molecule) = self.parse(other) {
-                ids.push(other);
-                fingerprints.push(molecule.fingerprint());
+    /// The expansion of `id` and, if the network has not been asked about it, those of molecules that are
+    /// likely to be next, so that they are asked about in one pass.
+    fn together(&mut self, id: MoleculeId) -> Vec<Arc<Expansion>> {
+        let expansion = self.expansion(id);
+        let mut together = vec![expansion];
+        if !together[0].is_ranked() {
+            for other in self.likely_next(id) {
+                together.push(self.expansion(other));
             }
         }
-        let (limit, mass) = WIDTHS[self.bounds.width];
-        for (id, ranked) in ids.into_iter().zip(self.model.rank(&fingerprints, limit, mass)) {
-            let known = &mut self.graph.molecule_mut(id).expansion;
-            let tried = known.as_ref().map_or(0, |known| known.tried);
-            *known = Some(Expansion { ranked, tried, width: self.bounds.width });
-        }
+        together
     }
 
-    /// Molecules that the network has not been asked about, beside `id`: what is needed together with it, then
-    /// what its products could be made from instead, best first.
+    fn expansion(&mut self, id: MoleculeId) -> Arc<Expansion> {
+        let expander = &self.planner.expander;
+        let node = self.graph.molecule_mut(id);
+        Arc::clone(node.expansion.get_or_insert_with(|| expander.expansion(&node.molecule)))
+    }
+
+    /// Molecules that nobody has turned to, beside `id`: what is needed together with it, then what its products
+    /// could be made from instead, best first.
     fn likely_next(&self, id: MoleculeId) -> Vec<MoleculeId> {
-        let mut reactions: Vec<ReactionId> = self.graph.needed_by(id).collect();
+        let mut reactions = self.graph.molecule(id).needed_by.clone();
         let together = reactions.len();
         for at in 0..together {
-            reactions.extend(self.graph.reactions_of(self.graph.reaction(reactions[at]).product));
+            let product = self.graph.reaction(reactions[at]).product;
+            reactions.extend(&self.graph.molecule(product).reactions);
         }
         reactions[together..].sort_by(|&a, &b| {
             let (a, b) = (self.graph.reaction(a), self.graph.reaction(b));
@@ -340,53 +390,52 @@ impl<'a> Search<'a> {
         next
     }
 
-    fn apply(&mut self, id: MoleculeId, molecule: &Molecule, expansion: &mut Expansion, deadline: Instant) {
-        let batch = BATCH << (2 * self.bounds.width);
-        let prepared = PreparedMolecule::new(molecule);
-        let ancestors = self.graph.with_ancestors(id);
+    /// Tries up to `batch` more templates of the list of `id`.
+    fn apply(&mut self, id: MoleculeId, batch: usize, deadline: Instant) {
         let (catalogue, masks) = (self.catalogue, &self.task.masks);
-        let block_of =
-            |smiles: &str| catalogue.find(smiles).filter(|&block| catalogue.is_allowed(block, masks));
-        let first_way = self.graph.molecule(id).height == UNSOLVED;
-        let end = expansion.ranked.len().min(expansion.tried + batch);
-        while expansion.tried < end && !self.budget.spent_at(deadline) {
-            let ranked = expansion.ranked[expansion.tried];
-            expansion.tried += 1;
-            let Some(template) = self.model.template(ranked.template) else { continue };
+        let block_of = |key: Key| catalogue.find(key).filter(|&block| catalogue.is_allowed(block, masks));
+        let budget = self.budget;
+        let node = self.graph.molecule(id);
+        let first_way = node.height == UNSOLVED;
+        let (mut tried, listed) = (node.tried, node.listed);
+        let expansion = self.expansion(id);
+        let end = listed.min(tried.saturating_add(batch));
+        while tried < end && !budget.spent_at(deadline) {
+            let mut go_on = || !budget.spent_at(deadline);
+            let Some((ranked, found)) = self.planner.expander.outcomes(&expansion, tried, &mut go_on) else {
+                break;
+            };
+            tried += 1;
             self.counts.template_applications += 1;
-            let mut solved = false;
-            for outcome in template.apply(&prepared) {
-                if outcome.precursors.len() > MAX_PRECURSORS {
-                    continue;
-                }
-                let mut precursors: Vec<_> = outcome.precursors.into_iter().map(NewPrecursor::from).collect();
-                precursors.sort_by(|a, b| a.smiles.cmp(&b.smiles));
-                solved |= precursors.iter().all(|precursor| block_of(&precursor.smiles).is_some());
-                self.graph.link(id, &ancestors, ranked, precursors, block_of);
-            }
+            self.graph.charge(found.iter().map(|found| found.bytes()).sum());
+            self.graph.link(id, ranked, &found, block_of);
             // The rest of the batch may not be needed; it stays open at its cost.
-            if solved && first_way && self.task.stop == Stop::FirstRoute {
+            let can_be_bought = |found: &Arc<Found>| {
+                found.precursors.iter().all(|precursor| block_of(precursor.molecule.key()).is_some())
+            };
+            if first_way && self.task.stop == Stop::FirstRoute && found.iter().any(can_be_bought) {
                 break;
             }
         }
+        let node = self.graph.molecule_mut(id);
+        node.tried = tried;
+        node.untried = match expansion.probability(tried).filter(|_| tried < listed) {
+            Some(next) => step_cost(next, 1.0),
+            None => node.floor,
+        };
+        self.planner.expander.keep(&expansion);
     }
 }
 
-impl From<Precursor> for NewPrecursor {
-    /// Sources are those of the atoms in the order of the canonical SMILES, by which the graph names molecules.
-    fn from(Precursor { molecule, sources }: Precursor) -> Self {
-        let smiles = molecule.canonical_smiles();
-        let named = Molecule::trusted(&smiles).ok();
-        let order = named.and_then(|named| molecule.correspondence(&named)).unwrap_or_default();
-        let sources = order.into_iter().map(|at| atom(sources[at as usize])).collect();
-        Self { heavy_atoms: atoms(molecule.heavy_atoms()), sources, smiles }
+/// Tells the search that a helper is done with a molecule, however it ends.
+struct Report {
+    id: MoleculeId,
+    to: Sender<MoleculeId>,
+}
+
+impl Drop for Report {
+    fn drop(&mut self) {
+        // A search that is over does not listen any more.
+        let _ = self.to.send(self.id);
     }
-}
-
-fn atoms(count: usize) -> u32 {
-    u32::try_from(count).unwrap_or(u32::MAX)
-}
-
-fn atom(source: Option<u32>) -> u16 {
-    source.and_then(|atom| u16::try_from(atom).ok()).unwrap_or(NO_ATOM)
 }

@@ -5,29 +5,32 @@
 //! least Retro* value of any open leaf, and following its minimum downwards finds that leaf, so values need not
 //! be pushed down to every descendant. `height` tells whether the node is solved, and in how many steps.
 
-use crate::graph::{Graph, MoleculeId, ReactionId, StaleNode, UNSOLVED, Verdict, step_cost};
+use crate::graph::{Graph, MoleculeId, ReactionId, StaleNode, UNSOLVED, Verdict};
 
 /// What bounds the search's openings.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
     /// Molecules this deep are not expanded.
     pub max_depth: u32,
-    /// The current width of the search; molecules expanded at a lesser one are open again.
-    pub width: usize,
+    /// How many of the [`WIDTHS`](crate::expander::WIDTHS) are open to every molecule.
+    pub widths: usize,
+    /// Added to the frontier of reactions that are solved, so that the search turns to others.
+    pub solved_penalty: f64,
 }
 
 /// Computes the fields of all stale nodes and of everything above them that changes.
 pub fn propagate(graph: &mut Graph, bounds: Bounds) {
+    let mut above: Vec<ReactionId> = Vec::new();
     while let Some(stale) = graph.take_stale() {
         match stale {
             StaleNode::Molecule(id) => {
                 if update_molecule(graph, id, bounds) {
-                    let above: Vec<ReactionId> = graph.needed_by(id).collect();
-                    above.into_iter().for_each(|reaction| graph.mark_reaction(reaction));
+                    above.clone_from(&graph.molecule(id).needed_by);
+                    above.drain(..).for_each(|reaction| graph.mark_reaction(reaction));
                 }
             }
             StaleNode::Reaction(id) => {
-                if update_reaction(graph, id) {
+                if update_reaction(graph, id, bounds) {
                     graph.mark_molecule(graph.reaction(id).product);
                 }
             }
@@ -37,12 +40,15 @@ pub fn propagate(graph: &mut Graph, bounds: Bounds) {
 
 /// Whether something changed that the reactions above see.
 fn update_molecule(graph: &mut Graph, id: MoleculeId, bounds: Bounds) -> bool {
-    let (open, best, frontier, height) = if graph.molecule(id).block.is_some() {
+    let node = graph.molecule(id);
+    let (open, best, frontier, height) = if node.block.is_some() {
         (f64::INFINITY, 0.0, f64::INFINITY, 0)
     } else {
         let open = open_cost(graph, id, bounds);
-        let (mut best, mut frontier, mut height) = (open, open, UNSOLVED);
-        for reaction in graph.reactions_of(id) {
+        let mut best = open;
+        let mut frontier = if node.pending { f64::INFINITY } else { open };
+        let mut height = UNSOLVED;
+        for &reaction in &node.reactions {
             let reaction = graph.reaction(reaction);
             best = best.min(reaction.best);
             frontier = frontier.min(reaction.frontier);
@@ -60,19 +66,18 @@ fn update_molecule(graph: &mut Graph, id: MoleculeId, bounds: Bounds) -> bool {
 fn open_cost(graph: &Graph, id: MoleculeId, bounds: Bounds) -> f64 {
     let node = graph.molecule(id);
     if node.depth >= bounds.max_depth {
-        return f64::INFINITY;
-    }
-    let Some(expansion) = node.expansion.as_ref().filter(|_| node.is_expanded()) else { return 0.0 };
-    match (expansion.ranked.get(expansion.tried), expansion.ranked.last()) {
-        (Some(next), _) => step_cost(next.probability),
-        // What a greater width adds is no more probable than the last template of this one.
-        (None, Some(last)) if expansion.width < bounds.width => step_cost(last.probability),
-        (None, _) => f64::INFINITY,
+        f64::INFINITY
+    } else if !node.expanded {
+        0.0
+    } else if node.tried < node.listed || node.width < bounds.widths {
+        node.untried
+    } else {
+        f64::INFINITY
     }
 }
 
 /// Whether something changed that the product sees.
-fn update_reaction(graph: &mut Graph, id: ReactionId) -> bool {
+fn update_reaction(graph: &mut Graph, id: ReactionId, bounds: Bounds) -> bool {
     let node = graph.reaction(id);
     let (mut best, mut extra, mut height) = (node.cost(), f64::INFINITY, 0_u32);
     for (precursor, times) in node.distinct_precursors() {
@@ -83,11 +88,17 @@ fn update_reaction(graph: &mut Graph, id: ReactionId) -> bool {
         }
         height = height.max(precursor.height);
     }
-    let frontier = best + extra;
+    // Past the limit a height is as good as none, which also ends two molecules' keeping each other solved, one
+    // step higher every time, when the last way to make either has been refused.
     let height = match node.verdict {
-        Verdict::Refused => UNSOLVED,
-        Verdict::Unchecked | Verdict::Valid => height.saturating_add(1),
+        Verdict::Unchecked | Verdict::Valid if height < bounds.max_depth => height + 1,
+        Verdict::Unchecked | Verdict::Valid | Verdict::Refused => UNSOLVED,
     };
+    if node.goes_back {
+        (best, extra) = (f64::INFINITY, f64::INFINITY);
+    }
+    let penalty = if height == UNSOLVED { 0.0 } else { bounds.solved_penalty };
+    let frontier = best + extra + penalty;
     let node = graph.reaction_mut(id);
     let changed = (node.best, node.frontier, node.height) != (best, frontier, height);
     (node.best, node.frontier, node.height) = (best, frontier, height);

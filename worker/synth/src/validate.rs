@@ -53,19 +53,16 @@ impl<'a> Validator<'a> {
     }
 
     fn check(&mut self, graph: &mut Graph, id: ReactionId) -> Option<()> {
-        let parse = |smiles: &str| smiles.parse::<Molecule>().ok();
         let node = graph.reaction(id);
-        let product = graph.molecule(node.product).smiles.to_string();
-        let precursors: Option<Vec<_>> =
-            node.precursors.iter().map(|&precursor| parse(&graph.molecule(precursor).smiles)).collect();
+        let product = graph.molecule(node.product).molecule.canonical_smiles();
+        let precursors: Vec<Molecule> =
+            node.precursors.iter().map(|&precursor| graph.molecule(precursor).molecule.clone()).collect();
         let templates: Vec<u32> = node.proposals.iter().map(|proposal| proposal.template).collect();
         for (at, &template) in templates.iter().enumerate().skip(node.current) {
             if self.budget.spent() {
                 return None;
             }
-            let fault = precursors.as_ref().map_or(Some(Refusal::ProductNotRegained), |precursors| {
-                self.fault(template, &product, precursors)
-            });
+            let fault = self.fault(template, &product, &precursors);
             let node = graph.reaction_mut(id);
             match fault {
                 None => {

@@ -5,6 +5,7 @@
 mod toy;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use synth::{RetroModel, Stop, Task, plan};
 use toy::{expansions, shelf, task, text};
@@ -22,7 +23,7 @@ fn the_kit_plans_its_targets() {
         println!("skipped: no benchmark kit");
         return;
     };
-    let model = RetroModel::load(&kit).unwrap();
+    let model = Arc::new(RetroModel::load(&kit).unwrap());
     assert_eq!(model.templates(), 11_623);
     assert!(model.skipped_templates() < 20, "{}", model.skipped_templates());
     let shelf =

@@ -6,6 +6,7 @@ mod toy;
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use candle_core::{DType, Device, Tensor};
 use synth::{RetroModel, plan};
@@ -127,7 +128,7 @@ fn half_precision_weights_are_read() {
         .map(|(name, tensor)| (name, tensor.to_dtype(DType::F16).unwrap()))
         .collect();
     candle_core::safetensors::save(&halves, &path).unwrap();
-    let model = RetroModel::load(dir.path()).unwrap();
+    let model = Arc::new(RetroModel::load(dir.path()).unwrap());
 
     let plan = plan(&model, &shelf(&["CC(=O)O", "CCN"]), &task("CC(=O)NCC"), &expansions(10));
 

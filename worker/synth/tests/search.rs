@@ -14,7 +14,7 @@ use toy::*;
 
 const DIAMIDE: &str = "CCCNC(=O)CCC(=O)NCC";
 
-fn amide() -> synth::RetroModel {
+fn amide() -> Arc<synth::RetroModel> {
     model(&[(AMIDE, 1.0)])
 }
 
@@ -153,7 +153,8 @@ fn a_molecule_is_never_made_from_itself() {
 
     assert!(!plan.solved());
     assert!(plan.exhausted);
-    assert_eq!(plan.counts.molecules, 2);
+    // The acid, its ester, and methanol, which the way back needs.
+    assert_eq!(plan.counts.molecules, 3);
 }
 
 #[test]

@@ -40,10 +40,10 @@ pub const REDUCTIVE_AMINATION: &str = "([C:1]-[CH2;D2;+0:2]-[NH;D2;+0:3]-[C:4])\
                                        >>(O=[CH;D2;+0:2]-[C:1]).([C:4]-[NH2;D1;+0:3])";
 
 /// A model that gives every molecule the same probabilities, in proportion to the weights.
-pub fn model(templates: &[(&str, f32)]) -> RetroModel {
+pub fn model(templates: &[(&str, f32)]) -> Arc<RetroModel> {
     let dir = tempfile::tempdir().unwrap();
     write(dir.path(), templates);
-    RetroModel::load(dir.path()).unwrap()
+    Arc::new(RetroModel::load(dir.path()).unwrap())
 }
 
 /// Writes the files of [`model`].

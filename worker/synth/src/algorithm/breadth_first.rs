@@ -1,0 +1,30 @@
+//! Breadth-first search: every molecule with all its templates, in the order of discovery.
+//!
+//! Molecules are numbered as they are discovered, so that order is the order of their ids.
+
+use super::Choice;
+use crate::graph::{Graph, MoleculeId};
+
+#[derive(Default)]
+pub struct BreadthFirst {
+    /// Molecules before this one were not open when it was chosen.
+    from: usize,
+}
+
+impl Choice for BreadthFirst {
+    fn next(&mut self, graph: &Graph) -> Option<MoleculeId> {
+        let is_open = |&id: &MoleculeId| graph.molecule(id).is_open();
+        // A molecule may open again when a shorter way to it is found or more templates are allowed.
+        let next = graph
+            .all_molecules()
+            .skip(self.from)
+            .find(is_open)
+            .or_else(|| graph.all_molecules().take(self.from).find(is_open))?;
+        self.from = next.index();
+        Some(next)
+    }
+
+    fn batch(&self, _width: usize) -> usize {
+        usize::MAX
+    }
+}

@@ -1,0 +1,158 @@
+//! The cores of the machine, shared by the searches of a process.
+//!
+//! Every search computes on its own thread. Where there are more cores than searches, the rest are helpers that
+//! warm up expansions for it. A search may have as many helpers at work as its fair share allows, asked anew
+//! before every job; a job takes about a millisecond, so a search that starts gets its share that soon.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{Builder, JoinHandle};
+
+type Job = Box<dyn FnOnce() + Send>;
+
+/// Helper threads and the count of the searches that share them.
+pub struct Cores {
+    cores: usize,
+    searches: AtomicUsize,
+    line: Arc<Line>,
+    helpers: Vec<JoinHandle<()>>,
+}
+
+/// The jobs that wait for a helper.
+#[derive(Default)]
+struct Line {
+    jobs: Mutex<Jobs>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Jobs {
+    waiting: VecDeque<Job>,
+    closed: bool,
+}
+
+/// One search's place among the others.
+pub struct Seat<'a> {
+    cores: &'a Cores,
+}
+
+impl Cores {
+    /// Shares `cores` cores, at least one; a thread that cannot be started is done without.
+    pub fn new(cores: usize) -> Self {
+        let line = Arc::<Line>::default();
+        let helper = |number: usize| {
+            let line = Arc::clone(&line);
+            Builder::new().name(format!("search-helper-{number}")).spawn(move || line.work()).ok()
+        };
+        let helpers: Vec<_> = (1..cores).filter_map(helper).collect();
+        Self { cores: helpers.len() + 1, searches: AtomicUsize::new(0), line, helpers }
+    }
+
+    /// A place for a search, until it is dropped.
+    pub fn seat(&self) -> Seat<'_> {
+        self.searches.fetch_add(1, Ordering::Relaxed);
+        Seat { cores: self }
+    }
+}
+
+impl Drop for Cores {
+    fn drop(&mut self) {
+        self.line.jobs().closed = true;
+        self.line.changed.notify_all();
+        for helper in self.helpers.drain(..) {
+            // A helper catches what panics in a job.
+            let _ = helper.join();
+        }
+    }
+}
+
+impl Seat<'_> {
+    /// How many helpers the search may have at work now.
+    pub fn helpers(&self) -> usize {
+        let searches = self.cores.searches.load(Ordering::Relaxed).max(1);
+        (self.cores.cores / searches).saturating_sub(1)
+    }
+
+    /// Has a helper do `job`.
+    pub fn help(&self, job: impl FnOnce() + Send + 'static) {
+        self.cores.line.jobs().waiting.push_back(Box::new(job));
+        self.cores.line.changed.notify_one();
+    }
+}
+
+impl Drop for Seat<'_> {
+    fn drop(&mut self) {
+        self.cores.searches.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Line {
+    fn work(&self) {
+        while let Some(job) = self.next() {
+            // The search that asked does the same work itself and meets the same panic.
+            let _ = catch_unwind(AssertUnwindSafe(job));
+        }
+    }
+
+    /// The next job; `None` once the line is closed.
+    fn next(&self) -> Option<Job> {
+        let mut jobs = self.jobs();
+        loop {
+            if jobs.closed {
+                return None;
+            }
+            match jobs.waiting.pop_front() {
+                Some(job) => return Some(job),
+                None => jobs = self.changed.wait(jobs).unwrap_or_else(PoisonError::into_inner),
+            }
+        }
+    }
+
+    fn jobs(&self) -> MutexGuard<'_, Jobs> {
+        self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_search_alone_has_all_cores_and_several_share_them() {
+        let cores = Cores::new(8);
+
+        let first = cores.seat();
+        let alone = first.helpers();
+        let others = [cores.seat(), cores.seat()];
+        let shared = first.helpers();
+        drop(others);
+
+        assert_eq!((alone, shared, first.helpers()), (7, 1, 7));
+    }
+
+    #[test]
+    fn as_many_searches_as_cores_have_one_each() {
+        let cores = Cores::new(3);
+
+        let seats = [cores.seat(), cores.seat(), cores.seat(), cores.seat()];
+
+        assert!(seats.iter().all(|seat| seat.helpers() == 0));
+    }
+
+    #[test]
+    fn helpers_outlive_a_job_that_panics() {
+        let cores = Cores::new(2);
+        let (done, heard) = mpsc::channel();
+        let seat = cores.seat();
+
+        seat.help(|| panic!("a broken job"));
+        seat.help(move || done.send(7).unwrap());
+
+        assert_eq!(heard.recv_timeout(Duration::from_secs(60)), Ok(7));
+    }
+}

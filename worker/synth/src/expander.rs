@@ -1,0 +1,298 @@
+//! What the templates make of a molecule, computed once for all searches of a process.
+//!
+//! An [`Expansion`] is the list of templates worth trying on a molecule and the outcomes of those tried so far.
+//! It grows as searches ask for more and depends on the molecule and the model alone, not on a search's masks,
+//! depth or budget: so searches share expansions, through a cache that is bounded in bytes, and find the same
+//! with and without it. To that end a molecule is brought into the atom order of its canonical SMILES before
+//! templates see it, whatever order it came in.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use chem::{Key, Molecule, Outcome, Precursor, PreparedMolecule};
+use quick_cache::Weighter;
+use quick_cache::sync::Cache;
+
+use crate::model::RetroModel;
+use crate::policy::Ranked;
+
+/// How many of the most probable templates a molecule gets, and the probability at which their list ends: first,
+/// and each time that it gets more. The last is every template that matches.
+pub const WIDTHS: [(usize, f32); 3] = [(50, 0.995), (200, f32::INFINITY), (usize::MAX, f32::INFINITY)];
+/// A step that needs more molecules than this is not considered; running it forwards would take factorially
+/// many orders.
+const MAX_PRECURSORS: usize = 4;
+/// About what a molecule takes beside its atoms, and what each atom of it does.
+const MOLECULE_BYTES: (usize, usize) = (512, 48);
+
+/// Expands molecules by one model.
+pub struct Expander {
+    model: Arc<RetroModel>,
+    /// `None`: nothing is kept.
+    cache: Option<Cache<Key, Kept, Weight>>,
+}
+
+/// The templates worth trying on a molecule and what they make of it, as far as it is known.
+pub struct Expansion {
+    key: Key,
+    /// As it was met first.
+    molecule: Molecule,
+    prepared: OnceLock<PreparedMolecule>,
+    known: Mutex<Known>,
+    bytes: AtomicUsize,
+}
+
+#[derive(Default)]
+struct Known {
+    /// The network's answer at each of the widths that it has been asked for; empty once it is in `list`.
+    ranked: Vec<Vec<Ranked>>,
+    /// The templates that may match, most probable first.
+    list: Vec<Ranked>,
+    /// How `list` grew.
+    widths: Vec<Width>,
+    /// What each of the first templates of `list` found.
+    outcomes: Vec<Arc<[Arc<Found>]>>,
+}
+
+/// What the list of templates is at one of the [`WIDTHS`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Width {
+    /// Templates that may match.
+    pub listed: usize,
+    /// Templates in all.
+    pub ranked: usize,
+    /// Probability of the last of them: what a greater width adds is no more probable.
+    pub floor: f32,
+}
+
+/// One way that a template finds to make a molecule.
+#[derive(Debug)]
+pub struct Found {
+    /// In the order of their keys. Sources are atoms of [`Expansion::molecule`].
+    pub precursors: Vec<Precursor>,
+    /// Probability that the reaction works, as far as the model knows.
+    pub feasibility: f32,
+}
+
+impl Expander {
+    /// Keeps expansions of up to `cache_bytes` in all; 0 keeps none.
+    pub fn new(model: Arc<RetroModel>, cache_bytes: usize) -> Self {
+        /// What an expansion that has been tried takes, roughly; the cache grows its tables as it needs.
+        const TYPICAL: usize = 32 * 1024;
+        let cache = (cache_bytes > 0)
+            .then(|| Cache::with_weighter(cache_bytes.div_ceil(TYPICAL), cache_bytes as u64, Weight));
+        Self { model, cache }
+    }
+
+    pub fn model(&self) -> &Arc<RetroModel> {
+        &self.model
+    }
+
+    /// The expansion of `molecule`, which may know nothing yet.
+    pub fn expansion(&self, molecule: &Molecule) -> Arc<Expansion> {
+        let new = || {
+            Arc::new(Expansion {
+                key: molecule.key(),
+                molecule: molecule.clone(),
+                prepared: OnceLock::new(),
+                known: Mutex::default(),
+                bytes: AtomicUsize::new(size_of::<Expansion>() + 2 * molecule_bytes(molecule)),
+            })
+        };
+        let Some(cache) = &self.cache else { return new() };
+        let known: Result<Kept, std::convert::Infallible> =
+            cache.get_or_insert_with(&molecule.key(), || Ok(Kept::new(new())));
+        match known {
+            Ok(known) => known.expansion,
+        }
+    }
+
+    /// Sees to it that the network has been asked about all of `expansions` up to number `width` of [`WIDTHS`];
+    /// those that it has to be asked about are asked about together.
+    pub fn rank(&self, expansions: &[Arc<Expansion>], width: usize) {
+        for (width, &(limit, mass)) in WIDTHS.iter().enumerate().take(width + 1) {
+            let unknown: Vec<&Arc<Expansion>> =
+                expansions.iter().filter(|expansion| expansion.known().ranked.len() <= width).collect();
+            if unknown.is_empty() {
+                continue;
+            }
+            let fingerprints: Vec<_> =
+                unknown.iter().map(|expansion| expansion.molecule.fingerprint()).collect();
+            for (expansion, ranked) in unknown.iter().zip(self.model.rank(&fingerprints, limit, mass)) {
+                expansion.bytes.fetch_add(ranked.len() * size_of::<Ranked>(), Ordering::Relaxed);
+                let mut known = expansion.known();
+                // Another search may have been quicker.
+                if known.ranked.len() == width {
+                    known.ranked.push(ranked);
+                }
+            }
+        }
+    }
+
+    /// The list of templates at number `width` of [`WIDTHS`]; asks the network if nobody has.
+    pub fn width(&self, expansion: &Arc<Expansion>, width: usize) -> Width {
+        self.rank(std::slice::from_ref(expansion), width);
+        let product = expansion.prepared();
+        let may_match = |ranked: &&Ranked| {
+            self.model.template(ranked.template).is_some_and(|template| template.may_match(product))
+        };
+        let mut known = expansion.known();
+        while known.widths.len() <= width {
+            let next = known.widths.len();
+            let ranked = &mut known.ranked[next];
+            let count = ranked.len();
+            let floor = ranked.last().map_or(0.0, |last| last.probability);
+            // A greater width repeats what the lesser one lists; the rest is not needed again.
+            let ranked = std::mem::take(ranked);
+            let first = next.checked_sub(1).map_or(0, |before| known.widths[before].ranked);
+            known.list.extend(ranked.iter().skip(first).filter(may_match));
+            let listed = known.list.len();
+            known.widths.push(Width { listed, ranked: count, floor });
+        }
+        known.widths[width]
+    }
+
+    /// What template number `at` of the expansion's list finds; `None` when `go_on` says to stop before that is
+    /// known.
+    ///
+    /// # Panics
+    /// Panics when the list has no such template.
+    pub fn outcomes(
+        &self,
+        expansion: &Expansion,
+        at: usize,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Option<(Ranked, Arc<[Arc<Found>]>)> {
+        loop {
+            let (next, ranked) = {
+                let known = expansion.known();
+                if let Some(found) = known.outcomes.get(at) {
+                    return Some((known.list[at], Arc::clone(found)));
+                }
+                (known.outcomes.len(), known.list[known.outcomes.len()])
+            };
+            let found = self.apply(expansion, ranked, go_on)?;
+            let bytes =
+                size_of::<Arc<[Arc<Found>]>>() + found.iter().map(|found| found.bytes()).sum::<usize>();
+            let mut known = expansion.known();
+            // Another search may have been quicker.
+            if known.outcomes.len() == next {
+                known.outcomes.push(found);
+                expansion.bytes.fetch_add(bytes, Ordering::Relaxed);
+            }
+        }
+    }
+
+    fn apply(
+        &self,
+        expansion: &Expansion,
+        ranked: Ranked,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Option<Arc<[Arc<Found>]>> {
+        let product = expansion.prepared();
+        let Some(template) = self.model.template(ranked.template) else { return Some(Arc::default()) };
+        let mut stopped = false;
+        let outcomes = template.apply_while(product, &mut || {
+            stopped |= !go_on();
+            !stopped
+        });
+        if stopped {
+            return None;
+        }
+        let possible = |outcome: &Outcome| (1..=MAX_PRECURSORS).contains(&outcome.precursors.len());
+        let found = outcomes.into_iter().filter(possible).map(|outcome| {
+            let feasibility =
+                self.model.feasibility(product.molecule(), &outcome.precursors, ranked.template);
+            Arc::new(Found { precursors: outcome.precursors, feasibility })
+        });
+        Some(found.collect())
+    }
+
+    /// Tells the cache that the expansion has grown.
+    pub fn keep(&self, expansion: &Arc<Expansion>) {
+        if let Some(cache) = &self.cache {
+            cache.insert(expansion.key, Kept::new(Arc::clone(expansion)));
+        }
+    }
+
+    /// Bytes in the cache.
+    pub fn cached_bytes(&self) -> u64 {
+        self.cache.as_ref().map_or(0, Cache::weight)
+    }
+}
+
+impl Expansion {
+    /// The molecule, its atoms in the order of its canonical SMILES.
+    pub fn molecule(&self) -> &Molecule {
+        self.prepared().molecule()
+    }
+
+    /// Probability of template number `at` of the list.
+    pub fn probability(&self, at: usize) -> Option<f32> {
+        self.known().list.get(at).map(|ranked| ranked.probability)
+    }
+
+    /// Whether the network has been asked.
+    pub fn is_ranked(&self) -> bool {
+        !self.known().ranked.is_empty()
+    }
+
+    fn prepared(&self) -> &PreparedMolecule {
+        self.prepared.get_or_init(|| {
+            // What our canonicaliser has written our parser can read; were it not so, any order would do.
+            let canonical = Molecule::trusted(&self.molecule.canonical_smiles());
+            PreparedMolecule::new(canonical.as_ref().unwrap_or(&self.molecule))
+        })
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        // What is known is pushed whole, so a panic elsewhere leaves nothing half done.
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl std::fmt::Debug for Expansion {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "Expansion({:?})", self.molecule)
+    }
+}
+
+impl Found {
+    /// About how much memory it takes.
+    pub fn bytes(&self) -> usize {
+        let precursor = |precursor: &Precursor| {
+            size_of::<Precursor>()
+                + precursor.sources.len() * size_of::<Option<u32>>()
+                + molecule_bytes(&precursor.molecule)
+        };
+        size_of::<Self>() + self.precursors.iter().map(precursor).sum::<usize>()
+    }
+}
+
+fn molecule_bytes(molecule: &Molecule) -> usize {
+    let (fixed, per_atom) = MOLECULE_BYTES;
+    fixed + per_atom * molecule.atoms()
+}
+
+/// An expansion in the cache, with its weight when it was put there: the cache must see it unchanged.
+#[derive(Clone)]
+struct Kept {
+    expansion: Arc<Expansion>,
+    bytes: u64,
+}
+
+impl Kept {
+    fn new(expansion: Arc<Expansion>) -> Self {
+        let bytes = expansion.bytes.load(Ordering::Relaxed) as u64;
+        Self { expansion, bytes }
+    }
+}
+
+#[derive(Clone)]
+struct Weight;
+
+impl Weighter<Key, Kept> for Weight {
+    fn weight(&self, _key: &Key, kept: &Kept) -> u64 {
+        kept.bytes
+    }
+}

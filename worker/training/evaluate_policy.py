@@ -25,6 +25,14 @@ import prepare_templates
 TOP = (1, 3, 5, 10, 20, 50)
 MAX_TEMPLATES = 300
 MAX_OUTCOMES = 40
+HANDLES = [
+    (Chem.MolFromSmarts(pattern), Chem.MolFromSmiles(substitute))
+    for pattern, substitute in (
+        ("[Br,I;D1]", "Cl"),
+        ("[Cl;D1;$(ClC=O)]", "O"),
+        ("[B;$(B1OC(C)(C)C(C)(C)O1)]1OC(C)(C)C(C)(C)O1", "B(O)O"),
+    )
+]
 
 
 class Ranker:
@@ -63,6 +71,18 @@ class Templates:
         return prepare_templates.outcomes(found[0], product, MAX_OUTCOMES)
 
 
+def without_handles(smiles: str) -> str:
+    """Writes precursors as if every halide were a chloride, every acid chloride an acid, every boronate a boronic acid.
+
+    Two sets that are then equal differ only in which reagent of one kind was taken, which no product can tell.
+    """
+    mol = Chem.MolFromSmiles(smiles)
+    for pattern, substitute in HANDLES:
+        while mol is not None and mol.HasSubstructMatch(pattern):
+            mol = Chem.MolFromSmiles(Chem.MolToSmiles(AllChem.ReplaceSubstructs(mol, pattern, substitute)[0]))
+    return smiles if mol is None else Chem.MolToSmiles(mol)
+
+
 def ranked(templates: Templates, ranker: Ranker, product: Chem.Mol, add_up: bool) -> tuple[list[str], int]:
     """Lists different precursor sets, best first, and how many templates gave an outcome among the first 50."""
     rows, probabilities = ranker.top(product, MAX_TEMPLATES)
@@ -98,7 +118,7 @@ def main() -> None:
     if args.sample:
         rows = random.Random(0).sample(rows, args.sample)
     ranks, template_ranks, fruitful, explained = [], [], 0, []
-    connectivity = 0
+    connectivity, handle_ranks = 0, []
     began = time.process_time()
     for _, product, precursors, labels in rows:
         mol = Chem.MolFromSmiles(product)
@@ -107,6 +127,10 @@ def main() -> None:
         ranks.append(found.index(wanted) + 1 if wanted in found else None)
         fruitful += n_fruitful
         explained.append(bool(labels))
+        place = len(found) if ranks[-1] is None else ranks[-1]
+        alike = [without_handles(smiles) for smiles in found[: min(place, 10)]]
+        plain = without_handles(wanted or precursors)
+        handle_ranks.append(list(dict.fromkeys(alike)).index(plain) + 1 if plain in alike else None)
         if ranks[-1] is None:
             flat = {Chem.MolToSmiles(Chem.MolFromSmiles(smiles), isomericSmiles=False) for smiles in found}
             connectivity += Chem.MolToSmiles(Chem.MolFromSmiles(precursors), isomericSmiles=False) in flat
@@ -127,6 +151,9 @@ def main() -> None:
         "exact_precursors_explained_reactions": shares(
             [rank for rank, has in zip(ranks, explained, strict=True) if has], int(known.sum())
         ),
+        "handles_not_told_apart": {
+            f"top_{k}": round(sum(rank is not None and rank <= k for rank in handle_ranks) / len(rows), 4) for k in TOP[:4]
+        },
         "template_of_explained_reactions": shares(template_ranks, len(template_ranks)),
         "missed_in_top_50": {
             "no_template_explains_it": round(float((~reached & ~known).mean()), 4),

@@ -261,6 +261,14 @@ def test_outcomes_are_ranked_by_their_templates() -> None:
     assert fruitful == 2
 
 
+def test_reagents_of_one_kind_are_alike_without_handles() -> None:
+    pairs = [("Ic1ccccc1.CN", "Clc1ccccc1.CN"), ("CC(=O)Cl", "CC(=O)O"), ("CC1(C)OB(c2ccccc2)OC1(C)C", "OB(O)c1ccccc1")]
+
+    for one, other in pairs:
+        assert evaluate_policy.without_handles(one) == evaluate_policy.without_handles(other)
+    assert evaluate_policy.without_handles("CCO") != evaluate_policy.without_handles("CCN")
+
+
 def test_a_recorded_reaction_is_never_a_negative() -> None:
     examples = feasibility_examples.Examples({("CNC(C)=O", "CC(=O)O.CN")})
 

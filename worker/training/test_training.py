@@ -223,6 +223,20 @@ def test_the_policy_is_asked_for_any_of_the_labels() -> None:
     assert float(loss) == pytest.approx(float(-torch.log(first * second)) / 2)
 
 
+def test_a_network_starts_from_one_of_another_library(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    small = train_policy.Policy(torch.tensor([1.0, 2.0]), 4, 0.0)
+    train_policy.save(small, tmp_path / "small.safetensors")
+    large = train_policy.Policy(torch.ones(3), 6, 0.0)
+
+    train_policy.start_from(large, tmp_path / "small.safetensors", ["a", "b"], ["b", "new", "a"])
+
+    bits = (torch.rand(5, 2048) < 0.02).float()
+    before, after = small.eval()(bits), large.eval()(bits)
+    assert torch.allclose(after[:, [2, 0]], before, atol=1e-4)
+    assert torch.allclose(after[:, 1], small.layer2.bias.min().expand(5))
+
+
 def test_packed_weights_are_the_weights_but_for_rounding() -> None:
     rng = np.random.default_rng(0)
     weights = {

@@ -18,6 +18,8 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 from torch.nn import functional
 
+import prepare_templates
+
 TOP = (1, 10, 50)
 
 
@@ -89,14 +91,25 @@ def load_examples(path: Path) -> dict[str, np.ndarray]:
         return {name: arrays[name] for name in arrays.files}
 
 
-def start_from(policy: Policy, path: Path) -> None:
-    """Copies what an earlier, perhaps smaller, network knows; its templates are the first rows of this one's."""
+def start_from(policy: Policy, path: Path, earlier: list[str] | None = None, library: list[str] | None = None) -> None:
+    """Copies what an earlier, perhaps smaller, network knows.
+
+    Its templates are this one's first rows, or are found by their text where both libraries are given; a template it
+    did not have starts as unlikely as its unlikeliest.
+    """
+    found = {name: value.float() for name, value in load_file(path).items()}
+    if earlier is not None and library is not None:
+        place = {text: row for row, text in enumerate(earlier)}
+        rows = torch.tensor([place.get(text, -1) for text in library])
+        known = rows >= 0
+        found["layer2.weight"] = torch.where(known[:, None], found["layer2.weight"][rows], 0.0)
+        found["layer2.bias"] = torch.where(known, found["layer2.bias"][rows], found["layer2.bias"].min())
     with torch.no_grad():
-        for name, value in load_file(path).items():
+        for name, value in found.items():
             target = policy.state_dict()[name]
             if name == "layer2.weight" and value.shape[1] < target.shape[1]:
                 target[: len(value), value.shape[1] :] = 0
-            target[tuple(slice(size) for size in value.shape)] = value.float()
+            target[tuple(slice(size) for size in value.shape)] = value
 
 
 def save(policy: Policy, path: Path) -> None:
@@ -110,7 +123,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--examples", type=Path, required=True, help="examples.npz of prepare_templates.py")
     parser.add_argument("--out", type=Path, required=True, help="f32 weights (.safetensors) to write")
-    parser.add_argument("--init", type=Path, help="weights to start from")
+    parser.add_argument("--init", type=Path, help="f16 or f32 weights to start from")
+    parser.add_argument("--init-library", type=Path, help="templates.csv.gz of those weights, if it is another library")
+    parser.add_argument("--library", type=Path, help="templates.csv.gz of this network, with --init-library")
     parser.add_argument("--epochs", type=int, default=10)
     parser.add_argument("--hidden-size", type=int, default=768)
     parser.add_argument("--batch-size", type=int, default=1024)
@@ -134,7 +149,8 @@ def main() -> None:
     train = np.flatnonzero(~aside)
     policy = Policy(torch.from_numpy(data["counts"]).float(), args.hidden_size, args.dropout)
     if args.init:
-        start_from(policy, args.init)
+        libraries = [path and prepare_templates.read_library(path) for path in (args.init_library, args.library)]
+        start_from(policy, args.init, *libraries)
     optimizer = torch.optim.Adam(policy.parameters(), args.learning_rate, fused=True)
     total = args.epochs * math.ceil(len(train) / args.batch_size)
     lowest = args.last_learning_rate / args.learning_rate

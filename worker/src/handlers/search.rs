@@ -148,6 +148,7 @@ fn record(plan: &Plan) {
         expansions = counts.expansions,
         template_applications = counts.template_applications,
         graph_nodes = counts.graph_nodes(),
+        graph_bytes = counts.graph_bytes,
     )
     .in_scope(|| {});
     info_span!("search.extraction", elapsed_ms = millis(timings.extraction), groups = plan.groups.len())
@@ -157,6 +158,9 @@ fn record(plan: &Plan) {
         elapsed_ms = millis(timings.validation),
         validated_routes = counts.validated_routes,
         unvalidated_routes = counts.unvalidated_routes,
+        refused_product_not_regained = counts.refusals.product_not_regained,
+        refused_competing_site = counts.refusals.competing_site,
+        refused_inconsistent = counts.refusals.inconsistent,
     )
     .in_scope(|| {});
 }

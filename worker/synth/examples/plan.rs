@@ -1,10 +1,12 @@
 //! Plans routes to a list of targets and reports how many were solved, how fast.
 //!
 //! `plan MODEL_DIR STOCK.csv[.gz] TARGETS.csv [--seconds 4] [--expansions N] [--all] [--routes]
-//! [--algorithm retro_star|mcts|breadth_first] [--cores 1] [--cache-mb 0] [--memory-mb 512] [--groups 5]`
+//! [--algorithm retro_star|mcts|breadth_first] [--cores 1] [--cache-mb 0] [--memory-mb 512] [--groups 5]
+//! [--nearest]`
 //!
 //! The stock has columns `smiles` and `usd_per_g`, the targets a column `smiles`; lines that are not molecules
 //! are counted and skipped. Without `--cache-mb` every target is searched as if it were the first. `--all` uses the whole budget instead of stopping at the first route;
+//! `--nearest` times the search for the nearest building block of each target and nothing else.
 //! `--expansions N` ends each search by its number of expansions, which makes it reproducible.
 
 #![allow(clippy::print_stdout, reason = "a program that reports")]
@@ -56,6 +58,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let start = Instant::now();
     let catalogue = read_stock(Path::new(stock))?;
     println!("{} building blocks, {:.2?}", catalogue.len(), start.elapsed());
+    if flag("--nearest") {
+        return time_nearest(&catalogue, Path::new(targets));
+    }
     let planner = Planner::new(model, settings);
 
     let stop = if flag("--all") { Stop::Budget } else { Stop::FirstRoute };
@@ -188,6 +193,27 @@ fn summarise(plans: &[(Plan, Duration, f64)]) {
         time(|plan| plan.timings.validation),
         plans.iter().map(|(_, total, _)| total.as_secs_f64()).fold(0.0, f64::max),
     );
+}
+
+/// Reports what finding the nearest building block takes.
+fn time_nearest(catalogue: &Catalogue, targets: &Path) -> Result<(), Box<dyn Error>> {
+    const ROUNDS: u32 = 20;
+    let fingerprints: Vec<_> = read_column(targets, &["smiles"])?
+        .into_iter()
+        .filter_map(|line| Some(line[0].parse::<Molecule>().ok()?.fingerprint()))
+        .collect();
+    let cpu = cpu_seconds();
+    let mut sum = 0.0;
+    for _ in 0..ROUNDS {
+        for fingerprint in &fingerprints {
+            let nearest = catalogue.nearest(fingerprint, &Masks::default());
+            sum += nearest.map_or(0.0, |(_, similarity)| f64::from(similarity));
+        }
+    }
+    let queries = f64::from(ROUNDS) * fingerprints.len() as f64;
+    let microseconds = (cpu_seconds() - cpu) / queries * 1e6;
+    println!("nearest building block: {microseconds:.0} us a query, mean similarity {:.4}", sum / queries);
+    Ok(())
 }
 
 /// Seconds that this thread has computed, which a busy machine does not distort; Linux only, else 0.

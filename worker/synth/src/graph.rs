@@ -239,6 +239,11 @@ impl Graph {
         (0..self.molecules.len() as u32).map(MoleculeId)
     }
 
+    /// Every reaction, in the order of discovery.
+    pub fn all_reactions(&self) -> impl Iterator<Item = ReactionId> + use<> {
+        (0..self.reactions.len() as u32).map(ReactionId)
+    }
+
     /// The molecule and all that it is needed for, by reactions that do not go back.
     fn with_ancestors(&self, molecule: MoleculeId) -> FxHashSet<MoleculeId> {
         let mut found = FxHashSet::from_iter([molecule]);

@@ -1,6 +1,7 @@
 //! Routes sorted into backbone groups, cut to size, and written down.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::time::{Duration, Instant};
 
 use rustc_hash::FxHashMap;
 
@@ -16,6 +17,9 @@ use crate::task::{GroupOrder, Task};
 const ROUTES_PER_VARIATION: usize = 5;
 /// How many times the variations that will be kept are collected when they are ranked by cost.
 const CHOICE: usize = 4;
+/// How long after the deadline routes may be written down. Each molecule's nearest building block takes up to a
+/// millisecond, so hundreds of them could take longer than the answer may be late.
+const OVERTIME: Duration = Duration::from_millis(40);
 
 /// The groups as they fill, in the order of their best routes.
 pub struct Groups {
@@ -84,7 +88,7 @@ impl Groups {
         self.groups.len() >= groups && self.groups.iter().all(|group| group.variations.len() >= variations)
     }
 
-    /// Cuts the groups to size and writes them down.
+    /// Cuts the groups to size and writes them down, as many as there is time for.
     pub fn finish(self, graph: &Graph, writer: &mut Writer<'_>) -> Vec<BackboneGroup> {
         let task = writer.task;
         let written = self.groups.into_iter().map(|group| {
@@ -98,7 +102,11 @@ impl Groups {
             variations.truncate(task.max_group_size);
             let variations = variations
                 .iter()
-                .map(|variation| variation.routes.iter().map(|route| writer.route(graph, route)).collect())
+                .map_while(|variation| {
+                    let in_time =
+                        variation.routes.iter().map_while(|route| writer.route_in_time(graph, route));
+                    Some(in_time.collect::<Vec<_>>()).filter(|routes| !routes.is_empty())
+                })
                 .collect();
             BackboneGroup { steps: group.steps, key: group.key, variations }
         });
@@ -133,6 +141,9 @@ pub struct Writer<'a> {
     task: &'a Task,
     /// The target's own block, where buying it counts as a route.
     target_block: Option<BlockIndex>,
+    /// After this no further route is written, but for the first.
+    latest: Instant,
+    written: bool,
     /// Weight and similarity to the nearest building block, which are the same in every route.
     known: FxHashMap<MoleculeId, (f64, f32)>,
 }
@@ -143,8 +154,19 @@ impl<'a> Writer<'a> {
         catalogue: &'a Catalogue,
         task: &'a Task,
         target_block: Option<BlockIndex>,
+        deadline: Instant,
     ) -> Self {
-        Self { model, catalogue, task, target_block, known: FxHashMap::default() }
+        let latest = deadline + OVERTIME;
+        Self { model, catalogue, task, target_block, latest, written: false, known: FxHashMap::default() }
+    }
+
+    /// Writes a route down; `None` when it is too late for that.
+    fn route_in_time(&mut self, graph: &Graph, choices: &Choices) -> Option<Route> {
+        if self.written && Instant::now() >= self.latest {
+            return None;
+        }
+        self.written = true;
+        Some(self.route(graph, choices))
     }
 
     /// The route that buys the target, as a group of its own.

@@ -33,6 +33,9 @@ const MAX_EXTRACTION: Duration = Duration::from_millis(600);
 const CANDIDATES_PER_PLACE: usize = 20;
 /// Routes that make a molecule in two ways, looked past in search of the first route.
 const MAX_INCONSISTENT: usize = 100;
+/// What a search for many routes adds to the frontier of every solved reaction once it has a route: as much as
+/// a template's being a twentieth as probable.
+const SOLVED_PENALTY: f64 = 3.0;
 /// How long the search waits for a helper before it looks at the clock again.
 const PATIENCE: Duration = Duration::from_millis(2);
 
@@ -124,7 +127,8 @@ impl<'a> Search<'a> {
             (Stop::FirstRoute, None) => {}
             (Stop::Budget, _) => self.collect(&mut groups),
         }
-        let mut writer = Writer::new(self.planner.model(), self.catalogue, self.task, trivial);
+        let mut writer =
+            Writer::new(self.planner.model(), self.catalogue, self.task, trivial, self.budget.deadline);
         let mut written: Vec<_> = writer.trivial(&self.graph).into_iter().collect();
         written.extend(groups.finish(&self.graph, &mut writer));
         written.truncate(self.task.max_groups);
@@ -170,6 +174,7 @@ impl<'a> Search<'a> {
                     if self.task.stop == Stop::FirstRoute {
                         return End::FirstRoute;
                     }
+                    self.diversify();
                 }
             }
             let spent = self.budget.max_expansions.is_some_and(|most| self.counts.expansions >= most);
@@ -247,6 +252,15 @@ impl<'a> Search<'a> {
             }
         }
         self.counts.unvalidated_routes += source.dropped;
+    }
+
+    /// Has the search turn to what is not solved.
+    fn diversify(&mut self) {
+        self.bounds.solved_penalty = SOLVED_PENALTY;
+        for reaction in self.graph.all_reactions() {
+            self.graph.mark_reaction(reaction);
+        }
+        propagate(&mut self.graph, self.bounds);
     }
 
     /// Gives every molecule more templates.

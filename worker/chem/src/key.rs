@@ -190,7 +190,7 @@ pub(crate) fn smallest_rings(graph: &Graph) -> Vec<u8> {
 }
 
 /// Which bonds are in a ring: those that are no bridges (Tarjan, 1974), without recursion.
-fn ring_bonds(graph: &Graph) -> Vec<bool> {
+pub(crate) fn ring_bonds(graph: &Graph) -> Vec<bool> {
     let mut cyclic = vec![true; graph.bond_count()];
     let mut entered = vec![0_u32; graph.atom_count()];
     let mut lowest = vec![0_u32; graph.atom_count()];

@@ -11,6 +11,7 @@ mod fingerprint;
 mod index;
 mod key;
 mod molecule;
+mod morgan;
 mod pattern;
 mod prepared;
 mod screen;

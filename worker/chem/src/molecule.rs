@@ -11,6 +11,7 @@ use crate::error::SmilesError;
 use crate::fingerprint::Fingerprint;
 use crate::index::index;
 use crate::key::{self, Key};
+use crate::morgan;
 use crate::syntax::{self, Syntax};
 
 /// How large a string and molecule may be; checked before any parser runs.
@@ -207,6 +208,11 @@ impl Molecule {
             && let Ok(perceived) = Self::trusted(self.as_canonical())
         {
             return perceived.fingerprint();
+        }
+        if self.is_perceived()
+            && let Some(fingerprint) = morgan::fingerprint(&self.0.graph)
+        {
+            return fingerprint;
         }
         // A sanitised molecule always has one; should chematic decline, no bits is the honest answer.
         match chematic::fp::rdkit_morgan_ecfp4_bitvec(&self.0.graph) {

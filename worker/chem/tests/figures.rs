@@ -19,6 +19,19 @@ fn figures() {
     let bits: u32 = molecules.iter().map(|molecule| molecule.fingerprint().count()).sum();
     per("fingerprint", started, smiles.len());
     println!("({bits} bits)");
+    let canonical: Vec<String> = molecules.iter().map(Molecule::canonical_smiles).collect();
+    let started = cpu_seconds();
+    let molecules: Vec<Molecule> =
+        canonical.iter().map(|smiles| Molecule::trusted(smiles).unwrap()).collect();
+    per("reading what we wrote", started, smiles.len());
+    let started = cpu_seconds();
+    let keys: std::collections::HashSet<_> = molecules.iter().map(Molecule::key).collect();
+    per("key", started, smiles.len());
+    println!("({} keys)", keys.len());
+    let started = cpu_seconds();
+    let bits: u32 = molecules.iter().map(|molecule| molecule.fingerprint().count()).sum();
+    per("fingerprint of that", started, smiles.len());
+    println!("({bits} bits)");
 
     let (Some(templates), Some(products)) =
         (vectors("cross_templates.txt.gz"), vectors("cross_products.smi.gz"))

@@ -34,7 +34,8 @@ const CANDIDATES_PER_PLACE: usize = 20;
 /// Routes that make a molecule in two ways, looked past in search of the first route.
 const MAX_INCONSISTENT: usize = 100;
 /// What a search for many routes adds to the frontier of every solved reaction once it has a route: as much as
-/// a template's being a twentieth as probable.
+/// a template's being a twentieth as probable. Measured on the benchmark kit's targets, 150 expansions each: 627
+/// backbones and 190 first disconnections, against 587 and 173 without.
 const SOLVED_PENALTY: f64 = 3.0;
 /// How long the search waits for a helper before it looks at the clock again.
 const PATIENCE: Duration = Duration::from_millis(2);
@@ -83,6 +84,7 @@ impl<'a> Search<'a> {
         let started = Instant::now();
         // The backbones' keys count on the target's atoms being numbered as its canonical SMILES is written.
         let canonical = Molecule::trusted(&task.target.canonical_smiles());
+        let choice = planner.settings.algorithm.start();
         Self {
             planner,
             catalogue,
@@ -90,8 +92,8 @@ impl<'a> Search<'a> {
             budget,
             started,
             graph: Graph::new(canonical.as_ref().unwrap_or(&task.target)),
-            bounds: Bounds { max_depth: task.max_depth, widths: 1, solved_penalty: 0.0 },
-            choice: planner.settings.algorithm.start(),
+            bounds: Bounds { max_depth: task.max_depth, widths: choice.widths(), solved_penalty: 0.0 },
+            choice,
             help: Help { seat: planner.cores.seat(), at_work: 0, over: Arc::default(), done: channel() },
             validator: Validator::new(planner.model(), budget),
             counts: Counts::default(),

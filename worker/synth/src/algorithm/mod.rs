@@ -71,6 +71,12 @@ pub(crate) trait Choice {
     /// Hears that `expanded`, which it chose, has more reactions now, or none. The graph's fields are true.
     fn learn(&mut self, _graph: &Graph, _expanded: MoleculeId) {}
 
+    /// How many of the [`WIDTHS`](crate::expander::WIDTHS) are open from the start. The others open one by one
+    /// whenever nothing is left to try.
+    fn widths(&self) -> usize {
+        1
+    }
+
     /// How many templates are tried at a time on a molecule that has come to `width` widths.
     fn batch(&self, width: usize) -> usize {
         // In the graph's order of cost, ten templates are as many as are about as good as each other; the

@@ -14,11 +14,9 @@ mod molecule;
 mod morgan;
 mod pattern;
 mod prepared;
-mod screen;
 mod stereo;
 mod syntax;
 mod template;
-mod valence;
 
 pub use error::{SmilesError, TemplateError};
 pub use fingerprint::Fingerprint;

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use chematic::rxn::transform::TracedProduct;
 
 use super::duplicates::Duplicates;
+use super::fast::{self, End};
+use super::graph::{self, Made};
 use super::{Outcome, Precursor, Template};
 use crate::correspondence;
 use crate::key::Key;
@@ -19,12 +21,27 @@ pub(super) fn apply(
     if !template.may_match(product) {
         return Vec::new();
     }
-    if let (Some(quick), Some(screen)) = (&template.quick, &template.screen)
-        && let Some(outcomes) = quick.apply(screen, product, go_on)
-    {
-        return outcomes;
-    }
-    the_long_way(template, product, go_on)
+    on_the_graph(template, product, go_on).unwrap_or_else(|| the_long_way(template, product, go_on))
+}
+
+/// By the template's script, without a string; `None` where a match has to go the long way.
+pub(super) fn on_the_graph(
+    template: &Template,
+    product: &PreparedMolecule,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Option<Vec<Outcome>> {
+    let (script, target) = (template.script.as_ref()?, product.target()?);
+    let mut outcomes: BTreeMap<Vec<Key>, Outcome> = BTreeMap::new();
+    let end = fast::run(script, target, go_on, &mut |draft| match graph::molecules(draft, target) {
+        Made::Molecules(precursors) => {
+            let key = precursors.iter().map(|precursor| precursor.molecule.key()).collect();
+            outcomes.entry(key).or_insert(Outcome { precursors });
+            true
+        }
+        Made::StereoLost => true,
+        Made::Unsure => false,
+    });
+    (end != End::Unsure).then(|| outcomes.into_values().collect())
 }
 
 /// Through chematic: its reactions, its sanitiser, its canonical SMILES.
@@ -57,8 +74,8 @@ pub(super) fn the_long_way(
 fn keeps_stereo(template: &Template, product: &PreparedMolecule, outcome: &Outcome) -> bool {
     if template.states_stereo {
         let molecules: Vec<Molecule> = outcome.precursors.iter().map(|part| part.molecule.clone()).collect();
-        let products = template.forward(&molecules);
-        return products.iter().any(|smiles| smiles == product.molecule().as_canonical());
+        let wanted = product.molecule().key();
+        return template.forward_molecules(&molecules).iter().any(|product| product.key() == wanted);
     }
     let parts = outcome.precursors.iter().map(|part| (&part.molecule, part.sources.as_slice()));
     product.stereo().is_kept(parts)

@@ -1,11 +1,35 @@
 //! A template applied forwards: precursors to product.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Engine, Template};
+use super::fast::{self, End};
+use super::graph::{self, Made};
+use super::{Engine, Target, Template};
+use crate::key::Key;
 use crate::molecule::Molecule;
 
-pub(super) fn forward(template: &Template, precursors: &[Molecule]) -> Vec<String> {
+/// Every product molecule, unique, in the order of their keys.
+pub(super) fn forward(template: &Template, precursors: &[Molecule]) -> Vec<Molecule> {
+    on_the_graph(template, precursors).unwrap_or_else(|| the_long_way(template, precursors))
+}
+
+/// By the template's script; `None` where a match has to go the long way.
+pub(super) fn on_the_graph(template: &Template, precursors: &[Molecule]) -> Option<Vec<Molecule>> {
+    let script = template.forward_script.as_ref()?;
+    let target = Target::new(&precursors.iter().collect::<Vec<_>>())?;
+    let mut products: BTreeMap<Key, Molecule> = BTreeMap::new();
+    let end = fast::run(script, &target, &mut || true, &mut |draft| match graph::molecules(draft, &target) {
+        Made::Molecules(made) => {
+            products.extend(made.into_iter().map(|part| (part.molecule.key(), part.molecule)));
+            true
+        }
+        Made::StereoLost | Made::Unsure => false,
+    });
+    (end != End::Unsure).then(|| products.into_values().collect())
+}
+
+/// Through chematic.
+pub(super) fn the_long_way(template: &Template, precursors: &[Molecule]) -> Vec<Molecule> {
     let mut products = BTreeSet::new();
     let parts = template.text.precursors.len();
     let ways = template.forward.get_or_init(|| {
@@ -24,7 +48,10 @@ pub(super) fn forward(template: &Template, precursors: &[Molecule]) -> Vec<Strin
             }
         }
     }
-    products.into_iter().collect()
+    let mut products: Vec<Molecule> =
+        products.into_iter().filter_map(|smiles| Molecule::from_canonical(smiles).ok()).collect();
+    products.sort_by_key(Molecule::key);
+    products
 }
 
 /// Every way to deal `parts` template components out to molecules, as groups of components.

@@ -5,10 +5,22 @@
 //! its two halves were separate molecules.
 
 mod apply;
+mod draft;
 mod duplicates;
+mod fast;
 mod forward;
-mod quick;
+mod graph;
+mod judge;
+mod matcher;
+mod query;
+mod script;
+mod target;
+#[cfg(test)]
+mod tests;
 mod text;
+mod valence;
+
+pub(crate) use matcher::Target;
 
 use std::sync::OnceLock;
 
@@ -17,17 +29,20 @@ use chematic::rxn::transform::{self, PreparedReaction, RdkitProfileOutcome, Trac
 use crate::error::TemplateError;
 use crate::molecule::Molecule;
 use crate::prepared::PreparedMolecule;
-use crate::screen::Screen;
+use query::Query;
+use script::Script;
 
 /// A retro template: a pattern of the product and what its precursors look like.
 pub struct Template {
     text: text::Sides,
     /// What the product has to look like; none where the pattern is too large to screen.
-    screen: Option<Screen>,
+    screen: Option<Query>,
     /// Whether the product side states stereo.
     states_stereo: bool,
-    /// The template as edits of a graph, where they are simple.
-    quick: Option<quick::Quick>,
+    /// How it is applied on the graph, where it can be.
+    script: Option<Script>,
+    /// The same for the other direction.
+    forward_script: Option<Script>,
     backward: OnceLock<Engine>,
     forward: OnceLock<Vec<(usize, Engine)>>,
 }
@@ -54,14 +69,12 @@ impl Template {
     /// # Errors
     /// Fails when there are not two sides of SMARTS.
     pub fn parse(smarts: &str) -> Result<Self, TemplateError> {
-        let (text, product) = text::Sides::parse(smarts)?;
-        let screen = Screen::new(&product);
-        let states_stereo = text.product.iter().any(|side| side.contains(['@', '/', '\\']));
-        let simple = screen.as_ref().filter(|_| !states_stereo);
+        let (text, product, precursors) = text::Sides::parse(smarts)?;
         Ok(Self {
-            quick: simple.and_then(|screen| quick::Quick::new(&product, &text.precursors, screen)),
-            screen,
-            states_stereo,
+            screen: Query::new(&product),
+            script: Script::new(&product, &precursors),
+            forward_script: Script::new(&precursors, &product),
+            states_stereo: text.product.iter().any(|side| side.contains(['@', '/', '\\'])),
             text,
             backward: OnceLock::new(),
             forward: OnceLock::new(),
@@ -93,7 +106,7 @@ impl Template {
     #[must_use]
     pub fn may_match(&self, product: &PreparedMolecule) -> bool {
         match (&self.screen, product.target()) {
-            (Some(screen), Some(target)) => screen.may_match(target),
+            (Some(screen), Some(target)) => matcher::may_match(screen, target),
             _ => true,
         }
     }
@@ -104,6 +117,16 @@ impl Template {
     /// canonical SMILES of every product molecule, sorted and unique.
     #[must_use]
     pub fn forward(&self, precursors: &[Molecule]) -> Vec<String> {
+        let mut products: Vec<String> =
+            self.forward_molecules(precursors).iter().map(Molecule::canonical_smiles).collect();
+        products.sort_unstable();
+        products
+    }
+
+    /// [Runs](Self::forward) the template forwards without writing the products down: they come in the order of
+    /// their keys.
+    #[must_use]
+    pub fn forward_molecules(&self, precursors: &[Molecule]) -> Vec<Molecule> {
         forward::forward(self, precursors)
     }
 

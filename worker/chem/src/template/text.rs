@@ -15,8 +15,8 @@ pub(super) struct Sides {
 }
 
 impl Sides {
-    /// Splits a template, and gives the pattern of the product side along with the parts.
-    pub fn parse(template: &str) -> Result<(Self, QueryMolecule), TemplateError> {
+    /// Splits a template, and gives the patterns of the sides along with the parts.
+    pub fn parse(template: &str) -> Result<(Self, QueryMolecule, QueryMolecule), TemplateError> {
         if template.len() > MAX_BYTES {
             return Err(TemplateError::TooLong { bytes: template.len(), limit: MAX_BYTES });
         }
@@ -25,11 +25,9 @@ impl Sides {
         if sides.product.is_empty() || sides.precursors.is_empty() {
             return Err(TemplateError::NotAReaction);
         }
-        for component in &sides.precursors {
-            pattern(component)?;
-        }
         let product = pattern(&sides.product.join("."))?;
-        Ok((sides, product))
+        let precursors = pattern(&sides.precursors.join("."))?;
+        Ok((sides, product, precursors))
     }
 
     /// The reaction from product to precursors, both sides grouped.
@@ -51,7 +49,7 @@ impl Sides {
     }
 }
 
-pub(super) fn pattern(smarts: &str) -> Result<QueryMolecule, TemplateError> {
+fn pattern(smarts: &str) -> Result<QueryMolecule, TemplateError> {
     smarts::parse_smarts(smarts)
         .map_err(|error| TemplateError::Smarts { smarts: smarts.to_owned(), reason: error.to_string() })
 }

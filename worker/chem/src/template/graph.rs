@@ -1,0 +1,176 @@
+//! The components of a draft as molecules.
+
+use chematic::core::{
+    Atom, BondOrder, Chirality, Element, Molecule as Graph, MoleculeBuilder, STEREO_H_SENTINEL,
+};
+
+use super::Precursor;
+use super::draft::Draft;
+use super::matcher::{Centre, HYDROGEN, Target};
+use super::query::{DOUBLE, SINGLE, TRIPLE};
+use super::valence;
+use crate::index::index;
+use crate::key;
+use crate::molecule::Molecule;
+
+/// What became of a stated stereocentre.
+enum Fate {
+    /// It is stated still, its neighbours (atoms of the draft) in this order.
+    Kept(Vec<u16>),
+    Lost,
+    /// RDKit's rule looks at how the molecule was written down.
+    Unsure,
+}
+
+/// What became of a draft.
+pub(super) enum Made {
+    Molecules(Vec<Precursor>),
+    /// A stated stereocentre is gone or no longer one.
+    StereoLost,
+    Unsure,
+}
+
+/// The molecules of a draft, in the order of their keys.
+pub(super) fn molecules(draft: &Draft, target: &Target) -> Made {
+    if target.has_other_stereo {
+        return Made::Unsure;
+    }
+    let mut centres = Vec::with_capacity(target.centres.len());
+    for centre in &target.centres {
+        match fate(centre, draft, target) {
+            Fate::Kept(order) => centres.push((centre, order)),
+            Fate::Lost => return Made::StereoLost,
+            Fate::Unsure => return Made::Unsure,
+        }
+    }
+    let count = draft.components.iter().max().map_or(0, |&last| usize::from(last) + 1);
+    let mut parts: Vec<Part> = (0..count).map(|_| Part::default()).collect();
+    let mut places = Vec::with_capacity(draft.atoms.len());
+    for (at, atom) in draft.atoms.iter().enumerate() {
+        let part = &mut parts[usize::from(draft.components[at])];
+        let Some(element) = Element::from_atomic_number(atom.element) else { return Made::Unsure };
+        let mut new = Atom::new(element);
+        new.charge = atom.charge;
+        new.aromatic = atom.aromatic;
+        new.isotope = (atom.isotope != 0).then_some(atom.isotope);
+        new.hydrogen_count = (!is_usual(draft, at)).then_some(atom.hydrogens);
+        if let Some((centre, _)) = centres.iter().find(|(centre, _)| draft.sources[at] == Some(centre.atom)) {
+            new.chirality = if centre.clockwise { Chirality::Clockwise } else { Chirality::CounterClockwise };
+            new.hydrogen_count = Some(atom.hydrogens);
+        }
+        places.push(part.sources.len());
+        part.graph.add_atom(new);
+        part.sources.push(draft.sources[at].map(u32::from));
+    }
+    for at in 0..draft.atoms.len() {
+        for &(next, order) in draft.around(at) {
+            let next = usize::from(next);
+            if next < at {
+                continue;
+            }
+            let order = match order {
+                SINGLE => BondOrder::Single,
+                DOUBLE => BondOrder::Double,
+                TRIPLE => BondOrder::Triple,
+                _ => BondOrder::Aromatic,
+            };
+            let graph = &mut parts[usize::from(draft.components[at])].graph;
+            if graph.add_bond(index(places[at]), index(places[next]), order).is_err() {
+                return Made::Unsure;
+            }
+        }
+    }
+    for (centre, order) in &centres {
+        let Some(at) = draft.place(centre.atom) else { return Made::Unsure };
+        let name = |&atom: &u16| match atom {
+            HYDROGEN => STEREO_H_SENTINEL,
+            atom => index(places[usize::from(atom)]).0,
+        };
+        let graph = &mut parts[usize::from(draft.components[at])].graph;
+        graph.set_stereo_neighbor_order(index(places[at]), order.iter().map(name).collect());
+    }
+    let precursors: Option<Vec<Precursor>> = parts.into_iter().map(Part::finish).collect();
+    let Some(mut precursors) = precursors else { return Made::Unsure };
+    precursors.sort_by_key(|precursor| precursor.molecule.key());
+    Made::Molecules(precursors)
+}
+
+#[derive(Default)]
+struct Part {
+    graph: MoleculeBuilder,
+    sources: Vec<Option<u32>>,
+}
+
+impl Part {
+    /// `None` where only the canonical form can tell whether the stereo means anything.
+    fn finish(self) -> Option<Precursor> {
+        let graph: Graph = self.graph.build();
+        let key = key::of_graph(&graph)?;
+        Some(Precursor { molecule: Molecule::from_perceived(graph, key), sources: self.sources })
+    }
+}
+
+/// Whether an atom is written without brackets, its hydrogens following from its bonds.
+fn is_usual(draft: &Draft, at: usize) -> bool {
+    let atom = draft.atoms[at];
+    let (mut aromatic, mut plain) = (0, 0);
+    for &(_, order) in draft.around(at) {
+        match order {
+            SINGLE => plain += 1,
+            DOUBLE => plain += 2,
+            TRIPLE => plain += 3,
+            _ => aromatic += 1,
+        }
+    }
+    let usual = match (atom.aromatic, atom.element) {
+        (true, 6) => u8::try_from(3 - aromatic - plain).unwrap_or(0),
+        (true, _) => 0,
+        (false, element) => valence::implicit_hydrogens(element, 0, plain),
+    };
+    let organic = matches!(atom.element, 5..=9 | 15..=17 | 35 | 53);
+    organic && atom.charge == 0 && atom.isotope == 0 && atom.hydrogens == usual
+}
+
+/// RDKit's `checkAndCorrectChiralityOfMatchingAtomsInProduct`, where it depends on the molecule alone: a centre
+/// keeps its configuration, and one neighbour may be put in another's place.
+fn fate(centre: &Centre, draft: &Draft, target: &Target) -> Fate {
+    let Some(at) = draft.place(centre.atom) else { return Fate::Lost };
+    let before = target.around(centre.atom);
+    let after = draft.around(at);
+    let (was, now) = (target.atoms[usize::from(centre.atom)], draft.atoms[at]);
+    let is_bonded = |source: u16| {
+        let place = draft.place(u8::try_from(source).ok()?)?;
+        after.iter().any(|&(next, _)| usize::from(next) == place).then_some(place as u16)
+    };
+    let mut order = Vec::with_capacity(4);
+    let mut gone = Vec::new();
+    for (slot, &neighbour) in centre.order.iter().enumerate() {
+        match (neighbour, is_bonded(neighbour)) {
+            (HYDROGEN, _) => order.push(HYDROGEN),
+            (_, Some(place)) => order.push(place),
+            (_, None) => {
+                gone.push(slot);
+                order.push(HYDROGEN);
+            }
+        }
+    }
+    let touched = was != now || !gone.is_empty() || before.len() != after.len();
+    if !touched && before.iter().map(|link| link.1).eq(after.iter().map(|link| link.1)) {
+        return Fate::Kept(order);
+    }
+    if was.element != 6 || now.element != 6 {
+        return if touched { Fate::Unsure } else { Fate::Kept(order) };
+    }
+    if now.hydrogens > 1 || after.len() < 3 || after.iter().any(|link| link.1 != SINGLE) {
+        return Fate::Lost;
+    }
+    if before.len() != after.len() || was.hydrogens != now.hydrogens || gone.len() > 1 {
+        return Fate::Unsure;
+    }
+    if let Some(&slot) = gone.first() {
+        let came = after.iter().map(|link| link.0).find(|next| !order.contains(next));
+        let Some(came) = came else { return Fate::Unsure };
+        order[slot] = came;
+    }
+    Fate::Kept(order)
+}

@@ -1,0 +1,212 @@
+//! Finding every match of a lowered pattern in a molecule: candidate sets, then backtracking.
+//!
+//! Sets of atoms are words of 128 bits, one where the molecule has at most 128 atoms and two above: the common
+//! case pays nothing for the rare one. The number of assignments tried is bounded, so that a cage of like atoms
+//! cannot hold a search up.
+
+use std::ops::ControlFlow;
+
+use super::query::{MAX_PATTERN, Query, Step};
+
+/// Most atoms a molecule may have to be matched here.
+pub(crate) const MAX_ATOMS: usize = 256;
+
+/// Assignments tried before matching stops: some milliseconds.
+const MAX_STEPS: u32 = 100_000;
+
+/// Assignments tried before the mere question whether there is a match is answered with "perhaps".
+const MAX_SCREEN_STEPS: u32 = 5_000;
+
+/// An atom as templates see it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Atom {
+    pub element: u8,
+    pub charge: i8,
+    /// Hydrogens that are no atoms.
+    pub hydrogens: u8,
+    pub aromatic: bool,
+    pub isotope: u16,
+}
+
+/// In the order of a centre's neighbours, the hydrogen that is no atom.
+pub(crate) const HYDROGEN: u16 = u16::MAX;
+
+/// A stated stereocentre: the sense of its neighbours, in an order.
+#[derive(Debug, Clone)]
+pub(crate) struct Centre {
+    pub atom: u8,
+    pub clockwise: bool,
+    pub order: Vec<u16>,
+}
+
+/// Molecules as the matcher sees them: a feature word for each atom and its bonds.
+#[derive(Debug, Default)]
+pub(crate) struct Target {
+    pub atoms: Vec<Atom>,
+    /// For each atom, the molecule it belongs to.
+    pub molecule_of: Vec<u8>,
+    pub molecules: usize,
+    /// The stated stereocentres.
+    pub centres: Vec<Centre>,
+    /// Whether other stereo is stated: of double bonds, of other geometries, or in marks that may mean nothing.
+    pub has_other_stereo: bool,
+    pub features: Vec<u64>,
+    /// Where each atom's neighbours start in `neighbours`, and one more for the end.
+    pub starts: Vec<u16>,
+    /// Neighbour and bond mask, atom after atom.
+    pub neighbours: Vec<(u8, u8)>,
+}
+
+impl Target {
+    /// The neighbours of an atom and the masks of the bonds to them.
+    pub fn around(&self, atom: u8) -> &[(u8, u8)] {
+        let atom = usize::from(atom);
+        &self.neighbours[usize::from(self.starts[atom])..usize::from(self.starts[atom + 1])]
+    }
+}
+
+/// Whether the pattern may occur in `target`: false is certain, and true is where the pattern is exact.
+pub(crate) fn may_match(query: &Query, target: &Target) -> bool {
+    let mut found = false;
+    let mut visit = |_: &[u8]| {
+        found = true;
+        ControlFlow::Break(())
+    };
+    let steps = if target.features.len() <= 128 {
+        run::<1>(query, target, MAX_SCREEN_STEPS, &mut visit)
+    } else {
+        run::<2>(query, target, MAX_SCREEN_STEPS, &mut visit)
+    };
+    found || steps > MAX_SCREEN_STEPS
+}
+
+/// Calls `visit` with every match: for each atom of the pattern, in the order of its text, the atom it is.
+///
+/// Ends when `visit` breaks off or too many assignments have been tried.
+pub(crate) fn matches(query: &Query, target: &Target, visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) {
+    if target.features.len() <= 128 {
+        run::<1>(query, target, MAX_STEPS, visit);
+    } else {
+        run::<2>(query, target, MAX_STEPS, visit);
+    }
+}
+
+/// A set of atoms.
+#[derive(Clone, Copy)]
+struct Set<const W: usize>([u128; W]);
+
+impl<const W: usize> Set<W> {
+    const EMPTY: Self = Self([0; W]);
+
+    fn holds(&self, atom: u8) -> bool {
+        self.0[usize::from(atom >> 7) % W] >> (atom & 127) & 1 == 1
+    }
+
+    fn flip(&mut self, atom: u8) {
+        self.0[usize::from(atom >> 7) % W] ^= 1 << (atom & 127);
+    }
+}
+
+/// Gives the number of assignments tried.
+fn run<const W: usize>(
+    query: &Query,
+    target: &Target,
+    max_steps: u32,
+    visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
+) -> u32 {
+    let mut candidates = [Set::<W>::EMPTY; MAX_PATTERN];
+    for (place, step) in query.steps.iter().enumerate() {
+        // Like atoms share their candidates.
+        if let Some(same) = query.steps[..place].iter().position(|earlier| earlier.mask == step.mask) {
+            candidates[place] = candidates[same];
+            continue;
+        }
+        let mut any = 0;
+        for (word, atoms) in candidates[place].0.iter_mut().zip(target.features.chunks(128)) {
+            for (atom, features) in atoms.iter().enumerate() {
+                *word |= u128::from(features & !step.mask == 0) << atom;
+            }
+            any |= *word;
+        }
+        if any == 0 {
+            return 0;
+        }
+    }
+    let mut matching = Matching {
+        query,
+        target,
+        candidates,
+        images: [0; MAX_PATTERN],
+        by_atom: [0; MAX_PATTERN],
+        used: Set::EMPTY,
+        steps: 0,
+        max_steps,
+        visit,
+    };
+    let _ = matching.extend(0);
+    matching.steps
+}
+
+struct Matching<'a, const W: usize> {
+    query: &'a Query,
+    target: &'a Target,
+    candidates: [Set<W>; MAX_PATTERN],
+    /// The atom each step is placed on.
+    images: [u8; MAX_PATTERN],
+    /// The same, by atom of the pattern.
+    by_atom: [u8; MAX_PATTERN],
+    used: Set<W>,
+    steps: u32,
+    max_steps: u32,
+    visit: &'a mut dyn FnMut(&[u8]) -> ControlFlow<()>,
+}
+
+impl<const W: usize> Matching<'_, W> {
+    fn extend(&mut self, depth: usize) -> ControlFlow<()> {
+        let query = self.query;
+        let Some(step) = query.steps.get(depth) else {
+            return (self.visit)(&self.by_atom[..query.steps.len()]);
+        };
+        self.steps += 1;
+        if self.steps > self.max_steps {
+            return ControlFlow::Break(());
+        }
+        match step.parent {
+            None => {
+                for word in 0..W {
+                    let mut rest = self.candidates[depth].0[word] & !self.used.0[word];
+                    while rest != 0 {
+                        let atom = (rest.trailing_zeros() as u8) | (word as u8) << 7;
+                        rest &= rest - 1;
+                        self.place(depth, step, atom)?;
+                    }
+                }
+            }
+            Some((parent, bonds)) => {
+                let target = self.target;
+                for &(atom, order) in target.around(self.images[usize::from(parent)]) {
+                    if order & bonds != 0 && self.candidates[depth].holds(atom) && !self.used.holds(atom) {
+                        self.place(depth, step, atom)?;
+                    }
+                }
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn place(&mut self, depth: usize, step: &Step, atom: u8) -> ControlFlow<()> {
+        let closed = step.closures.iter().all(|&(other, bonds)| {
+            let image = self.images[usize::from(other)];
+            self.target.around(atom).iter().any(|&(next, order)| next == image && order & bonds != 0)
+        });
+        if !closed {
+            return ControlFlow::Continue(());
+        }
+        self.images[depth] = atom;
+        self.by_atom[usize::from(step.atom)] = atom;
+        self.used.flip(atom);
+        let flow = self.extend(depth + 1);
+        self.used.flip(atom);
+        flow
+    }
+}

@@ -1,0 +1,84 @@
+//! Molecules made ready for scripts.
+
+use chematic::core::{BondOrder, Chirality, Element, Molecule as Graph, STEREO_H_SENTINEL};
+
+use super::matcher::{Atom, Centre, HYDROGEN, MAX_ATOMS, Target};
+use super::query::{self, AROMATIC_BOND, DOUBLE, SINGLE, TRIPLE};
+use crate::index::index;
+use crate::molecule::Molecule;
+
+impl Target {
+    /// `None` where masks do not say enough: too many atoms, `*`, hydrogens that are atoms, unusual bonds.
+    pub fn new(molecules: &[&Molecule]) -> Option<Self> {
+        let mut target = Self { starts: vec![0], ..Self::default() };
+        for molecule in molecules {
+            let graph = molecule.graph();
+            if target.atoms.len() + graph.atom_count() > MAX_ATOMS {
+                return None;
+            }
+            if graph.atoms().any(|(_, atom)| atom.wildcard || atom.element == Element::H) {
+                return None;
+            }
+            if molecule.is_perceived() || chematic::perception::rdkit_parity_view_is_identity(graph) {
+                target.add(graph, molecule.is_perceived())?;
+            } else {
+                let view = chematic::perception::apply_aromaticity_rdkit_parity_shared(graph);
+                target.add(view.as_ref().as_ref().ok()?, false)?;
+            }
+        }
+        Some(target)
+    }
+
+    /// Adds a molecule; `marks_are_meant` says that every mark of stereo in it is one of RDKit's.
+    fn add(&mut self, graph: &Graph, marks_are_meant: bool) -> Option<()> {
+        let first = self.atoms.len();
+        for at in 0..graph.atom_count() {
+            let atom = graph.atom(index(at));
+            let around = graph.neighbor_slice(index(at));
+            match atom.chirality {
+                Chirality::None => {}
+                sign @ (Chirality::Clockwise | Chirality::CounterClockwise) if marks_are_meant => {
+                    let order = graph.stereo_neighbor_order(index(at))?;
+                    let name = |&atom: &u32| match atom {
+                        STEREO_H_SENTINEL => Some(HYDROGEN),
+                        atom => u16::try_from(first + atom as usize).ok(),
+                    };
+                    self.centres.push(Centre {
+                        atom: u8::try_from(first + at).ok()?,
+                        clockwise: sign == Chirality::Clockwise,
+                        order: order.iter().map(name).collect::<Option<_>>()?,
+                    });
+                }
+                _ => self.has_other_stereo = true,
+            }
+            let atom = Atom {
+                element: atom.element.atomic_number(),
+                charge: atom.charge,
+                hydrogens: graph.implicit_hydrogen_count(index(at)),
+                aromatic: atom.aromatic,
+                isotope: atom.isotope.unwrap_or(0),
+            };
+            self.features.push(query::features(atom, around.len()));
+            self.atoms.push(atom);
+            self.molecule_of.push(u8::try_from(self.molecules).ok()?);
+            for &(neighbour, bond) in around {
+                let order = match graph.bond(bond).order {
+                    BondOrder::Double => DOUBLE,
+                    BondOrder::Triple => TRIPLE,
+                    BondOrder::Aromatic => AROMATIC_BOND,
+                    BondOrder::Single => SINGLE,
+                    BondOrder::Up | BondOrder::Down => {
+                        self.has_other_stereo = true;
+                        SINGLE
+                    }
+                    _ => return None,
+                };
+                self.has_other_stereo |= graph.bond_direction(bond).is_some();
+                self.neighbours.push((u8::try_from(first + neighbour.0 as usize).ok()?, order));
+            }
+            self.starts.push(u16::try_from(self.neighbours.len()).ok()?);
+        }
+        self.molecules += 1;
+        Some(())
+    }
+}

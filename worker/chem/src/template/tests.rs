@@ -1,0 +1,175 @@
+//! What is made on the graph against what the long way makes, and what either costs.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may stop and report")]
+
+use std::collections::BTreeSet;
+use std::io::Read;
+
+use super::{Outcome, Template, apply, forward};
+use crate::molecule::Molecule;
+use crate::prepared::PreparedMolecule;
+
+/// The templates that ship.
+fn templates() -> Vec<Template> {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/uspto_retro/templates.csv.gz");
+    let mut text = String::new();
+    flate2::read::GzDecoder::new(std::fs::File::open(file).unwrap()).read_to_string(&mut text).unwrap();
+    let smarts = text.lines().skip(1).filter_map(|line| line.split('\t').nth(1));
+    smarts.filter_map(|smarts| Template::parse(smarts).ok()).collect()
+}
+
+/// Canonical SMILES: those of the environment variable's file, or the project's own.
+fn molecules() -> Vec<Molecule> {
+    match std::env::var_os("RETORT_TEMPLATE_TARGETS") {
+        Some(file) => {
+            let text = std::fs::read_to_string(file).unwrap();
+            text.lines().filter_map(|smiles| smiles.parse::<Molecule>().ok()).collect()
+        }
+        None => {
+            let rows = include_str!("../../tests/data/molecules.tsv").lines().skip(1);
+            rows.map(|row| Molecule::trusted(row.split('\t').nth(1).unwrap()).unwrap()).collect()
+        }
+    }
+}
+
+fn text(outcomes: &[Outcome]) -> BTreeSet<String> {
+    outcomes
+        .iter()
+        .map(|outcome| {
+            let mut parts: Vec<_> =
+                outcome.precursors.iter().map(|part| part.molecule.canonical_smiles()).collect();
+            parts.sort_unstable();
+            parts.join(".")
+        })
+        .collect()
+}
+
+#[test]
+fn what_is_made_on_the_graph_is_what_the_long_way_makes() {
+    let (templates, molecules) = (templates(), molecules());
+    let complete = std::env::var_os("RETORT_COMPLETE").is_some();
+    let step = if complete { 1 } else { 7 };
+    let (mut pairs, mut quick, mut long, mut unscripted) = (0, 0, 0, 0);
+    let (mut runs, mut long_runs) = (0, 0);
+    let mut wrong = vec![];
+    for (nth, molecule) in molecules.iter().enumerate() {
+        let product = PreparedMolecule::new(molecule);
+        let share = templates.iter().skip(nth % step).step_by(step);
+        for template in share.filter(|template| template.may_match(&product)) {
+            if product.target().is_none() {
+                continue;
+            }
+            pairs += 1;
+            unscripted += usize::from(template.script.is_none());
+            let Some(outcomes) = apply::on_the_graph(template, &product, &mut || true) else {
+                long += 1;
+                continue;
+            };
+            quick += 1;
+            let expected = apply::the_long_way(template, &product, &mut || true);
+            let (ours, theirs) = (text(&outcomes), text(&expected));
+            if ours != theirs {
+                wrong.push(format!(
+                    "{molecule:?} {:?}\n only here: {:?}\n only there: {:?}",
+                    template.text,
+                    ours.difference(&theirs).collect::<Vec<_>>(),
+                    theirs.difference(&ours).collect::<Vec<_>>()
+                ));
+            }
+            for outcome in outcomes.iter().take(2) {
+                let precursors: Vec<_> =
+                    outcome.precursors.iter().map(|part| part.molecule.clone()).collect();
+                runs += 1;
+                let Some(products) = forward::on_the_graph(template, &precursors) else {
+                    long_runs += 1;
+                    continue;
+                };
+                let expected = forward::the_long_way(template, &precursors);
+                let keys =
+                    |products: &[Molecule]| products.iter().map(Molecule::key).collect::<BTreeSet<_>>();
+                // Where a template has more than 1,000 matches chematic gives nothing at all.
+                if expected.is_empty() && products.len() > 6 {
+                    continue;
+                }
+                if keys(&products) != keys(&expected) {
+                    wrong.push(format!(
+                        "forwards {:?} {precursors:?}: {products:?} here, {expected:?} there",
+                        template.text
+                    ));
+                }
+            }
+            for part in outcomes.iter().flat_map(|outcome| &outcome.precursors) {
+                let again = Molecule::trusted(part.molecule.as_canonical()).unwrap();
+                if part.molecule.key() != again.key() || part.molecule.fingerprint() != again.fingerprint() {
+                    wrong.push(format!("key or fingerprint of {again:?}"));
+                }
+                assert!(part.sources.iter().flatten().all(|&source| (source as usize) < molecule.atoms()));
+            }
+        }
+    }
+    println!("{pairs} pairs match: {quick} on the graph, {long} the long way ({unscripted} by template)");
+    println!("{runs} forward runs, {long_runs} the long way");
+    for line in wrong.iter().take(30) {
+        println!("{line}");
+    }
+    assert!(wrong.is_empty(), "{} differ", wrong.len());
+    assert!(quick > pairs / 2, "{quick} of {pairs}");
+}
+
+#[test]
+#[ignore = "prints figures"]
+fn what_things_cost() {
+    let (templates, molecules) = (templates(), molecules());
+    let prepared: Vec<_> = molecules.iter().take(200).map(PreparedMolecule::new).collect();
+    let screened = prepared.iter().filter(|product| product.target().is_some());
+    let started = cpu_seconds();
+    let again: Vec<_> = molecules.iter().take(200).map(PreparedMolecule::new).collect();
+    per("preparing a molecule", started, again.len());
+    let started = cpu_seconds();
+    let pairs: Vec<_> = screened
+        .flat_map(|product| templates.iter().map(move |template| (template, product)))
+        .filter(|(template, product)| template.may_match(product))
+        .collect();
+    per("screening a pair", started, prepared.len() * templates.len());
+    let short = |&&(template, product): &&(&Template, &PreparedMolecule)| {
+        apply::on_the_graph(template, product, &mut || true).is_some()
+    };
+    let quick: Vec<_> = pairs.iter().filter(short).collect();
+    println!("{} matching pairs, {} on the graph", pairs.len(), quick.len());
+    for round in ["first", "second"] {
+        let started = cpu_seconds();
+        let outcomes: Vec<_> =
+            quick.iter().map(|(template, product)| (template, template.apply(product))).collect();
+        per(&format!("{round} application on the graph, a match"), started, quick.len());
+        let outcomes: Vec<_> =
+            outcomes.iter().flat_map(|(template, all)| all.iter().map(move |one| (template, one))).collect();
+        let runs: Vec<(_, Vec<Molecule>)> = outcomes
+            .iter()
+            .map(|(template, one)| {
+                (template, one.precursors.iter().map(|part| part.molecule.clone()).collect())
+            })
+            .filter(|(template, parts): &(_, Vec<_>)| forward::on_the_graph(template, parts).is_some())
+            .collect();
+        println!("{} outcomes, {} of them run forwards on the graph", outcomes.len(), runs.len());
+        let started = cpu_seconds();
+        let products: usize =
+            runs.iter().map(|(template, parts)| template.forward_molecules(parts).len()).sum();
+        per(&format!("{round} forward run on the graph"), started, runs.len());
+        println!("({products} products)");
+    }
+    let long: Vec<_> = pairs.iter().filter(|pair| !short(pair)).take(500).collect();
+    let started = cpu_seconds();
+    let outcomes: usize = long.iter().map(|(template, product)| template.apply(product).len()).sum();
+    per("application the long way, a match", started, long.len());
+    println!("({outcomes} outcomes)");
+}
+
+fn per(what: &str, started: f64, count: usize) {
+    println!("{what}: {:.3} µs", (cpu_seconds() - started) * 1e6 / count as f64);
+}
+
+/// CPU time of this thread, which a busy machine does not stretch as it stretches wall time.
+fn cpu_seconds() -> f64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    text.split(' ').next().unwrap().parse::<f64>().unwrap() / 1e9
+}

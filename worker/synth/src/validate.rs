@@ -8,7 +8,7 @@
 
 use std::time::{Duration, Instant};
 
-use chem::Molecule;
+use chem::{Key, Molecule};
 
 use crate::graph::{Graph, ReactionId, Verdict};
 use crate::model::RetroModel;
@@ -54,7 +54,7 @@ impl<'a> Validator<'a> {
 
     fn check(&mut self, graph: &mut Graph, id: ReactionId) -> Option<()> {
         let node = graph.reaction(id);
-        let product = graph.molecule(node.product).molecule.canonical_smiles();
+        let product = graph.molecule(node.product).molecule.key();
         let precursors: Vec<Molecule> =
             node.precursors.iter().map(|&precursor| graph.molecule(precursor).molecule.clone()).collect();
         let templates: Vec<u32> = node.proposals.iter().map(|proposal| proposal.template).collect();
@@ -62,7 +62,7 @@ impl<'a> Validator<'a> {
             if self.budget.spent() {
                 return None;
             }
-            let fault = self.fault(template, &product, &precursors);
+            let fault = self.fault(template, product, &precursors);
             let node = graph.reaction_mut(id);
             match fault {
                 None => {
@@ -78,9 +78,9 @@ impl<'a> Validator<'a> {
         Some(())
     }
 
-    fn fault(&self, template: u32, product: &str, precursors: &[Molecule]) -> Option<Refusal> {
-        let products = self.model.template(template)?.forward(precursors);
-        if !products.iter().any(|other| other == product) {
+    fn fault(&self, template: u32, product: Key, precursors: &[Molecule]) -> Option<Refusal> {
+        let products = self.model.template(template)?.forward_molecules(precursors);
+        if !products.iter().any(|other| other.key() == product) {
             Some(Refusal::ProductNotRegained)
         } else if products.len() > 1 {
             Some(Refusal::CompetingSite)

@@ -5,9 +5,13 @@
 
 mod budget;
 mod draw;
+mod engine;
 mod error;
 mod gates;
+mod harvest;
+mod int8;
 mod network;
+mod outline;
 mod pack;
 mod sampler;
 mod stream;
@@ -16,7 +20,9 @@ mod weights;
 
 pub use budget::Budget;
 pub use candle_core::Device;
+pub use engine::Precision;
 pub use error::{PackError, SampleError};
+pub use int8::ByteRates;
 pub use pack::{GenerationConfig, ModelPack};
 pub use sampler::Sampler;
 

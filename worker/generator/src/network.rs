@@ -41,16 +41,26 @@ enum Input {
     Below { weight: Tensor, bias: Tensor },
 }
 
-/// The hidden state of a batch: `[batch, hidden]` for every layer.
+/// The hidden state of a batch.
 #[derive(Debug)]
-pub(crate) struct State(Vec<Tensor>);
+pub(crate) struct State {
+    /// `[batch, hidden]` for every layer.
+    layers: Vec<Tensor>,
+    /// What the last step gave.
+    logits: Vec<f32>,
+}
 
 impl State {
-    /// Keeps only the given members of the batch, in the given order.
-    pub(crate) fn keep(&mut self, members: &[u32]) -> Result<()> {
-        for layer in &mut self.0 {
-            let members = Tensor::new(members, layer.device())?;
-            *layer = layer.index_select(&members, 0)?;
+    /// Takes members out of the batch; see [`crate::engine::State::swap_remove`].
+    pub(crate) fn swap_remove(&mut self, members: &[usize]) -> Result<()> {
+        for layer in &mut self.layers {
+            let mut kept: Vec<u32> = (0..).take(layer.dim(0)?).collect();
+            for member in members.iter().rev() {
+                kept.swap_remove(*member);
+            }
+            if !kept.is_empty() {
+                *layer = layer.index_select(&Tensor::new(kept, layer.device())?, 0)?;
+            }
         }
         Ok(())
     }
@@ -75,31 +85,28 @@ impl Network {
     /// The state before the first token.
     pub(crate) fn start(&self, batch: usize) -> Result<State> {
         let zeros = Tensor::zeros((batch, self.hidden), candle_core::DType::F32, &self.device)?;
-        Ok(State(vec![zeros; self.layers.len()]))
+        Ok(State { layers: vec![zeros; self.layers.len()], logits: Vec::new() })
     }
 
-    /// Takes one token for every member of the batch and scores the next ones.
-    ///
-    /// Members marked in `fresh` begin anew: what `state` holds for them is forgotten. The result is
-    /// `[batch, vocab]` logits, f32, row by row.
-    pub(crate) fn step(&self, tokens: &[u32], fresh: &[bool], state: &mut State) -> Result<Vec<f32>> {
+    /// Takes one token for every member of the batch; see [`crate::engine::Engine::step`].
+    pub(crate) fn step<'a>(&self, tokens: &[u32], fresh: &[bool], state: &'a mut State) -> Result<&'a [f32]> {
+        let layers = &mut state.layers;
         for n in 0..self.layers.len() {
-            let below = n.checked_sub(1).map(|below| state.0[below].clone());
-            state.0[n] = self.layers[n].step(below.as_ref(), tokens, fresh, &state.0[n])?;
+            let below = n.checked_sub(1).map(|below| layers[below].clone());
+            layers[n] = self.layers[n].step(below.as_ref(), tokens, fresh, &layers[n])?;
         }
-        let top = state.0.last().expect("pack: a model has a layer");
-        top.matmul(&self.out_weight)?.broadcast_add(&self.out_bias)?.flatten_all()?.to_vec1()
+        let top = layers.last().expect("pack: a model has a layer");
+        let logits = top.matmul(&self.out_weight)?.broadcast_add(&self.out_bias)?;
+        state.logits = logits.flatten_all()?.to_vec1()?;
+        Ok(&state.logits)
     }
 }
 
 impl Layer {
     fn new(weights: &LayerWeights, embedding: Option<&Tensor>, device: &Device) -> Result<Self> {
         let hidden = weights.hidden_weight.dim(1)?;
-        // Gates r and z only see the sum of their two biases; gate n scales the hidden one by r.
-        let hidden_bias = &weights.hidden_bias;
-        let outer = hidden_bias.narrow(0, 0, 2 * hidden)?.pad_with_zeros(0, 0, hidden)?;
-        let bias = (&weights.input_bias + outer)?;
-        let bias_new = hidden_bias.narrow(0, 2 * hidden, hidden)?.contiguous()?;
+        let bias = weights.outer_bias()?;
+        let bias_new = weights.hidden_bias.narrow(0, 2 * hidden, hidden)?.contiguous()?;
         let input_weight = weights.input_weight.t()?.contiguous()?;
 
         let input = match embedding {

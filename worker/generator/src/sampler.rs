@@ -1,18 +1,21 @@
 //! Samples: exactly as many distinct valid molecules as were asked for.
 //!
 //! A run is an endless sequence of strings, numbered from 0; string n depends on the seed and n
-//! alone. Threads take stretches of it in turn, and a sample is the first `size` distinct valid
-//! molecules in the order of the numbers: not of the clock. So the same seed gives the same sample
-//! with any number of threads. (On the same kind of processor: another one may round differently.)
+//! alone. Threads take numbers in turn, and a sample is the first `size` distinct valid molecules in
+//! the order of the numbers: not of the clock. So the same seed gives the same sample with any number
+//! of threads; in bytes on any processor, in single precision on the same kind of processor.
+//!
+//! Every thread generates and checks: strings are checked a few dozen at a time, so that neither the
+//! network's weights nor the parser's tables are driven from the caches by turns.
 
 use std::{
-    collections::{BTreeMap, HashSet},
     num::NonZeroUsize,
     sync::{
-        Mutex, PoisonError,
+        Condvar, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     thread,
+    time::Duration,
 };
 
 use candle_core::Device;
@@ -20,34 +23,34 @@ use chem::{Limits, Molecule};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::{
-    Budget, ModelPack, SampleError,
-    network::Network,
-    stream::{self, Raw, Stretch},
+    Budget, ModelPack, Precision, SampleError,
+    engine::Engine,
+    harvest::Harvest,
+    int8::ByteRates,
+    stream::{self, Ends, Hopeless, Raw},
 };
 
-/// Strings of one stretch at least and at most. Few for a small sample, which should not wait for
-/// more than it needs; many for a large one, since the end of every stretch is spent on a batch that
-/// runs dry.
-const STRETCH: (usize, usize) = (16, 512);
-/// A sample is split in this many stretches, so that threads share it evenly.
-const STRETCHES: usize = 16;
-/// Strings drawn for each molecule wanted, and in any case, before a size counts as unreachable.
-const ATTEMPTS: (u64, u64) = (20, 2_000);
-/// Strings without a single new molecule after which a size counts as unreachable.
-const BARREN: u64 = 2_000;
+/// Strings that a thread checks at a time.
+const CHECKED_TOGETHER: usize = 32;
+/// Molecules of a sample that are worth a thread.
+const WORTH_A_THREAD: usize = 16;
+/// How long a thread that has nothing to begin waits before it looks at its budget again.
+const PATIENCE: Duration = Duration::from_millis(20);
 
 /// Draws molecules from one model; share it between threads.
 #[derive(Debug)]
 pub struct Sampler {
     pack: ModelPack,
-    network: Network,
+    device: Device,
+    engine: Engine,
     /// One pool of one thread for every thread of the sampler: candle's matrix products spread over
     /// the rayon pool they run in, and spreading whole batches over threads is better.
     pools: Vec<ThreadPool>,
 }
 
 impl Sampler {
-    /// Prepares the model on `device`, for as many threads as the machine has.
+    /// Prepares the model on `device`, for as many threads as the machine has: in bytes on the
+    /// processor, in single precision elsewhere.
     ///
     /// # Errors
     /// Fails when the device cannot hold the model.
@@ -55,9 +58,10 @@ impl Sampler {
     /// # Panics
     /// Panics when the operating system refuses threads.
     pub fn new(pack: &ModelPack, device: Device) -> Result<Self, SampleError> {
-        let network = Network::new(pack, &device)?;
+        let precision = if device.is_cpu() { Precision::Bytes } else { Precision::Single };
+        let engine = Engine::new(pack, &device, precision)?;
         let threads = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        Ok(Self { pack: pack.clone(), network, pools: pools(threads) })
+        Ok(Self { pack: pack.clone(), device, engine, pools: pools(threads) })
     }
 
     /// The same sampler on `threads` threads.
@@ -67,6 +71,15 @@ impl Sampler {
     #[must_use]
     pub fn with_threads(self, threads: NonZeroUsize) -> Self {
         Self { pools: pools(threads), ..self }
+    }
+
+    /// The same sampler with another precision; bytes run on the processor, whatever the device.
+    ///
+    /// # Errors
+    /// Fails when the device cannot hold the model.
+    pub fn with_precision(self, precision: Precision) -> Result<Self, SampleError> {
+        let engine = Engine::new(&self.pack, &self.device, precision)?;
+        Ok(Self { engine, ..self })
     }
 
     /// The pack that the molecules come from.
@@ -84,16 +97,29 @@ impl Sampler {
         if size == 0 {
             return Ok(Vec::new());
         }
-        let run = Run::new(self, seed, size.div_ceil(STRETCHES).clamp(STRETCH.0, STRETCH.1));
-        let harvest = Mutex::new(Harvest::new(size));
-        run.on_all_threads(budget, canonical, |n, molecules| {
-            harvest.lock().unwrap_or_else(PoisonError::into_inner).add(n, molecules)
+        let run = Run::new(size, budget);
+        self.on_threads(size, || {
+            let mut worker = Worker { run: &run, unchecked: Vec::with_capacity(CHECKED_TOGETHER) };
+            loop {
+                let work = stream::generate(&self.engine, &self.pack, seed, Hopeless::Cut, &mut worker);
+                if work.is_err() {
+                    run.end();
+                }
+                work?;
+                worker.check();
+                if !run.wants_more() {
+                    return Ok(());
+                }
+            }
         })?;
 
-        let harvest = harvest.into_inner().unwrap_or_else(PoisonError::into_inner);
-        match harvest.molecules.len() {
-            reached if reached == size => Ok(harvest.molecules),
-            reached if harvest.is_barren() => Err(SampleError::SizeUnreachable { wanted: size, reached }),
+        let harvest = run.harvest.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let (over, barren) = (harvest.is_over(), harvest.is_barren());
+        match harvest.into_molecules() {
+            molecules if molecules.len() == size => Ok(molecules),
+            molecules if over && barren => {
+                Err(SampleError::SizeUnreachable { wanted: size, reached: molecules.len() })
+            }
             _ => Err(SampleError::Interrupted),
         }
     }
@@ -105,22 +131,13 @@ impl Sampler {
     /// # Errors
     /// Fails when the network does.
     pub fn raw(&self, count: usize, seed: u64) -> Result<Vec<String>, SampleError> {
-        let run = Run::new(self, seed, count.div_ceil(STRETCHES).clamp(STRETCH.0, STRETCH.1));
-        let wanted = count.div_ceil(run.stretch_len);
-        let stretches = Mutex::new(BTreeMap::new());
-        run.on_all_threads(
-            &Budget::unlimited(),
-            |raw| raw.text,
-            |n, texts| {
-                let mut stretches = stretches.lock().unwrap_or_else(PoisonError::into_inner);
-                stretches.insert(n, texts);
-                // Later ones may come before earlier ones.
-                let first = stretches.keys().zip(0..).take(wanted).filter(|(n, place)| *n == place);
-                if first.count() == wanted { Next::Enough } else { Next::More }
-            },
-        )?;
-        let stretches = stretches.into_inner().unwrap_or_else(PoisonError::into_inner);
-        Ok(stretches.into_values().flatten().take(count).collect())
+        let begun = AtomicU64::new(0);
+        let texts = Mutex::new(vec![String::new(); count]);
+        self.on_threads(count, || {
+            let mut collector = Collector { begun: &begun, count: count as u64, texts: &texts };
+            stream::generate(&self.engine, &self.pack, seed, Hopeless::Continue, &mut collector)
+        })?;
+        Ok(texts.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Scores every next token of given strings of tokens, one row of logits after each token.
@@ -135,12 +152,12 @@ impl Sampler {
     pub fn logits(&self, strings: &[Vec<u32>]) -> Result<Vec<Vec<Vec<f32>>>, SampleError> {
         let steps = strings.iter().map(Vec::len).max().unwrap_or(0);
         let mut rows = vec![Vec::new(); strings.len()];
-        let mut state = self.network.start(strings.len())?;
+        let mut state = self.engine.start(strings.len())?;
         let eos = self.pack.vocabulary.eos();
         for step in 0..steps {
             let tokens: Vec<u32> = strings.iter().map(|string| *string.get(step).unwrap_or(&eos)).collect();
             let fresh = vec![step == 0; strings.len()];
-            let logits = self.network.step(&tokens, &fresh, &mut state)?;
+            let logits = self.engine.step(&tokens, &fresh, &mut state)?;
             for ((string, rows), logits) in
                 strings.iter().zip(&mut rows).zip(logits.chunks_exact(self.pack.vocabulary.len()))
             {
@@ -151,6 +168,30 @@ impl Sampler {
         }
         Ok(rows)
     }
+
+    /// Measures the matrix products in bytes on one thread, `time` each; `None` without a processor or a
+    /// precision for it.
+    #[must_use]
+    pub fn byte_rates(&self, time: Duration) -> Option<ByteRates> {
+        match &self.engine {
+            Engine::Bytes(network) => network.rates(stream::SLOTS, time),
+            Engine::Single(_) => None,
+        }
+    }
+
+    /// Does `work` on as many threads as `size` strings are worth.
+    fn on_threads(
+        &self,
+        size: usize,
+        work: impl Fn() -> candle_core::Result<()> + Sync,
+    ) -> candle_core::Result<()> {
+        let pools = &self.pools[..self.pools.len().min(size.div_ceil(WORTH_A_THREAD)).max(1)];
+        let work = &work;
+        thread::scope(|scope| {
+            let threads: Vec<_> = pools.iter().map(|pool| scope.spawn(move || pool.install(work))).collect();
+            threads.into_iter().try_for_each(|thread| thread.join().expect("sampler: a thread panicked"))
+        })
+    }
 }
 
 fn pools(threads: NonZeroUsize) -> Vec<ThreadPool> {
@@ -159,144 +200,138 @@ fn pools(threads: NonZeroUsize) -> Vec<ThreadPool> {
     (0..threads.get()).map(|n| pool(n).expect("the operating system gives a thread")).collect()
 }
 
-/// The canonical SMILES of a string that is a molecule of one component.
-fn canonical(raw: Raw) -> Option<String> {
-    if !raw.ended || raw.text.is_empty() || raw.text.contains('.') {
+/// The canonical SMILES of a string that is a molecule.
+fn canonical(raw: &Raw) -> Option<String> {
+    if !raw.ended {
         return None;
     }
     Molecule::parse(&raw.text, Limits::TARGET).ok().map(|molecule| molecule.canonical_smiles())
 }
 
-/// Whether a run has to go on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Next {
-    More,
-    Enough,
+/// The next number below `limit`.
+fn next_number(begun: &AtomicU64, limit: u64) -> Option<u64> {
+    begun
+        .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |number| (number < limit).then(|| number + 1))
+        .ok()
 }
 
-/// A run over all threads.
+/// What the threads of a sample share.
 struct Run<'a> {
-    sampler: &'a Sampler,
-    seed: u64,
-    stretch_len: usize,
-    /// The next stretch that no thread has taken.
-    next: AtomicU64,
-    enough: AtomicBool,
+    budget: &'a Budget,
+    harvest: Mutex<Harvest>,
+    /// Rung when the harvest has grown.
+    grown: Condvar,
+    /// Strings begun.
+    begun: AtomicU64,
+    /// Strings to begin, as far as is known.
+    limit: AtomicU64,
+    over: AtomicBool,
 }
 
 impl<'a> Run<'a> {
-    fn new(sampler: &'a Sampler, seed: u64, stretch_len: usize) -> Self {
-        Self { sampler, seed, stretch_len, next: AtomicU64::new(0), enough: AtomicBool::new(false) }
-    }
-
-    /// Generates stretches until `take`, which gets each with its number, says that it has enough, or
-    /// the budget is spent.
-    fn on_all_threads<T: Clone + Send>(
-        &self,
-        budget: &Budget,
-        ended: impl Fn(Raw) -> T + Sync,
-        take: impl Fn(u64, Vec<T>) -> Next + Sync,
-    ) -> Result<(), SampleError> {
-        let work = || -> candle_core::Result<()> {
-            while let Some((n, results)) = self.stretch(budget, &ended)? {
-                if take(n, results) == Next::Enough {
-                    self.enough.store(true, Ordering::Relaxed);
-                }
-            }
-            Ok(())
-        };
-        thread::scope(|scope| {
-            let threads: Vec<_> = self
-                .sampler
-                .pools
-                .iter()
-                .map(|pool| {
-                    scope.spawn(|| {
-                        pool.install(work).inspect_err(|_| self.enough.store(true, Ordering::Relaxed))
-                    })
-                })
-                .collect();
-            let results =
-                threads.into_iter().map(|thread| thread.join().expect("sampler: a thread panicked"));
-            results.collect::<candle_core::Result<Vec<()>>>()
-        })?;
-        Ok(())
-    }
-
-    /// Takes the next stretch and generates it; `None` when there is no reason to.
-    fn stretch<T: Clone>(
-        &self,
-        budget: &Budget,
-        ended: impl Fn(Raw) -> T,
-    ) -> candle_core::Result<Option<(u64, Vec<T>)>> {
-        let stop = || self.enough.load(Ordering::Relaxed) || budget.is_spent();
-        let n = self.next.fetch_add(1, Ordering::Relaxed);
-        let first = n.wrapping_mul(self.stretch_len as u64);
-        let stretch = Stretch { seed: self.seed, first, count: self.stretch_len };
-        let strings = stream::generate(&self.sampler.network, &self.sampler.pack, stretch, stop, ended)?;
-        Ok(strings.map(|strings| (n, strings)))
-    }
-}
-
-/// Molecules in the order of their strings, though stretches come in any order.
-struct Harvest {
-    size: usize,
-    molecules: Vec<String>,
-    known: HashSet<String>,
-    /// Stretches that came before one with a lower number.
-    early: BTreeMap<u64, Vec<Option<String>>>,
-    /// Number of the stretch to take next.
-    next: u64,
-    /// Strings taken so far.
-    strings: u64,
-    /// Strings since the last new molecule.
-    since_new: u64,
-}
-
-impl Harvest {
-    fn new(size: usize) -> Self {
+    fn new(size: usize, budget: &'a Budget) -> Self {
+        let harvest = Harvest::new(size);
+        let limit = AtomicU64::new(harvest.expected());
         Self {
-            size,
-            molecules: Vec::with_capacity(size),
-            known: HashSet::with_capacity(size),
-            early: BTreeMap::new(),
-            next: 0,
-            strings: 0,
-            since_new: 0,
+            budget,
+            harvest: Mutex::new(harvest),
+            grown: Condvar::new(),
+            begun: AtomicU64::new(0),
+            limit,
+            over: AtomicBool::new(false),
         }
     }
 
-    fn add(&mut self, n: u64, stretch: Vec<Option<String>>) -> Next {
-        self.early.insert(n, stretch);
-        while let Some(stretch) = self.early.remove(&self.next) {
-            self.next += 1;
-            for molecule in stretch {
-                if self.is_complete() || self.is_barren() {
-                    return Next::Enough;
-                }
-                self.take(molecule);
+    fn harvest(&self) -> MutexGuard<'_, Harvest> {
+        self.harvest.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn add(&self, strings: impl IntoIterator<Item = (u64, Option<String>)>) {
+        let mut harvest = self.harvest();
+        harvest.add(strings);
+        self.limit.store(harvest.expected(), Ordering::Relaxed);
+        let over = harvest.is_over();
+        drop(harvest);
+        if over {
+            self.end();
+        }
+        self.grown.notify_all();
+    }
+
+    /// Waits until there are strings to begin; `false` when there will be none.
+    fn wants_more(&self) -> bool {
+        let mut harvest = self.harvest();
+        while !self.is_over() {
+            // When all that was begun has come, the harvest expects at least one more.
+            if self.begun.load(Ordering::Relaxed) < self.limit.load(Ordering::Relaxed) {
+                return true;
             }
+            let waited = self.grown.wait_timeout(harvest, PATIENCE);
+            harvest = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
-        if self.is_complete() || self.is_barren() { Next::Enough } else { Next::More }
+        false
     }
 
-    fn take(&mut self, molecule: Option<String>) {
-        self.strings += 1;
-        self.since_new += 1;
-        if let Some(molecule) = molecule
-            && self.known.insert(molecule.clone())
-        {
-            self.molecules.push(molecule);
-            self.since_new = 0;
+    fn end(&self) {
+        self.over.store(true, Ordering::Relaxed);
+        self.grown.notify_all();
+    }
+
+    fn is_over(&self) -> bool {
+        self.over.load(Ordering::Relaxed) || self.budget.is_spent()
+    }
+}
+
+/// One thread of a sample.
+struct Worker<'a> {
+    run: &'a Run<'a>,
+    unchecked: Vec<(u64, Raw)>,
+}
+
+impl Worker<'_> {
+    fn check(&mut self) {
+        let checked: Vec<_> =
+            self.unchecked.drain(..).map(|(number, raw)| (number, canonical(&raw))).collect();
+        self.run.add(checked);
+    }
+}
+
+impl Ends for Worker<'_> {
+    fn next(&mut self) -> Option<u64> {
+        next_number(&self.run.begun, self.run.limit.load(Ordering::Relaxed))
+    }
+
+    fn take(&mut self, number: u64, raw: Raw) {
+        self.unchecked.push((number, raw));
+        if self.unchecked.len() == CHECKED_TOGETHER {
+            self.check();
         }
     }
 
-    fn is_complete(&self) -> bool {
-        self.molecules.len() == self.size
+    fn is_over(&self) -> bool {
+        self.run.is_over()
+    }
+}
+
+/// One thread of an evaluation.
+struct Collector<'a> {
+    begun: &'a AtomicU64,
+    count: u64,
+    texts: &'a Mutex<Vec<String>>,
+}
+
+impl Ends for Collector<'_> {
+    fn next(&mut self) -> Option<u64> {
+        next_number(self.begun, self.count)
     }
 
-    /// Whether the model has had its chance.
-    fn is_barren(&self) -> bool {
-        self.since_new >= BARREN || self.strings >= ATTEMPTS.0 * self.size as u64 + ATTEMPTS.1
+    fn take(&mut self, number: u64, raw: Raw) {
+        let mut texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
+        // Below `count`, which is a length.
+        texts[number as usize] = raw.text;
+    }
+
+    fn is_over(&self) -> bool {
+        false
     }
 }

@@ -67,6 +67,11 @@ impl Vocabulary {
         tokens.iter().map(|token| self.texts[*token as usize].as_str()).collect()
     }
 
+    /// The text of one token.
+    pub(crate) fn piece(&self, token: u32) -> &str {
+        &self.texts[token as usize]
+    }
+
     /// The tokens that may follow others: all but the first token of a string and padding.
     pub(crate) fn can_be_drawn(&self) -> Vec<bool> {
         (0..).take(self.len()).map(|id| id != self.bos && id != self.pad).collect()

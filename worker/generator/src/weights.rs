@@ -60,6 +60,15 @@ impl Weights {
     }
 }
 
+impl LayerWeights {
+    /// What does not depend on the hidden state, `[3 * hidden]`: gates r and z only see the sum of their
+    /// two biases, while gate n scales the hidden one by r.
+    pub(crate) fn outer_bias(&self) -> candle_core::Result<Tensor> {
+        let hidden = self.hidden_weight.dim(1)?;
+        &self.input_bias + self.hidden_bias.narrow(0, 0, 2 * hidden)?.pad_with_zeros(0, 0, hidden)?
+    }
+}
+
 /// A file of tensors that are taken out one by one.
 struct WeightFile {
     file: PathBuf,

@@ -1,0 +1,71 @@
+//! The two ways to evaluate a network: in single precision on any device, in bytes on a processor.
+
+use candle_core::{Device, Result};
+
+use crate::{int8, network, pack::ModelPack};
+
+/// How exactly a sampler computes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Precision {
+    /// In single precision, as the model was trained.
+    Single,
+    /// In bytes: many times as fast on a processor, and as good (see `int8`).
+    Bytes,
+}
+
+/// A network, ready to step.
+#[derive(Debug)]
+pub(crate) enum Engine {
+    Single(network::Network),
+    Bytes(int8::Network),
+}
+
+/// The hidden state of a batch.
+#[derive(Debug)]
+pub(crate) enum State {
+    Single(network::State),
+    Bytes(int8::State),
+}
+
+impl Engine {
+    /// Prepares a pack's weights; what is in bytes runs on the processor, whatever the device.
+    pub(crate) fn new(pack: &ModelPack, device: &Device, precision: Precision) -> Result<Self> {
+        match precision {
+            Precision::Single => network::Network::new(pack, device).map(Self::Single),
+            Precision::Bytes => int8::Network::new(pack, int8::Kernel::best()).map(Self::Bytes),
+        }
+    }
+
+    /// The state before the first token.
+    pub(crate) fn start(&self, members: usize) -> Result<State> {
+        match self {
+            Self::Single(network) => network.start(members).map(State::Single),
+            Self::Bytes(network) => Ok(State::Bytes(network.start(members))),
+        }
+    }
+
+    /// Takes one token for every member of the batch and scores the next ones: `[batch, vocab]` logits.
+    ///
+    /// Members marked in `fresh` begin anew: what `state` holds for them is forgotten.
+    pub(crate) fn step<'a>(&self, tokens: &[u32], fresh: &[bool], state: &'a mut State) -> Result<&'a [f32]> {
+        match (self, state) {
+            (Self::Single(network), State::Single(state)) => network.step(tokens, fresh, state),
+            (Self::Bytes(network), State::Bytes(state)) => Ok(network.step(tokens, fresh, state)),
+            _ => candle_core::bail!("the state of another engine"),
+        }
+    }
+}
+
+impl State {
+    /// Takes members, ascending, out of the batch; the last ones move to their places, as
+    /// [`Vec::swap_remove`] does from the last of `members` to the first.
+    pub(crate) fn swap_remove(&mut self, members: &[usize]) -> Result<()> {
+        match self {
+            Self::Single(state) => state.swap_remove(members),
+            Self::Bytes(state) => {
+                state.swap_remove(members);
+                Ok(())
+            }
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! The network in bytes: what a processor multiplies fastest.
+//!
+//! Weights are signed bytes with a scale for each output. Inputs are hidden states, which lie within
+//! ±1, so one fixed scale of 1/127 serves them all and nothing has to be measured at run time. Sums
+//! of products are exact, and what follows them is plain single-precision arithmetic in a fixed
+//! order, so every processor draws the same strings from the same seed.
+
+mod gates;
+mod kernel;
+mod matrix;
+mod network;
+mod rate;
+
+pub(crate) use kernel::{Inputs, Kernel, Panel, Sums, Weights};
+pub(crate) use network::{Network, State};
+pub use rate::ByteRates;

@@ -1,4 +1,4 @@
-//! A matrix of weights, rounded to bytes and laid out for [`Kernel::multiply`].
+//! A matrix of weights, rounded to bytes and laid out for the kernel.
 
 use super::{
     Panel, Weights,

@@ -60,11 +60,12 @@ def read(folder: Path) -> tuple[SmilesGru, Tokenizer]:
 
 @torch.no_grad()
 def sample(
-    model: SmilesGru, vocabulary: Tokenizer, n_strings: int, temperature: float, max_length: int, seed: int
+    model: SmilesGru, vocabulary: Tokenizer, n_strings: int, temperature: float, max_length: int, seed: int,
+    *, bfloat16: bool = True,
 ) -> list[str]:
     """Draws raw strings; one that does not end within `max_length` tokens is kept as far as it got.
 
-    Matrix products run in bfloat16, as in training.
+    Matrix products run in bfloat16, as in training, or in f32.
     """
     generator = torch.Generator().manual_seed(seed)
     strings: list[str] = []
@@ -75,7 +76,7 @@ def sample(
         token = torch.full((n_rows, 1), corpus.BOS)
         state = None
         for _ in range(max_length):
-            with torch.autocast("cpu", torch.bfloat16):
+            with torch.autocast("cpu", torch.bfloat16, enabled=bfloat16):
                 hidden, state = model.rnn(model.embedding(token), state)
                 scores = model.out(hidden[:, 0])
             scores = scores.float() / temperature

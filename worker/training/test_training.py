@@ -22,6 +22,7 @@ import pack_policy
 import policy_examples
 import precedents
 import prepare_templates
+import train_validity
 import train_feasibility
 import train_policy
 from generator_model import SmilesGru
@@ -80,6 +81,27 @@ def test_sampling_follows_its_seed(tmp_path: Path) -> None:
 
     assert first == again
     assert len(first) == 5
+
+
+def test_only_strings_that_end_and_are_molecules_are_valid() -> None:
+    vocabulary = corpus.SPECIALS + ["C", "("]
+    molecule, open_branch, cut, empty = [3, 3, 2], [3, 4, 2], [3, 3, 3], [2]
+
+    assert train_validity.is_valid(molecule, vocabulary)
+    assert not any(train_validity.is_valid(tokens, vocabulary) for tokens in (open_branch, cut, empty))
+    assert train_validity.padded([molecule, empty]).tolist() == [[1, 3, 3, 2], [1, 2, 0, 0]]
+
+
+def test_drawn_strings_end_or_are_cut() -> None:
+    torch.manual_seed(0)
+
+    strings = train_validity.draw(SmilesGru(6, 4, 8), 50, 7)
+
+    assert len(strings) == 50
+    for tokens in strings:
+        assert tokens[-1] == corpus.EOS or len(tokens) == 7
+        assert corpus.EOS not in tokens[:-1]
+        assert not {corpus.PAD, corpus.BOS}.intersection(tokens)
 
 
 def test_metrics_count_raw_strings() -> None:

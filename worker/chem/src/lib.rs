@@ -5,6 +5,7 @@
 //! that is cheap enough to try every template on every molecule, and template outcomes that say where each atom
 //! came from. No I/O, no async, nothing global.
 
+mod colours;
 mod correspondence;
 mod error;
 mod fingerprint;
@@ -14,6 +15,7 @@ mod molecule;
 mod morgan;
 mod pattern;
 mod prepared;
+mod rings;
 mod stereo;
 mod syntax;
 mod template;

@@ -9,7 +9,7 @@ use chematic::core::{BondOrder, Element, Molecule as Graph};
 
 use crate::fingerprint::Fingerprint;
 use crate::index::index;
-use crate::key::ring_bonds;
+use crate::rings::ring_bonds;
 
 /// Bonds away from an atom that are looked at.
 const RADIUS: u32 = 2;

@@ -1,7 +1,8 @@
 //! A molecule with what matching wants computed once.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use crate::colours::Colours;
 use crate::molecule::Molecule;
 use crate::stereo::Stereo;
 use crate::template::Target;
@@ -15,6 +16,7 @@ struct Inner {
     molecule: Molecule,
     target: Option<Target>,
     stereo: Stereo,
+    colours: OnceLock<Colours>,
 }
 
 impl PreparedMolecule {
@@ -25,6 +27,7 @@ impl PreparedMolecule {
             molecule: molecule.clone(),
             target: Target::new(&[molecule]),
             stereo: Stereo::of(molecule),
+            colours: OnceLock::new(),
         }))
     }
 
@@ -42,5 +45,10 @@ impl PreparedMolecule {
     /// The stereo the molecule states.
     pub(crate) fn stereo(&self) -> &Stereo {
         &self.0.stereo
+    }
+
+    /// Its atoms, told apart by their constitution alone.
+    pub(crate) fn colours(&self) -> &Colours {
+        self.0.colours.get_or_init(|| Colours::new(self.0.molecule.graph()))
     }
 }

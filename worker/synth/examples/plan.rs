@@ -28,6 +28,10 @@ use synth::{
     Settings, Stop, Task, Trivial,
 };
 
+/// As the worker has it.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [model, stock, targets, options @ ..] = arguments.as_slice() else {

@@ -1,12 +1,13 @@
 //! The components of a draft as molecules.
 
+use chematic::core::ez_markers::{self, EzFact, EzFactEnd};
 use chematic::core::{
-    Atom, BondOrder, Chirality, Element, Molecule as Graph, MoleculeBuilder, STEREO_H_SENTINEL,
+    Atom, AtomIdx, BondOrder, Chirality, Element, Molecule as Graph, MoleculeBuilder, STEREO_H_SENTINEL,
 };
 
 use super::Precursor;
 use super::draft::Draft;
-use super::matcher::{Centre, HYDROGEN, Target};
+use super::matcher::{Centre, DoubleBond, HYDROGEN, Target};
 use super::query::{DOUBLE, SINGLE, TRIPLE};
 use super::valence;
 use crate::index::index;
@@ -41,6 +42,14 @@ pub(super) fn molecules(draft: &Draft, target: &Target) -> Made {
             Fate::Kept(order) => centres.push((centre, order)),
             Fate::Lost => return Made::StereoLost,
             Fate::Unsure => return Made::Unsure,
+        }
+    }
+    let mut double_bonds = Vec::with_capacity(target.double_bonds.len());
+    for double_bond in &target.double_bonds {
+        match double_bond_fate(double_bond, draft, target) {
+            DoubleBondFate::Kept(atoms) => double_bonds.push((double_bond.cis, atoms)),
+            DoubleBondFate::Lost => return Made::StereoLost,
+            DoubleBondFate::Unsure => return Made::Unsure,
         }
     }
     let count = draft.components.iter().max().map_or(0, |&last| usize::from(last) + 1);
@@ -89,6 +98,10 @@ pub(super) fn molecules(draft: &Draft, target: &Target) -> Made {
         let graph = &mut parts[usize::from(draft.components[at])].graph;
         graph.set_stereo_neighbor_order(index(places[at]), order.iter().map(name).collect());
     }
+    for (cis, atoms) in double_bonds {
+        let part = &mut parts[usize::from(draft.components[atoms[0]])];
+        part.double_bonds.push((cis, atoms.map(|atom| index(places[atom]))));
+    }
     let precursors: Option<Vec<Precursor>> = parts.into_iter().map(Part::finish).collect();
     let Some(mut precursors) = precursors else { return Made::Unsure };
     precursors.sort_by_key(|precursor| precursor.molecule.key());
@@ -99,14 +112,68 @@ pub(super) fn molecules(draft: &Draft, target: &Target) -> Made {
 struct Part {
     graph: MoleculeBuilder,
     sources: Vec<Option<u32>>,
+    /// Double bonds of stated configuration: whether the first and last of these atoms in a row are on one side.
+    double_bonds: Vec<(bool, [AtomIdx; 4])>,
 }
 
 impl Part {
     /// `None` where only the canonical form can tell whether the stereo means anything.
     fn finish(self) -> Option<Precursor> {
-        let graph: Graph = self.graph.build();
+        let mut graph: Graph = self.graph.build();
+        let bond = |a, b| graph.bond_between(a, b).map(|(bond, _)| bond);
+        let fact = |&(cis, [side, end, other_end, other_side]): &(bool, [AtomIdx; 4])| {
+            let ends = [
+                EzFactEnd { atom: end, reference: bond(side, end)?, up: true },
+                EzFactEnd { atom: other_end, reference: bond(other_side, other_end)?, up: cis },
+            ];
+            Some(EzFact { double: bond(end, other_end)?, ends })
+        };
+        let facts: Vec<EzFact> = self.double_bonds.iter().map(fact).collect::<Option<_>>()?;
+        // Marks that two double bonds share may say something of a third.
+        if !ez_markers::write_ez_facts(&mut graph, &facts)
+            || facts.len() > 1 && ez_markers::read_ez_facts(&graph)?.0.len() != facts.len()
+        {
+            return None;
+        }
         let key = key::of_graph(&graph)?;
         Some(Precursor { molecule: Molecule::from_perceived(graph, key), sources: self.sources })
+    }
+}
+
+/// What became of a double bond of stated configuration.
+enum DoubleBondFate {
+    /// It is stated still, by these atoms of the draft in a row: a side, the ends, the other side.
+    Kept([usize; 4]),
+    Lost,
+    Unsure,
+}
+
+/// Where the ends keep what they are bonded to, the configuration is theirs still; RDKit's rules for others look at
+/// how the template is written.
+fn double_bond_fate(double_bond: &DoubleBond, draft: &Draft, target: &Target) -> DoubleBondFate {
+    let order = |a: usize, b: usize| {
+        draft.around(a).iter().find(|&&(next, _)| usize::from(next) == b).map(|&(_, order)| order)
+    };
+    let [Some(a), Some(b)] = double_bond.ends.map(|end| draft.place(end)) else {
+        return DoubleBondFate::Lost;
+    };
+    if order(a, b) != Some(DOUBLE) {
+        return DoubleBondFate::Lost;
+    }
+    let is_untouched = |(end, at): (u8, usize)| {
+        let before = target.around(end);
+        before.len() == draft.around(at).len()
+            && target.atoms[usize::from(end)] == draft.atoms[at]
+            && before
+                .iter()
+                .all(|&(next, was)| draft.place(next).is_some_and(|place| order(at, place) == Some(was)))
+    };
+    let sides = double_bond.sides.map(|side| draft.place(side));
+    match sides {
+        [Some(side), Some(other)] if double_bond.ends.into_iter().zip([a, b]).all(is_untouched) => {
+            DoubleBondFate::Kept([side, a, b, other])
+        }
+        _ => DoubleBondFate::Unsure,
     }
 }
 

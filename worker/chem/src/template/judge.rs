@@ -268,7 +268,10 @@ fn rings_may_change(script: &Script, target: &Target, draft: &Draft) -> bool {
         if order == AROMATIC_BOND && draft.sources[a].is_none() {
             continue;
         }
-        if source_bond(a, b) != Some(order) && in_possible_ring(draft, a, b) {
+        let was = source_bond(a, b);
+        if was != Some(order) && in_possible_ring(draft, a, b)
+            || was.is_none() && closes_large_ring(draft, a, b)
+        {
             return true;
         }
     }
@@ -298,15 +301,65 @@ fn rings_may_change(script: &Script, target: &Target, draft: &Draft) -> bool {
         let place = |atom: u8| script.becomes[usize::from(atom)].map(usize::from);
         match (place(a), place(b)) {
             (Some(a), Some(b)) => {
-                draft.atoms[a].aromatic
-                    && draft.atoms[b].aromatic
-                    && draft.components[a] == draft.components[b]
-                    && !draft.around(a).iter().any(|&(next, _)| usize::from(next) == b)
+                !draft.around(a).iter().any(|&(next, _)| usize::from(next) == b)
+                    && (draft.atoms[a].aromatic
+                        && draft.atoms[b].aromatic
+                        && draft.components[a] == draft.components[b]
+                        || opens_ring(target, draft, a, b))
             }
             // An aromatic atom that goes takes its ring with it.
             _ => [a, b].iter().any(|&atom| place(atom).is_none() && script.query.may_be_aromatic(atom)),
         }
     })
+}
+
+/// The largest ring that RDKit and we certainly perceive alike when one through aromatic atoms is closed.
+const LARGE_RING: u16 = 8;
+
+/// Whether the bond closes a ring of more than [`LARGE_RING`] atoms.
+fn closes_large_ring(draft: &Draft, from: usize, to: usize) -> bool {
+    let mut distance = vec![u16::MAX; draft.atoms.len()];
+    distance[from] = 0;
+    let mut queue = vec![from];
+    let mut at = 0;
+    while let Some(&atom) = queue.get(at) {
+        at += 1;
+        for &(next, _) in draft.around(atom) {
+            let next = usize::from(next);
+            if distance[next] == u16::MAX && (atom, next) != (from, to) {
+                distance[next] = distance[atom] + 1;
+                queue.push(next);
+            }
+        }
+    }
+    distance[to] != u16::MAX && distance[to] >= LARGE_RING
+}
+
+/// Whether a bond that goes was in a ring, and leaves a double bond hanging on another ring that may be aromatic now:
+/// RDKit counts it differently while it is in a ring itself.
+fn opens_ring(target: &Target, draft: &Draft, a: usize, b: usize) -> bool {
+    let (Some(from), Some(to)) = (draft.sources[a], draft.sources[b]) else { return false };
+    let mut seen = vec![false; target.atoms.len()];
+    seen[usize::from(from)] = true;
+    let mut stack = vec![from];
+    while let Some(atom) = stack.pop() {
+        for &(next, _) in target.around(atom) {
+            if (atom, next) != (from, to) && !std::mem::replace(&mut seen[usize::from(next)], true) {
+                stack.push(next);
+            }
+        }
+    }
+    let was_within = |at: usize| draft.sources[at].is_some_and(|source| target.around(source).len() > 1);
+    seen[usize::from(to)]
+        && (0..draft.atoms.len()).any(|at| {
+            !draft.atoms[at].aromatic
+                && draft.around(at).iter().any(|&(end, order)| {
+                    let beside = |&(next, _): &(u16, u8)| {
+                        next != end && in_possible_ring(draft, at, usize::from(next))
+                    };
+                    order == DOUBLE && was_within(usize::from(end)) && draft.around(at).iter().any(beside)
+                })
+        })
 }
 
 /// Whether a bond is in a ring of atoms of which none is a saturated carbon: no other ring can be aromatic.

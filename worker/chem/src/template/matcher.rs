@@ -39,6 +39,16 @@ pub(crate) struct Centre {
     pub order: Vec<u16>,
 }
 
+/// A double bond of stated configuration.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct DoubleBond {
+    pub ends: [u8; 2],
+    /// A neighbour of each end.
+    pub sides: [u8; 2],
+    /// Whether these are on one side of the bond.
+    pub cis: bool,
+}
+
 /// Molecules as the matcher sees them: a feature word for each atom and its bonds.
 #[derive(Debug, Default)]
 pub(crate) struct Target {
@@ -48,7 +58,9 @@ pub(crate) struct Target {
     pub molecules: usize,
     /// The stated stereocentres.
     pub centres: Vec<Centre>,
-    /// Whether other stereo is stated: of double bonds, of other geometries, or in marks that may mean nothing.
+    /// The double bonds of stated configuration.
+    pub double_bonds: Vec<DoubleBond>,
+    /// Whether other stereo is stated: of other geometries, or in marks that may mean nothing.
     pub has_other_stereo: bool,
     pub features: Vec<u64>,
     /// Where each atom's neighbours start in `neighbours`, and one more for the end.
@@ -67,10 +79,15 @@ impl Target {
 
 /// Whether the pattern may occur in `target`: false is certain, and true is where the pattern is exact.
 pub(crate) fn may_match(query: &Query, target: &Target) -> bool {
+    may_match_where(query, target, &mut |_| true)
+}
+
+/// Whether the pattern may occur where `accept` says that it may: false is certain.
+pub(crate) fn may_match_where(query: &Query, target: &Target, accept: &mut dyn FnMut(&[u8]) -> bool) -> bool {
     let mut found = false;
-    let mut visit = |_: &[u8]| {
-        found = true;
-        ControlFlow::Break(())
+    let mut visit = |images: &[u8]| {
+        found = accept(images);
+        if found { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     let steps = if target.features.len() <= 128 {
         run::<1>(query, target, MAX_SCREEN_STEPS, &mut visit)

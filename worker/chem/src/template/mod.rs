@@ -5,6 +5,7 @@
 //! its two halves were separate molecules.
 
 mod apply;
+mod demand;
 mod draft;
 mod duplicates;
 mod fast;
@@ -29,6 +30,7 @@ use chematic::rxn::transform::{self, PreparedReaction, RdkitProfileOutcome, Trac
 use crate::error::TemplateError;
 use crate::molecule::Molecule;
 use crate::prepared::PreparedMolecule;
+use demand::Demand;
 use query::Query;
 use script::Script;
 
@@ -39,6 +41,8 @@ pub struct Template {
     screen: Option<Query>,
     /// Whether the product side states stereo.
     states_stereo: bool,
+    /// What it demands of the stereo of a product.
+    demand: Option<Demand>,
     /// How it is applied on the graph, where it can be.
     script: Option<Script>,
     /// The same for the other direction.
@@ -72,6 +76,7 @@ impl Template {
         let (text, product, precursors) = text::Sides::parse(smarts)?;
         Ok(Self {
             screen: Query::new(&product),
+            demand: Demand::new(&product, &precursors),
             script: Script::new(&product, &precursors),
             forward_script: Script::new(&precursors, &product),
             states_stereo: text.product.iter().any(|side| side.contains(['@', '/', '\\'])),
@@ -105,9 +110,10 @@ impl Template {
     /// Whether the template may match: false is certain, and costs tens of nanoseconds.
     #[must_use]
     pub fn may_match(&self, product: &PreparedMolecule) -> bool {
-        match (&self.screen, product.target()) {
-            (Some(screen), Some(target)) => matcher::may_match(screen, target),
-            _ => true,
+        let (Some(screen), Some(target)) = (&self.screen, product.target()) else { return true };
+        match &self.demand {
+            Some(demand) if self.states_stereo => demand.may_be_met(screen, product),
+            _ => matcher::may_match(screen, target),
         }
     }
 

@@ -284,15 +284,17 @@ fn order(bond: &BondQuery, from: Option<bool>, to: Option<bool>) -> Option<u8> {
     }
 }
 
+/// Whether a condition states a configuration.
+pub(super) fn has_configuration(query: &AtomQuery) -> bool {
+    match query {
+        AtomQuery::Primitive(primitive) => matches!(primitive, AtomPrimitive::Chirality(_)),
+        AtomQuery::And(a, b) | AtomQuery::Or(a, b) => has_configuration(a) || has_configuration(b),
+        AtomQuery::Not(inner) => has_configuration(inner),
+    }
+}
+
 /// Whether a side states stereo.
 pub(super) fn has_stereo(side: &QueryMolecule) -> bool {
-    fn of_atom(query: &AtomQuery) -> bool {
-        match query {
-            AtomQuery::Primitive(primitive) => matches!(primitive, AtomPrimitive::Chirality(_)),
-            AtomQuery::And(a, b) | AtomQuery::Or(a, b) => of_atom(a) || of_atom(b),
-            AtomQuery::Not(inner) => of_atom(inner),
-        }
-    }
     fn of_bond(query: &BondQuery) -> bool {
         use chematic::smarts::BondPrimitive::{Down, Up};
         match query {
@@ -302,5 +304,6 @@ pub(super) fn has_stereo(side: &QueryMolecule) -> bool {
             BondQuery::Any => false,
         }
     }
-    side.atoms.iter().any(|atom| of_atom(&atom.query)) || side.bonds.iter().any(|bond| of_bond(&bond.query))
+    side.atoms.iter().any(|atom| has_configuration(&atom.query))
+        || side.bonds.iter().any(|bond| of_bond(&bond.query))
 }

@@ -1,10 +1,12 @@
 //! Molecules made ready for scripts.
 
-use chematic::core::{BondOrder, Chirality, Element, Molecule as Graph, STEREO_H_SENTINEL};
+use chematic::core::ez_markers::{EzFact, EzFactEnd};
+use chematic::core::{AtomIdx, BondOrder, Chirality, Element, Molecule as Graph, STEREO_H_SENTINEL};
 
-use super::matcher::{Atom, Centre, HYDROGEN, MAX_ATOMS, Target};
+use super::matcher::{Atom, Centre, DoubleBond, HYDROGEN, MAX_ATOMS, Target};
 use super::query::{self, AROMATIC_BOND, DOUBLE, SINGLE, TRIPLE};
 use crate::index::index;
+use crate::key;
 use crate::molecule::Molecule;
 
 impl Target {
@@ -32,6 +34,20 @@ impl Target {
     /// Adds a molecule; `marks_are_meant` says that every mark of stereo in it is one of RDKit's.
     fn add(&mut self, graph: &Graph, marks_are_meant: bool) -> Option<()> {
         let first = self.atoms.len();
+        let place = |atom: AtomIdx| u8::try_from(first + atom.0 as usize).ok();
+        match key::double_bonds(graph) {
+            Some(double_bonds) if marks_are_meant || double_bonds.is_empty() => {
+                for EzFact { ends: [a, b], .. } in double_bonds {
+                    let side = |end: EzFactEnd| place(graph.bond(end.reference).other(end.atom)?);
+                    self.double_bonds.push(DoubleBond {
+                        ends: [place(a.atom)?, place(b.atom)?],
+                        sides: [side(a)?, side(b)?],
+                        cis: a.up == b.up,
+                    });
+                }
+            }
+            _ => self.has_other_stereo = true,
+        }
         for at in 0..graph.atom_count() {
             let atom = graph.atom(index(at));
             let around = graph.neighbor_slice(index(at));
@@ -66,14 +82,9 @@ impl Target {
                     BondOrder::Double => DOUBLE,
                     BondOrder::Triple => TRIPLE,
                     BondOrder::Aromatic => AROMATIC_BOND,
-                    BondOrder::Single => SINGLE,
-                    BondOrder::Up | BondOrder::Down => {
-                        self.has_other_stereo = true;
-                        SINGLE
-                    }
+                    BondOrder::Single | BondOrder::Up | BondOrder::Down => SINGLE,
                     _ => return None,
                 };
-                self.has_other_stereo |= graph.bond_direction(bond).is_some();
                 self.neighbours.push((u8::try_from(first + neighbour.0 as usize).ok()?, order));
             }
             self.starts.push(u16::try_from(self.neighbours.len()).ok()?);

@@ -22,9 +22,6 @@ use tracing::{error, info};
 
 use crate::reservoir::Levels;
 
-/// `model_type` of the packs that a sampler can load.
-const GENERATIVE: &str = "smiles_gru";
-
 /// The files of a pack that say which molecules come out of it.
 const FILES: [&str; 4] = ["config.json", "generation_config.json", "tokenizer.json", "model.safetensors"];
 
@@ -147,14 +144,15 @@ pub fn load_planner(dir: &Path, settings: synth::Settings) -> Result<Arc<Planner
     Ok(Arc::new(Planner::new(Arc::new(model), settings)))
 }
 
-/// The folders in `dir`, in order of their names.
+/// The folders in `dir`, in order of their names; hidden ones are packs that are being imported or removed.
 fn folders(dir: &Path) -> Result<Vec<PathBuf>> {
     let entries =
         fs::read_dir(dir).with_context(|| format!("reading the model packs in {}", dir.display()))?;
     let mut folders = Vec::new();
     for entry in entries {
         let path = entry.with_context(|| format!("reading the model packs in {}", dir.display()))?.path();
-        if path.is_dir() {
+        let hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+        if path.is_dir() && !hidden {
             folders.push(path);
         }
     }
@@ -172,7 +170,7 @@ fn load_pack(folder: &Path, before: Option<&Models>) -> Result<Option<Arc<Model>
 
     let config = fs::read_to_string(folder.join("config.json")).context("config.json")?;
     let kind: Kind = serde_json::from_str(&config).context("config.json")?;
-    if kind.model_type != GENERATIVE {
+    if !ModelPack::is_model_type(&kind.model_type) {
         return Ok(None);
     }
     let card = fs::read(folder.join("metadata.json")).context("metadata.json")?;

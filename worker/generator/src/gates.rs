@@ -58,14 +58,14 @@ impl CustomOp3 for Gates<'_> {
     }
 }
 
-fn contiguous<'a>(storage: &'a CpuStorage, layout: &Layout) -> Result<&'a [f32]> {
+pub(crate) fn contiguous<'a>(storage: &'a CpuStorage, layout: &Layout) -> Result<&'a [f32]> {
     match layout.contiguous_offsets() {
         Some((start, end)) => Ok(&storage.as_slice::<f32>()?[start..end]),
-        None => bail!("gru-gates wants contiguous tensors"),
+        None => bail!("gates want contiguous tensors"),
     }
 }
 
-fn part(numbers: &[f32], n: usize, len: usize) -> &[f32] {
+pub(crate) fn part(numbers: &[f32], n: usize, len: usize) -> &[f32] {
     &numbers[n * len..(n + 1) * len]
 }
 
@@ -103,12 +103,12 @@ fn thirds(numbers: &[f32], len: usize) -> [&[f32]; 3] {
 }
 
 #[inline(always)]
-fn sigmoid(x: f32) -> f32 {
+pub(crate) fn sigmoid(x: f32) -> f32 {
     1.0 / (1.0 + exp(-x))
 }
 
 #[inline(always)]
-fn tanh(x: f32) -> f32 {
+pub(crate) fn tanh(x: f32) -> f32 {
     2.0 * sigmoid(2.0 * x) - 1.0
 }
 

@@ -10,6 +10,7 @@ mod error;
 mod gates;
 mod harvest;
 mod int8;
+mod lstm;
 mod network;
 mod outline;
 mod pack;

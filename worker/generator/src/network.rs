@@ -1,13 +1,13 @@
-//! The forward pass of the language model: embedding, GRU layers, output (PyTorch `nn.GRU`).
+//! The forward pass of the language model: embedding, recurrent layers, output (PyTorch's `nn.GRU` and `nn.LSTM`).
 //!
 //! The embedding is folded into the input weights of the first layer: `W_i e(token) + b_i` is a row
-//! of a `[vocab, 3 * hidden]` table, so the first layer costs one matrix product a step, not two.
+//! of a `[vocab, gates * hidden]` table, so the first layer costs one matrix product a step, not two.
 
 use candle_core::{Device, Result, Tensor};
 
 use crate::{
-    gates::{self, Gates},
-    pack::ModelPack,
+    gates, lstm,
+    pack::{Cell, ModelPack},
     weights::LayerWeights,
 };
 
@@ -26,34 +26,50 @@ pub(crate) struct Network {
 #[derive(Debug)]
 struct Layer {
     input: Input,
-    /// `[hidden, 3 * hidden]`.
+    /// `[hidden, gates * hidden]`.
     hidden_weight: Tensor,
-    /// `[hidden]`: of gate n; the other gates' hidden biases are added to their input biases.
-    bias_new: Tensor,
-    bias_new_numbers: Vec<f32>,
+    kind: Kind,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Gru {
+        /// `[hidden]`: of gate n; the other gates' hidden biases are added to their input biases.
+        bias_new: Tensor,
+        bias_new_numbers: Vec<f32>,
+    },
+    Lstm,
 }
 
 #[derive(Debug)]
 enum Input {
-    /// `[vocab, 3 * hidden]`: what each token gives.
+    /// `[vocab, gates * hidden]`: what each token gives.
     Table(Tensor),
-    /// `[hidden, 3 * hidden]` and `[3 * hidden]`: what the layer below gives.
+    /// `[hidden, gates * hidden]` and `[gates * hidden]`: what the layer below gives.
     Below { weight: Tensor, bias: Tensor },
 }
 
 /// The hidden state of a batch.
 #[derive(Debug)]
 pub(crate) struct State {
-    /// `[batch, hidden]` for every layer.
-    layers: Vec<Tensor>,
+    layers: Vec<LayerState>,
     /// What the last step gave.
     logits: Vec<f32>,
+}
+
+#[derive(Debug, Clone)]
+struct LayerState {
+    /// `[batch, hidden]`: what the next layer sees.
+    hidden: Tensor,
+    /// `[batch, hidden]`: what an LSTM keeps to itself.
+    cell: Option<Tensor>,
 }
 
 impl State {
     /// Takes members out of the batch; see [`crate::engine::State::swap_remove`].
     pub(crate) fn swap_remove(&mut self, members: &[usize]) -> Result<()> {
-        for layer in &mut self.layers {
+        let tensors = self.layers.iter_mut().flat_map(|layer| [Some(&mut layer.hidden), layer.cell.as_mut()]);
+        for layer in tensors.flatten() {
             let mut kept: Vec<u32> = (0..).take(layer.dim(0)?).collect();
             for member in members.iter().rev() {
                 kept.swap_remove(*member);
@@ -71,7 +87,7 @@ impl Network {
         let weights = &pack.weights;
         let layers = (0..).zip(&weights.layers).map(|(n, layer)| {
             let embedding = (n == 0).then_some(&weights.embedding);
-            Layer::new(layer, embedding, device)
+            Layer::new(pack.config.cell(), layer, embedding, device)
         });
         Ok(Self {
             layers: layers.collect::<Result<_>>()?,
@@ -85,28 +101,38 @@ impl Network {
     /// The state before the first token.
     pub(crate) fn start(&self, batch: usize) -> Result<State> {
         let zeros = Tensor::zeros((batch, self.hidden), candle_core::DType::F32, &self.device)?;
-        Ok(State { layers: vec![zeros; self.layers.len()], logits: Vec::new() })
+        let layer = |layer: &Layer| LayerState {
+            hidden: zeros.clone(),
+            cell: matches!(layer.kind, Kind::Lstm).then(|| zeros.clone()),
+        };
+        Ok(State { layers: self.layers.iter().map(layer).collect(), logits: Vec::new() })
     }
 
     /// Takes one token for every member of the batch; see [`crate::engine::Engine::step`].
     pub(crate) fn step<'a>(&self, tokens: &[u32], fresh: &[bool], state: &'a mut State) -> Result<&'a [f32]> {
         let layers = &mut state.layers;
         for n in 0..self.layers.len() {
-            let below = n.checked_sub(1).map(|below| layers[below].clone());
+            let below = n.checked_sub(1).map(|below| layers[below].hidden.clone());
             layers[n] = self.layers[n].step(below.as_ref(), tokens, fresh, &layers[n])?;
         }
         let top = layers.last().expect("pack: a model has a layer");
-        let logits = top.matmul(&self.out_weight)?.broadcast_add(&self.out_bias)?;
+        let logits = top.hidden.matmul(&self.out_weight)?.broadcast_add(&self.out_bias)?;
         state.logits = logits.flatten_all()?.to_vec1()?;
         Ok(&state.logits)
     }
 }
 
 impl Layer {
-    fn new(weights: &LayerWeights, embedding: Option<&Tensor>, device: &Device) -> Result<Self> {
+    fn new(cell: Cell, weights: &LayerWeights, embedding: Option<&Tensor>, device: &Device) -> Result<Self> {
         let hidden = weights.hidden_weight.dim(1)?;
         let bias = weights.outer_bias()?;
-        let bias_new = weights.hidden_bias.narrow(0, 2 * hidden, hidden)?.contiguous()?;
+        let kind = match cell {
+            Cell::Gru => {
+                let bias_new = weights.hidden_bias.narrow(0, 2 * hidden, hidden)?.contiguous()?;
+                Kind::Gru { bias_new_numbers: bias_new.to_vec1()?, bias_new: bias_new.to_device(device)? }
+            }
+            Cell::Lstm => Kind::Lstm,
+        };
         let input_weight = weights.input_weight.t()?.contiguous()?;
 
         let input = match embedding {
@@ -116,17 +142,18 @@ impl Layer {
             }
             None => Input::Below { weight: input_weight.to_device(device)?, bias: bias.to_device(device)? },
         };
-        Ok(Self {
-            input,
-            hidden_weight: weights.hidden_weight.t()?.contiguous()?.to_device(device)?,
-            bias_new_numbers: bias_new.to_vec1()?,
-            bias_new: bias_new.to_device(device)?,
-        })
+        Ok(Self { input, hidden_weight: weights.hidden_weight.t()?.contiguous()?.to_device(device)?, kind })
     }
 
-    /// The layer's next hidden state, from the layer below or, for the first layer, the tokens.
-    fn step(&self, below: Option<&Tensor>, tokens: &[u32], fresh: &[bool], last: &Tensor) -> Result<Tensor> {
-        let fused = last.device().is_cpu();
+    /// The layer's next state, from the layer below or, for the first layer, the tokens.
+    fn step(
+        &self,
+        below: Option<&Tensor>,
+        tokens: &[u32],
+        fresh: &[bool],
+        last: &LayerState,
+    ) -> Result<LayerState> {
+        let fused = last.hidden.device().is_cpu();
         let (input, rows) = match (&self.input, below) {
             (Input::Table(table), _) if fused => (table.clone(), Some(tokens)),
             (Input::Table(table), _) => (table.index_select(&Tensor::new(tokens, table.device())?, 0)?, None),
@@ -136,12 +163,45 @@ impl Layer {
             (Input::Below { .. }, None) => candle_core::bail!("a layer without a layer below"),
         };
         if fused {
-            let product = last.matmul(&self.hidden_weight)?;
-            let gates = Gates { rows, fresh, bias_new: &self.bias_new_numbers };
-            return input.apply_op3_no_bwd(&product, last, &gates);
+            return self.fused(&input, rows, fresh, last);
         }
         let kept: Vec<f32> = fresh.iter().map(|fresh| if *fresh { 0.0 } else { 1.0 }).collect();
-        let last = last.broadcast_mul(&Tensor::from_vec(kept, (fresh.len(), 1), last.device())?)?;
-        gates::plain(&input, &last.matmul(&self.hidden_weight)?, &last, &self.bias_new)
+        let kept = Tensor::from_vec(kept, (fresh.len(), 1), last.hidden.device())?;
+        let hidden = last.hidden.broadcast_mul(&kept)?;
+        let product = hidden.matmul(&self.hidden_weight)?;
+        match (&self.kind, &last.cell) {
+            (Kind::Lstm, Some(cell)) => {
+                let (hidden, cell) = lstm::plain(&input, &product, &cell.broadcast_mul(&kept)?)?;
+                Ok(LayerState { hidden, cell: Some(cell) })
+            }
+            (Kind::Gru { bias_new, .. }, None) => {
+                let hidden = gates::plain(&input, &product, &hidden, bias_new)?;
+                Ok(LayerState { hidden, cell: None })
+            }
+            _ => candle_core::bail!("the state of another network"),
+        }
+    }
+
+    /// The same on a processor, with the gates in one pass.
+    fn fused(
+        &self,
+        input: &Tensor,
+        rows: Option<&[u32]>,
+        fresh: &[bool],
+        last: &LayerState,
+    ) -> Result<LayerState> {
+        let product = last.hidden.matmul(&self.hidden_weight)?;
+        match (&self.kind, &last.cell) {
+            (Kind::Lstm, Some(cell)) => {
+                let states = input.apply_op3_no_bwd(&product, cell, &lstm::Gates { rows, fresh })?;
+                Ok(LayerState { hidden: states.get(0)?, cell: Some(states.get(1)?) })
+            }
+            (Kind::Gru { bias_new_numbers, .. }, None) => {
+                let gates = gates::Gates { rows, fresh, bias_new: bias_new_numbers };
+                let hidden = input.apply_op3_no_bwd(&product, &last.hidden, &gates)?;
+                Ok(LayerState { hidden, cell: None })
+            }
+            _ => candle_core::bail!("the state of another network"),
+        }
     }
 }

@@ -12,8 +12,6 @@ use serde::{Deserialize, de::DeserializeOwned};
 
 use crate::{PackError, vocabulary::Vocabulary, weights::Weights};
 
-/// `model_type` of the only architecture so far.
-const SMILES_GRU: &str = "smiles_gru";
 /// No vocabulary, layer or string of a SMILES model comes near it: a larger number is a slip.
 const LARGEST: usize = 1 << 20;
 
@@ -54,7 +52,34 @@ pub(crate) struct Config {
     pub(crate) num_layers: usize,
     pub(crate) bos_token_id: u32,
     pub(crate) eos_token_id: u32,
-    pub(crate) pad_token_id: u32,
+    /// Not every vocabulary has one: nothing is ever padded here.
+    pub(crate) pad_token_id: Option<u32>,
+}
+
+/// What a layer of the network is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cell {
+    Gru,
+    Lstm,
+}
+
+impl Cell {
+    /// The cell of a `model_type`.
+    fn of(model_type: &str) -> Option<Self> {
+        match model_type {
+            "smiles_gru" => Some(Self::Gru),
+            "smiles_lstm" => Some(Self::Lstm),
+            _ => None,
+        }
+    }
+
+    /// How many times `hidden` rows its weights have.
+    pub(crate) fn gates(self) -> usize {
+        match self {
+            Self::Gru => 3,
+            Self::Lstm => 4,
+        }
+    }
 }
 
 /// `metadata.json`, as far as the sampler is concerned.
@@ -66,6 +91,38 @@ struct Metadata {
 }
 
 impl ModelPack {
+    /// Whether packs with this `model_type` in `config.json` are models of molecules.
+    #[must_use]
+    pub fn is_model_type(model_type: &str) -> bool {
+        Cell::of(model_type).is_some()
+    }
+
+    /// Everything that keeps the folder `dir` from being a pack, at most one fault a file.
+    ///
+    /// Vocabulary and weights are only looked at beside a configuration that can be used.
+    #[must_use]
+    pub fn faults(dir: &Path) -> Vec<PackError> {
+        let config = Config::load(dir.join("config.json"));
+        let mut faults = Vec::new();
+        faults.extend(GenerationConfig::load(dir.join("generation_config.json")).err());
+        faults.extend(Metadata::load(dir.join("metadata.json")).err());
+        match config {
+            Ok(config) => {
+                faults.extend(Vocabulary::load(dir.join("tokenizer.json"), &config).err());
+                faults.extend(Weights::load(dir.join("model.safetensors"), &config).err());
+            }
+            Err(fault) => faults.insert(0, fault),
+        }
+        faults
+    }
+
+    /// `text` in the model's tokens, the first and the last special one included; `None` when the vocabulary
+    /// cannot write it. Where there are several ways, the longest tokens come first.
+    #[must_use]
+    pub fn spell(&self, text: &str) -> Option<Vec<u32>> {
+        self.vocabulary.spell(text)
+    }
+
     /// Reads and checks the pack in the folder `dir`.
     ///
     /// # Errors
@@ -92,7 +149,8 @@ impl Config {
     fn load(file: PathBuf) -> Result<Self, PackError> {
         let config: Self = json(&file)?;
         let check = Check(&file);
-        check.that("model_type", &config.model_type, config.model_type == SMILES_GRU, "`smiles_gru`")?;
+        let known = Cell::of(&config.model_type).is_some();
+        check.that("model_type", &config.model_type, known, "`smiles_gru` or `smiles_lstm`")?;
         for (field, size) in [
             ("vocab_size", config.vocab_size),
             ("embedding_size", config.embedding_size),
@@ -101,11 +159,8 @@ impl Config {
         ] {
             check.that(field, &size, (1..=LARGEST).contains(&size), "1 to 2^20")?;
         }
-        let tokens = [
-            ("bos_token_id", config.bos_token_id),
-            ("eos_token_id", config.eos_token_id),
-            ("pad_token_id", config.pad_token_id),
-        ];
+        let mut tokens = vec![("bos_token_id", config.bos_token_id), ("eos_token_id", config.eos_token_id)];
+        tokens.extend(config.pad_token_id.map(|id| ("pad_token_id", id)));
         for (n, (field, id)) in tokens.iter().enumerate() {
             let known = usize::try_from(*id).is_ok_and(|id| id < config.vocab_size);
             check.that(field, id, known, "an id below `vocab_size`")?;
@@ -113,6 +168,11 @@ impl Config {
             check.that(field, id, distinct, "an id of its own")?;
         }
         Ok(config)
+    }
+
+    /// What the layers are made of.
+    pub(crate) fn cell(&self) -> Cell {
+        Cell::of(&self.model_type).expect("pack: the model type was checked when it was loaded")
     }
 }
 

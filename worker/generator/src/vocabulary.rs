@@ -3,7 +3,7 @@
 //! Only decoding is needed to sample, and it must be plain concatenation: then a table of strings
 //! is the whole decoder. The tokenizer's own decoder is asked once, at load, whether it agrees.
 
-use std::path::PathBuf;
+use std::{collections::HashMap, path::PathBuf};
 
 use tokenizers::Tokenizer;
 
@@ -15,7 +15,7 @@ pub(crate) struct Vocabulary {
     texts: Vec<String>,
     bos: u32,
     eos: u32,
-    pad: u32,
+    pad: Option<u32>,
 }
 
 impl Vocabulary {
@@ -74,10 +74,35 @@ impl Vocabulary {
 
     /// The tokens that may follow others: all but the first token of a string and padding.
     pub(crate) fn can_be_drawn(&self) -> Vec<bool> {
-        (0..).take(self.len()).map(|id| id != self.bos && id != self.pad).collect()
+        (0..).take(self.len()).map(|id| id != self.bos && Some(id) != self.pad).collect()
+    }
+
+    /// `text` in tokens, the first and the last special one included, taking the longest token that leads to
+    /// the end; `None` when there is no way to write it.
+    pub(crate) fn spell(&self, text: &str) -> Option<Vec<u32>> {
+        let longest = self.texts.iter().map(String::len).max().unwrap_or(0);
+        let tokens = (0..).zip(&self.texts).filter(|(id, text)| !self.is_special(*id) && !text.is_empty());
+        let ids: HashMap<&str, u32> = tokens.map(|(id, text)| (text.as_str(), id)).collect();
+        // By byte offset: the token to write there, when the rest can be written.
+        let mut choices: Vec<Option<u32>> = vec![None; text.len()];
+        for start in (0..text.len()).rev() {
+            choices[start] = (start + 1..=text.len().min(start + longest)).rev().find_map(|end| {
+                let id = ids.get(text.get(start..end)?)?;
+                (end == text.len() || choices[end].is_some()).then_some(*id)
+            });
+        }
+        let mut spelled = vec![self.bos];
+        let mut at = 0;
+        while at < text.len() {
+            let id = choices[at]?;
+            at += self.piece(id).len();
+            spelled.push(id);
+        }
+        spelled.push(self.eos);
+        Some(spelled)
     }
 
     fn is_special(&self, id: u32) -> bool {
-        [self.bos, self.eos, self.pad].contains(&id)
+        [Some(self.bos), Some(self.eos), self.pad].contains(&Some(id))
     }
 }

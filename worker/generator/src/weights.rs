@@ -1,10 +1,13 @@
-//! The weights of a GRU language model, by the names PyTorch gives them.
+//! The weights of a recurrent language model, by the names PyTorch gives them.
 
 use std::{collections::HashMap, path::PathBuf};
 
 use candle_core::{DType, Device, Tensor, safetensors};
 
-use crate::{PackError, pack, pack::Config};
+use crate::{
+    PackError, pack,
+    pack::{Cell, Config},
+};
 
 /// All tensors in f32 on the CPU, shapes checked.
 #[derive(Debug, Clone)]
@@ -18,16 +21,16 @@ pub(crate) struct Weights {
     pub(crate) out_bias: Tensor,
 }
 
-/// One layer; rows are the gates r, z, n one after the other.
+/// One layer; rows are the gates one after the other: r, z, n of a GRU (3), i, f, g, o of an LSTM (4).
 #[derive(Debug, Clone)]
 pub(crate) struct LayerWeights {
-    /// `[3 * hidden, input]`.
+    /// `[gates * hidden, input]`.
     pub(crate) input_weight: Tensor,
-    /// `[3 * hidden, hidden]`.
+    /// `[gates * hidden, hidden]`.
     pub(crate) hidden_weight: Tensor,
-    /// `[3 * hidden]`.
+    /// `[gates * hidden]`.
     pub(crate) input_bias: Tensor,
-    /// `[3 * hidden]`.
+    /// `[gates * hidden]`.
     pub(crate) hidden_bias: Tensor,
 }
 
@@ -38,7 +41,8 @@ impl Weights {
             .map_err(|source| PackError::Weights { file: file.clone(), source })?;
         let mut file = WeightFile { file, tensors };
 
-        let (vocab, hidden, gates) = (config.vocab_size, config.hidden_size, 3 * config.hidden_size);
+        let (vocab, hidden) = (config.vocab_size, config.hidden_size);
+        let gates = config.cell().gates() * hidden;
         let weights = Self {
             embedding: file.take("embedding.weight", &[vocab, config.embedding_size])?,
             layers: (0..config.num_layers)
@@ -61,10 +65,13 @@ impl Weights {
 }
 
 impl LayerWeights {
-    /// What does not depend on the hidden state, `[3 * hidden]`: gates r and z only see the sum of their
-    /// two biases, while gate n scales the hidden one by r.
+    /// What does not depend on the hidden state, `[gates * hidden]`: most gates only see the sum of their two
+    /// biases, while gate n of a GRU scales the hidden one by r.
     pub(crate) fn outer_bias(&self) -> candle_core::Result<Tensor> {
-        let hidden = self.hidden_weight.dim(1)?;
+        let (rows, hidden) = self.hidden_weight.dims2()?;
+        if rows == Cell::Lstm.gates() * hidden {
+            return &self.input_bias + &self.hidden_bias;
+        }
         &self.input_bias + self.hidden_bias.narrow(0, 0, 2 * hidden)?.pad_with_zeros(0, 0, hidden)?
     }
 }

@@ -1,6 +1,6 @@
 //! The network computes what PyTorch computes, however strings are batched.
 
-use std::path::Path;
+use std::{num::NonZeroUsize, path::Path};
 
 use generator::{Device, ModelPack, Precision, Sampler};
 use serde::Deserialize;
@@ -14,8 +14,8 @@ struct Expected {
     logits: Vec<Vec<Vec<f32>>>,
 }
 
-fn torch_gru(precision: Precision) -> (Sampler, Expected) {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/torch_gru");
+fn torch_model(name: &str, precision: Precision) -> (Sampler, Expected) {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name);
     let sampler = Sampler::new(&ModelPack::load(&dir).unwrap(), Device::Cpu).unwrap();
     let file = match precision {
         Precision::Single => "logits.json",
@@ -34,30 +34,34 @@ fn assert_close(found: &[Vec<f32>], expected: &[Vec<f32>]) {
 
 #[test]
 fn the_network_gives_the_logits_that_pytorch_gives() {
-    let (sampler, expected) = torch_gru(Precision::Single);
+    for name in ["torch_gru", "torch_lstm"] {
+        let (sampler, expected) = torch_model(name, Precision::Single);
 
-    for (string, expected) in expected.strings.iter().zip(&expected.logits) {
-        let logits = sampler.logits(std::slice::from_ref(string)).unwrap();
+        for (string, expected) in expected.strings.iter().zip(&expected.logits) {
+            let logits = sampler.logits(std::slice::from_ref(string)).unwrap();
 
-        assert_close(&logits[0], expected);
+            assert_close(&logits[0], expected);
+        }
     }
 }
 
 #[test]
 fn a_string_is_scored_in_a_batch_as_it_is_alone() {
-    let (sampler, expected) = torch_gru(Precision::Single);
+    for name in ["torch_gru", "torch_lstm"] {
+        let (sampler, expected) = torch_model(name, Precision::Single);
 
-    let logits = sampler.logits(&expected.strings).unwrap();
+        let logits = sampler.logits(&expected.strings).unwrap();
 
-    assert_eq!(logits.len(), expected.logits.len());
-    for (logits, expected) in logits.iter().zip(&expected.logits) {
-        assert_close(logits, expected);
+        assert_eq!(logits.len(), expected.logits.len());
+        for (logits, expected) in logits.iter().zip(&expected.logits) {
+            assert_close(logits, expected);
+        }
     }
 }
 
 #[test]
 fn the_network_in_bytes_gives_the_logits_of_rounded_weights_and_states() {
-    let (sampler, expected) = torch_gru(Precision::Bytes);
+    let (sampler, expected) = torch_model("torch_gru", Precision::Bytes);
 
     let logits = sampler.logits(&expected.strings).unwrap();
 
@@ -65,4 +69,25 @@ fn the_network_in_bytes_gives_the_logits_of_rounded_weights_and_states() {
         assert_close(logits, expected);
         assert_eq!(sampler.logits(std::slice::from_ref(string)).unwrap()[0], *logits);
     }
+}
+
+#[test]
+fn an_lstm_computes_the_same_whatever_precision_is_asked_for() {
+    let (sampler, expected) = torch_model("torch_lstm", Precision::Single);
+    let single = sampler.logits(&expected.strings).unwrap();
+
+    let bytes = sampler.with_precision(Precision::Bytes).unwrap().logits(&expected.strings).unwrap();
+
+    assert_eq!(single, bytes);
+}
+
+#[test]
+fn an_lstm_gives_the_same_strings_with_any_number_of_threads() {
+    let (sampler, _) = torch_model("torch_lstm", Precision::Single);
+    let one = sampler.with_threads(NonZeroUsize::MIN);
+    let alone = one.raw(40, 7).unwrap();
+
+    let three = one.with_threads(NonZeroUsize::new(3).unwrap());
+
+    assert_eq!(three.raw(40, 7).unwrap(), alone);
 }

@@ -87,6 +87,49 @@ fn a_value_that_makes_no_sense_is_named() {
 }
 
 #[test]
+fn a_vocabulary_needs_no_token_for_padding() {
+    let pack = toy::random();
+    toy::edit(pack.path(), "config.json", |config| {
+        drop(config.as_object_mut().unwrap().remove("pad_token_id"))
+    });
+    toy::edit(pack.path(), "tokenizer.json", |file| {
+        drop(file["added_tokens"].as_array_mut().unwrap().remove(0));
+    });
+
+    ModelPack::load(pack.path()).unwrap();
+}
+
+#[test]
+fn every_file_that_is_wrong_is_named() {
+    let pack = toy::random();
+    fs::remove_file(pack.path().join("metadata.json")).unwrap();
+    toy::edit(pack.path(), "generation_config.json", |config| config["top_p"] = json!(2));
+    fs::write(pack.path().join("model.safetensors"), "").unwrap();
+
+    let faults: Vec<String> = ModelPack::faults(pack.path()).iter().map(ToString::to_string).collect();
+
+    assert_eq!(faults.len(), 3, "{faults:?}");
+    for (fault, file) in faults.iter().zip(["generation_config.json", "metadata.json", "model.safetensors"]) {
+        assert!(fault.contains(file), "{fault}");
+    }
+    assert!(ModelPack::faults(toy::random().path()).is_empty());
+}
+
+#[test]
+fn a_string_is_spelled_in_the_longest_tokens_that_lead_to_its_end() {
+    let pack = toy::always(&["C", "CC", "CCO", "l", "Cl"]);
+    let pack = ModelPack::load(pack.path()).unwrap();
+
+    // By id: the special ones are 0 to 2.
+    assert_eq!(pack.spell("CCO"), Some(vec![1, 5, 2]));
+    assert_eq!(pack.spell("CCCl"), Some(vec![1, 4, 7, 2]));
+    assert_eq!(pack.spell(""), Some(vec![1, 2]));
+    assert_eq!(pack.spell("CCN"), None);
+    assert_eq!(pack.spell("Cé"), None);
+    assert_eq!(pack.spell("C<eos>"), None);
+}
+
+#[test]
 fn a_missing_field_is_named() {
     for (file, field) in [
         ("config.json", "eos_token_id"),

@@ -4,6 +4,7 @@ pub mod account;
 pub mod catalogue;
 pub mod doctor;
 pub mod login;
+pub mod model;
 pub mod plan;
 pub mod sample;
 pub mod token;

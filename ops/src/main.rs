@@ -7,6 +7,7 @@ mod catalogue;
 mod commands;
 mod data_folder;
 mod failure;
+mod models;
 mod route_tree;
 mod service;
 mod terminal;
@@ -62,6 +63,8 @@ enum Subcommands {
     /// Load what can be bought, and look at it, in the database.
     #[command(subcommand)]
     Catalogue(commands::catalogue::Catalogue),
+    /// Look at the models, check them, import and remove them.
+    Model(commands::model::Model),
     /// Look at every part of the installation and say what is wrong.
     Doctor(commands::doctor::Doctor),
 }
@@ -90,6 +93,7 @@ async fn main() -> ExitCode {
         Subcommands::Sample(command) => command.run(&cli.place).await,
         Subcommands::Plan(command) => command.run(&cli.place).await,
         Subcommands::Catalogue(command) => command.run(&cli.place).await,
+        Subcommands::Model(command) => command.run(),
         Subcommands::Doctor(command) => command.run(&cli.place).await,
     };
     match done {

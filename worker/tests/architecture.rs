@@ -19,7 +19,7 @@ const ARROWS: [(&str, &[&str]); 9] = [
     ("queue", &["contract", "telemetry"]),
     ("api", &["chem", "contract", "queue", "telemetry"]),
     ("worker", &["chem", "contract", "generator", "queue", "synth", "telemetry"]),
-    ("ops", &["chem", "contract", "telemetry"]),
+    ("ops", &["chem", "contract", "generator", "synth", "telemetry"]),
 ];
 
 /// What each package links: names of packages by name, build and test dependencies left out.

@@ -1,0 +1,195 @@
+//! `retort model`.
+
+mod import;
+mod show;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, anyhow};
+use clap::{Args, Subcommand};
+use serde::Serialize;
+
+use crate::{
+    failure::Failure,
+    models::{self, Kind, ModelsFolder, Pack, Report},
+    terminal,
+};
+
+/// Look at the models, check them, import and remove them.
+#[derive(Debug, Args)]
+pub struct Model {
+    /// Folder of the model packs, one folder each: that of the workers.
+    #[arg(long, global = true, value_name = "DIR", env = "MODELS_DIR", default_value = "worker/models")]
+    models: PathBuf,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// List the models.
+    List(show::List),
+    /// Show one model: its card, its settings, its files.
+    Show(show::Show),
+    /// Load models as a worker would, try them, and say what is wrong where.
+    Check(Check),
+    /// Import a model; running samplers take it up by themselves.
+    Import(import::Import),
+    /// Remove a model from the folder.
+    Remove(Remove),
+}
+
+/// Load models as a worker would, try them, and say what is wrong where.
+///
+/// A generator must spell ordinary molecules and draw some; templates must fit their network and take ordinary
+/// molecules apart. Faults end with exit code 1, warnings do not.
+#[derive(Debug, Args)]
+struct Check {
+    /// Ids, or paths of folders elsewhere; all models if there is none.
+    #[arg(value_name = "MODEL|PATH")]
+    which: Vec<String>,
+    /// Print what was found as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Remove a model from the folder.
+#[derive(Debug, Args)]
+struct Remove {
+    /// The model's id, or the name of its folder.
+    #[arg(value_name = "MODEL")]
+    id: String,
+    /// Do not ask.
+    #[arg(long)]
+    yes: bool,
+}
+
+impl Model {
+    /// Runs the command.
+    pub fn run(self) -> Result<(), Failure> {
+        let models = ModelsFolder::new(self.models);
+        match self.command {
+            Command::List(list) => list.run(&models),
+            Command::Show(show) => show.run(&models),
+            Command::Check(check) => check.run(&models),
+            Command::Import(import) => import.run(&models),
+            Command::Remove(remove) => remove.run(&models),
+        }
+    }
+}
+
+impl Check {
+    fn run(self, models: &ModelsFolder) -> Result<(), Failure> {
+        let (packs, all) = self.packs(models)?;
+        let mut reports = Vec::new();
+        for pack in &packs {
+            let spinner = terminal::spinner(format!("checking {}", plain(pack.id())));
+            let report = models::check(pack, &all);
+            spinner.finish_and_clear();
+            if !self.json {
+                terminal::data(&text(&report))?;
+            }
+            reports.push(report);
+        }
+        if self.json {
+            json(&reports)?;
+        }
+        match reports.iter().filter(|report| !report.is_sound()).count() {
+            0 => Ok(()),
+            1 => Err(anyhow!("one model of {} is not sound", reports.len()).into()),
+            faulty => Err(anyhow!("{faulty} models of {} are not sound", reports.len()).into()),
+        }
+    }
+
+    /// The packs to check, and all that lie among the models.
+    fn packs(&self, models: &ModelsFolder) -> Result<(Vec<Pack>, Vec<Pack>), Failure> {
+        if self.which.is_empty() {
+            return Ok((models.packs()?, models.packs()?));
+        }
+        let mut packs = Vec::new();
+        let mut all = Vec::new();
+        for name in &self.which {
+            if name.contains('/') && Path::new(name).is_dir() {
+                packs.push(Pack::open(Path::new(name)));
+            } else {
+                packs.push(models.find(name)?);
+                all = models.packs()?;
+            }
+        }
+        Ok((packs, all))
+    }
+}
+
+impl Remove {
+    fn run(self, models: &ModelsFolder) -> Result<(), Failure> {
+        let pack = models.find(&self.id)?;
+        let folder = pack.folder.display();
+        if !self.yes {
+            let answer =
+                terminal::ask(&format!("Remove {} with everything in it? [y/N]", plain(&folder.to_string())))
+                    .map_err(|_| Failure::Usage("there is no terminal to ask on; use --yes".to_owned()))?;
+            if !["y", "yes"].contains(&answer.to_lowercase().as_str()) {
+                return Err(anyhow!("nothing was removed").into());
+            }
+        }
+        let last = pack.kind == Some(Kind::Generator)
+            && models.packs()?.iter().filter(|pack| pack.kind == Some(Kind::Generator)).count() == 1;
+        models.remove(&pack)?;
+        terminal::note(&format!("removed {folder}"));
+        if last {
+            terminal::note("no generator is left: running samplers keep the model, new ones will not start");
+        }
+        Ok(())
+    }
+}
+
+/// A report for people.
+fn text(report: &Report) -> String {
+    let kind = report.kind.map_or("?", Kind::name);
+    let verdict = if report.is_sound() { "ok" } else { "FAULT" };
+    let mut lines = vec![format!("{verdict:<6} {} ({kind})", plain(&report.id))];
+    let kinds = [("FAULT", &report.faults), ("warn", &report.warnings), ("", &report.notes)];
+    for (kind, findings) in kinds {
+        lines.extend(findings.iter().map(|finding| format!("  {kind:<6} {}", plain(finding))));
+    }
+    lines.join("\n")
+}
+
+/// Prints a value as JSON.
+fn json(value: &impl Serialize) -> Result<(), Failure> {
+    terminal::data(&serde_json::to_string_pretty(value).context("writing JSON")?)
+}
+
+/// Text of somebody else's file for a terminal: what could steer it is written out.
+fn plain(text: &str) -> String {
+    text.chars()
+        .map(
+            |letter| {
+                if letter.is_control() { letter.escape_default().to_string() } else { letter.to_string() }
+            },
+        )
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_of_a_file_cannot_steer_the_terminal() {
+        assert_eq!(plain("Ada\u{1b}[2Jé\n"), "Ada\\u{1b}[2Jé\\n");
+    }
+
+    #[test]
+    fn a_report_names_the_verdict_first() {
+        let report = Report {
+            id: "one".to_owned(),
+            kind: Some(Kind::Generator),
+            faults: vec!["config.json: bad".to_owned()],
+            notes: vec!["7 things".to_owned()],
+            ..Report::default()
+        };
+
+        assert_eq!(text(&report), "FAULT  one (generator)\n  FAULT  config.json: bad\n         7 things");
+    }
+}

@@ -1,0 +1,46 @@
+//! `retort model import`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::plain;
+use crate::{
+    failure::Failure,
+    models::{self, Kind, ModelId, ModelsFolder},
+    terminal,
+};
+
+/// Import a model; running samplers take it up by themselves.
+///
+/// PATH is a folder in Retort's own layout. The model is checked first, and put in place whole or not at all.
+#[derive(Debug, Args)]
+pub struct Import {
+    /// The folder.
+    #[arg(value_name = "PATH")]
+    path: PathBuf,
+    /// The id that it is to have: letters, digits and underscores [default: its own].
+    #[arg(long, value_name = "ID")]
+    name: Option<ModelId>,
+}
+
+impl Import {
+    /// Runs the command; prints the id.
+    pub fn run(self, models: &ModelsFolder) -> Result<(), Failure> {
+        let import = models::Import { source: self.path, name: self.name };
+
+        let report = models::import(models, &import)?;
+
+        for warning in &report.warnings {
+            terminal::note(&format!("warning: {}", plain(warning)));
+        }
+        for note in &report.notes {
+            terminal::note(&plain(note));
+        }
+        terminal::note(&format!("imported to {}", report.folder));
+        if report.kind == Some(Kind::Templates) {
+            terminal::note(&format!("searchers use it when they start with RETRO_MODEL={}", report.folder));
+        }
+        terminal::data(&report.id)
+    }
+}

@@ -1,0 +1,22 @@
+//! Model packs on disk: listing, checking, removing them, and importing other people's models as packs.
+//!
+//! A pack is a folder among the models: of a generator, or of reaction templates and the network that ranks them.
+//! What comes from elsewhere is written to a hidden folder beside the others, checked there as a worker would
+//! load it, and moved into place whole; so a running worker never sees half a pack. Nothing that is read is ever
+//! run, and nothing is read without a bound on its size.
+
+mod card;
+mod check;
+mod folder;
+mod id;
+mod import;
+mod pack;
+mod read;
+mod tokenizer;
+
+pub use card::architecture;
+pub use check::{Report, check};
+pub use folder::ModelsFolder;
+pub use id::ModelId;
+pub use import::{Import, import};
+pub use pack::{Kind, Pack};

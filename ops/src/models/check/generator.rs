@@ -1,0 +1,146 @@
+//! Checking a generator: it loads, it can write ordinary molecules, it finds them likely, it draws some.
+
+use std::{
+    sync::{Arc, atomic::AtomicBool},
+    time::{Duration, Instant},
+};
+
+use chem::{Limits, Molecule};
+use generator::{Budget, Device, ModelPack, Sampler};
+
+use super::Report;
+use crate::models::Pack;
+
+/// What any model of drug-like molecules has met: rings, branches, halogens, charges, both kinds of stereo.
+const ORDINARY: [&str; 12] = [
+    "CCO",
+    "c1ccccc1",
+    "CC(=O)Oc1ccccc1C(=O)O",
+    "CC(=O)Nc1ccc(O)cc1",
+    "CCN(CC)CC(=O)Nc1c(C)cccc1C",
+    "Cn1c(=O)c2c(ncn2C)n(C)c1=O",
+    "CN1CCN(c2ccc(F)cc2)CC1",
+    "O=C(Nc1ccc(Cl)cc1)c1cc(Br)ccn1",
+    "CS(=O)(=O)c1ccc2[nH]ccc2c1",
+    "O=[N+]([O-])c1ccccc1C#N",
+    "C[C@H](N)C(=O)N1CCC[C@@H]1C(=O)O",
+    "O=C(O)/C=C/c1ccccc1",
+];
+/// Fewer of them, and the vocabulary is not one of drug-like molecules.
+const SPELLED_AT_LEAST: usize = 6;
+/// Molecules drawn.
+const DRAWN: usize = 20;
+/// Strings drawn to see how many are molecules.
+const RAW: usize = 256;
+/// Longest string drawn, so that a model that never ends its strings takes seconds, not hours.
+const LONGEST: usize = 256;
+/// Time to draw in.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// Share of raw strings that should be molecules.
+const VALID_AT_LEAST: f64 = 0.5;
+
+/// Checks the pack of a generator.
+pub fn check(pack: &Pack, report: &mut Report) {
+    let faults = ModelPack::faults(&pack.folder);
+    report.faults.extend(faults.iter().map(ToString::to_string).filter(|fault| !pack.faults.contains(fault)));
+    if !report.faults.is_empty() {
+        return;
+    }
+    let mut loaded = match ModelPack::load(&pack.folder) {
+        Ok(loaded) => loaded,
+        Err(fault) => return report.faults.push(fault.to_string()),
+    };
+    if loaded.generation.max_length > LONGEST {
+        loaded.generation.max_length = LONGEST;
+    }
+    let file = |name: &str| pack.folder.join(name).display().to_string();
+    let spelled = spell(&loaded, &file("tokenizer.json"), report);
+    match Sampler::new(&loaded, Device::Cpu) {
+        Ok(sampler) => {
+            judge(&sampler, &spelled, &file("model.safetensors"), report);
+            if report.is_sound() {
+                draw(&sampler, &file("model.safetensors"), report);
+            }
+        }
+        Err(fault) => report.faults.push(format!("{}: {fault}", file("model.safetensors"))),
+    }
+}
+
+/// Writes ordinary molecules in the model's tokens.
+fn spell(pack: &ModelPack, file: &str, report: &mut Report) -> Vec<Vec<u32>> {
+    let (mut spelled, mut missing) = (Vec::new(), Vec::new());
+    for smiles in ORDINARY {
+        match pack.spell(smiles) {
+            Some(tokens) => spelled.push(tokens),
+            None => missing.push(smiles),
+        }
+    }
+    let count = format!("spells {} of {} ordinary molecules", spelled.len(), ORDINARY.len());
+    if missing.is_empty() {
+        report.notes.push(count);
+    } else if spelled.len() < SPELLED_AT_LEAST {
+        report.faults.push(format!("{file}: {count}; not {}", missing.join(", ")));
+    } else {
+        report.warnings.push(format!("{file}: {count}; not {}", missing.join(", ")));
+    }
+    spelled
+}
+
+/// Asks how likely the model finds ordinary molecules.
+fn judge(sampler: &Sampler, spelled: &[Vec<u32>], file: &str, report: &mut Report) {
+    if spelled.is_empty() {
+        return;
+    }
+    let rows = match sampler.logits(spelled) {
+        Ok(rows) => rows,
+        Err(fault) => return report.faults.push(format!("{file}: {fault}")),
+    };
+    let (mut nats, mut tokens, mut choices) = (0.0, 0.0, 0);
+    for (string, rows) in spelled.iter().zip(&rows) {
+        // After token n the model says what token n + 1 may be.
+        for (row, next) in rows.iter().zip(&string[1..]) {
+            let largest = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+            let total: f64 = row.iter().map(|logit| f64::from(logit - largest).exp()).sum();
+            nats += total.ln() - f64::from(row[*next as usize] - largest);
+            tokens += 1.0;
+            choices = row.len();
+        }
+    }
+    let a_token = nats / tokens;
+    if !a_token.is_finite() {
+        report.faults.push(format!("{file}: the network gives numbers that are not finite"));
+        return;
+    }
+    let blind = (choices as f64).ln();
+    let figures = format!("{a_token:.2} nats a token on ordinary molecules, {blind:.2} by blind guessing");
+    if a_token < blind {
+        report.notes.push(figures);
+    } else {
+        report.warnings.push(format!("{file}: {figures}: the weights know no chemistry"));
+    }
+}
+
+/// Draws some molecules, and raw strings.
+fn draw(sampler: &Sampler, file: &str, report: &mut Report) {
+    let begun = Instant::now();
+    let budget = Budget { deadline: Some(begun + PATIENCE), cancelled: Arc::new(AtomicBool::new(false)) };
+    let drawn = match sampler.sample(DRAWN, 0, &budget) {
+        Ok(drawn) => drawn,
+        Err(fault) => return report.faults.push(format!("{file}: drawing {DRAWN} molecules: {fault}")),
+    };
+    let seconds = begun.elapsed().as_secs_f64();
+    report.notes.push(format!("drew {DRAWN} molecules in {seconds:.2} s, the first of them {}", drawn[0]));
+    match sampler.raw(RAW, 1) {
+        Ok(raw) => {
+            let valid = raw.iter().filter(|text| Molecule::parse(text, Limits::TARGET).is_ok()).count();
+            let share = valid as f64 / RAW as f64;
+            let figures = format!("{valid} of {RAW} raw strings are molecules ({:.0} %)", 100.0 * share);
+            if share < VALID_AT_LEAST {
+                report.warnings.push(format!("{file}: {figures}"));
+            } else {
+                report.notes.push(figures);
+            }
+        }
+        Err(fault) => report.faults.push(format!("{file}: {fault}")),
+    }
+}

@@ -1,0 +1,115 @@
+//! Checking a pack of templates: table and network load and fit, and they take ordinary molecules apart.
+
+use std::{
+    fs::File,
+    io::{self, Read as _},
+    path::Path,
+    sync::{Arc, atomic::AtomicBool},
+    time::{Duration, Instant},
+};
+
+use flate2::read::MultiGzDecoder;
+use serde_json::Value;
+use synth::{Budget, Catalogue, GroupOrder, Masks, RetroModel, Stop, Task, Trivial, plan};
+
+use super::{Report, weights};
+use crate::models::Pack;
+
+/// Bytes of the largest table, unpacked: a hundred times what is usual.
+const MOST_TABLE_BYTES: u64 = 1 << 30;
+/// Files that a pack may have beside the two it must.
+const OPTIONAL: [&str; 2] = ["feasibility.safetensors", "precedents.safetensors"];
+/// Molecules that the most common reactions make: an amide, a biaryl, an ester, a sulfonamide, an aryl ether, an
+/// amine.
+const ORDINARY: [&str; 6] = [
+    "CC(=O)Nc1ccc(O)cc1",
+    "Cc1ccc(-c2ccc(OC)cc2)cc1",
+    "CCOC(=O)c1ccccc1",
+    "CCNS(=O)(=O)c1ccc(C)cc1",
+    "COc1ccc(OCc2ccccc2)cc1",
+    "CCN(CC)Cc1ccccc1",
+];
+/// Time to take them apart in.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Checks a pack of templates.
+pub fn check(pack: &Pack, report: &mut Report) {
+    let table = pack.folder.join("templates.csv.gz");
+    if let Err(fault) = unpacks(&table) {
+        return report.faults.push(format!("{}: {fault}", table.display()));
+    }
+    for name in OPTIONAL {
+        let file = pack.folder.join(name);
+        if file.exists() {
+            report.faults.extend(weights::faults(&file));
+        }
+    }
+    let model = match RetroModel::load(&pack.folder) {
+        Ok(model) => Arc::new(model),
+        Err(fault) => return report.faults.push(format!("{:#}", anyhow::Error::new(fault))),
+    };
+    let promised = pack.config.as_ref().and_then(|config| config.get("n_templates")).and_then(Value::as_u64);
+    if promised.is_some_and(|promised| promised != model.templates() as u64) {
+        report.warnings.push(format!(
+            "{}: `n_templates` is {}, but there are {}",
+            pack.folder.join("config.json").display(),
+            promised.unwrap_or_default(),
+            model.templates()
+        ));
+    }
+    report.notes.push(format!("{} templates, and a network with an output for each", model.templates()));
+    let skipped = model.skipped_templates();
+    if skipped > 0 {
+        report.warnings.push(format!(
+            "{}: {skipped} of {} templates cannot be read and are never used",
+            table.display(),
+            model.templates()
+        ));
+    }
+    take_apart(&model, &table, report);
+}
+
+/// Whether a table unpacks to something of reasonable size.
+fn unpacks(table: &Path) -> io::Result<()> {
+    let unpacked = MultiGzDecoder::new(File::open(table)?);
+    let bytes = io::copy(&mut unpacked.take(MOST_TABLE_BYTES + 1), &mut io::sink())?;
+    if bytes > MOST_TABLE_BYTES {
+        return Err(io::Error::other(format!("unpacks to more than {MOST_TABLE_BYTES} bytes")));
+    }
+    Ok(())
+}
+
+/// Expands ordinary molecules, one step each.
+fn take_apart(model: &Arc<RetroModel>, table: &Path, report: &mut Report) {
+    let begun = Instant::now();
+    let nothing_on_the_shelf = Catalogue::from_rows([]);
+    let (mut reactions, mut applications, mut opened) = (0, 0, 0);
+    for smiles in ORDINARY {
+        let task = Task {
+            target: smiles.parse().expect("check: an ordinary molecule is a molecule"),
+            max_depth: 1,
+            stop: Stop::Budget,
+            trivial: Trivial::Mask,
+            masks: Masks::default(),
+            max_groups: 1,
+            max_group_size: 1,
+            group_order: GroupOrder::Score,
+        };
+        let mut budget = Budget::until(begun + PATIENCE, Arc::new(AtomicBool::new(false)));
+        budget.max_expansions = Some(1);
+        let counts = plan(model, &nothing_on_the_shelf, &task, &budget).counts;
+        reactions += counts.reactions;
+        applications += counts.template_applications;
+        opened += u32::from(counts.reactions > 0);
+    }
+    let figures = format!(
+        "{opened} of {} ordinary molecules taken apart: {reactions} reactions from {applications} templates in {:.2} s",
+        ORDINARY.len(),
+        begun.elapsed().as_secs_f64()
+    );
+    if opened == 0 {
+        report.warnings.push(format!("{}: {figures}", table.display()));
+    } else {
+        report.notes.push(figures);
+    }
+}

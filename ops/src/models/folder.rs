@@ -1,0 +1,230 @@
+//! The folder of the models, one pack a folder; those whose names begin with a dot are none.
+
+use std::{
+    fs::{self, File, Permissions},
+    io,
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context as _, anyhow};
+use tempfile::TempDir;
+
+use super::{ModelId, Pack};
+use crate::failure::Failure;
+
+/// Where the packs are.
+#[derive(Debug)]
+pub struct ModelsFolder {
+    path: PathBuf,
+}
+
+/// A pack in the making, which nobody sees and which goes away unless it [lands](Draft::land).
+#[derive(Debug)]
+pub struct Draft {
+    folder: TempDir,
+    target: PathBuf,
+    id: ModelId,
+}
+
+impl ModelsFolder {
+    /// The folder at `path`.
+    pub const fn new(path: PathBuf) -> Self {
+        Self { path }
+    }
+
+    /// All packs, whole or not, by the name of their folder.
+    pub fn packs(&self) -> Result<Vec<Pack>, Failure> {
+        let doing = || format!("reading the models in {}", self.path.display());
+        let mut folders = Vec::new();
+        for entry in fs::read_dir(&self.path).with_context(doing)? {
+            let entry = entry.with_context(doing)?;
+            let hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
+            if entry.path().is_dir() && !hidden {
+                folders.push(entry.path());
+            }
+        }
+        folders.sort();
+        Ok(folders.iter().map(|folder| Pack::open(folder)).collect())
+    }
+
+    /// The pack with this id, or else the one in the folder of this name.
+    pub fn find(&self, id: &str) -> Result<Pack, Failure> {
+        let mut packs = self.packs()?;
+        let known = packs.iter().map(Pack::id).collect::<Vec<_>>().join(", ");
+        let place = match packs.iter().filter(|pack| pack.id() == id).count() {
+            0 => packs.iter().position(|pack| pack.name() == id),
+            1 => packs.iter().position(|pack| pack.id() == id),
+            // Two folders claim the id: only the folder's name can say which.
+            count => {
+                return Err(anyhow!(
+                    "{count} packs in {} are called `{id}`; `retort model check` says which",
+                    self.path.display()
+                )
+                .into());
+            }
+        };
+        let place =
+            place.ok_or_else(|| anyhow!("no model `{id}` in {}; there are: {known}", self.path.display()))?;
+        Ok(packs.swap_remove(place))
+    }
+
+    /// Begins a pack; `id` must be free.
+    pub fn begin(&self, id: ModelId) -> Result<Draft, Failure> {
+        let target = self.path.join(id.as_str());
+        if let Some(other) = self.packs()?.iter().find(|pack| pack.id() == id.as_str()) {
+            return Err(taken(&id, &other.folder));
+        }
+        if target.symlink_metadata().is_ok() {
+            return Err(taken(&id, &target));
+        }
+        let folder = tempfile::Builder::new()
+            .prefix(".import-")
+            .tempdir_in(&self.path)
+            .with_context(|| format!("making a folder in {}", self.path.display()))?;
+        Ok(Draft { folder, target, id })
+    }
+
+    /// Removes a pack: from the workers' sight at once, then from the disk.
+    pub fn remove(&self, pack: &Pack) -> Result<(), Failure> {
+        let doing = || format!("removing {}", pack.folder.display());
+        if fs::symlink_metadata(&pack.folder).with_context(doing)?.is_symlink() {
+            // What a link points to is not ours.
+            fs::remove_file(&pack.folder).with_context(doing)?;
+            return Ok(());
+        }
+        let hidden = self.path.join(format!(".removed-{}-{}", pack.name(), std::process::id()));
+        fs::rename(&pack.folder, &hidden).with_context(doing)?;
+        fs::remove_dir_all(&hidden).with_context(|| format!("removing {}", hidden.display()))?;
+        Ok(())
+    }
+}
+
+impl Draft {
+    /// Where to write the files.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The id that the pack is to have.
+    pub const fn id(&self) -> &ModelId {
+        &self.id
+    }
+
+    /// Writes a file of the pack.
+    pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), Failure> {
+        let path = self.path().join(name);
+        fs::write(&path, bytes).with_context(|| format!("writing {}", path.display()))?;
+        Ok(())
+    }
+
+    /// Moves the whole pack into place, on the disk before it can be seen.
+    pub fn land(self) -> Result<PathBuf, Failure> {
+        let doing = || format!("moving the pack to {}", self.target.display());
+        for entry in fs::read_dir(self.path()).with_context(doing)? {
+            File::open(entry.with_context(doing)?.path())
+                .and_then(|file| file.sync_all())
+                .with_context(doing)?;
+        }
+        // A temporary folder is its owner's alone; the workers may run as someone else.
+        fs::set_permissions(self.path(), Permissions::from_mode(0o755)).with_context(doing)?;
+        match fs::rename(self.path(), &self.target) {
+            Ok(()) => {}
+            // Somebody else's import of the same id was quicker: a folder that is not empty is never replaced.
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::DirectoryNotEmpty
+                        | io::ErrorKind::AlreadyExists
+                        | io::ErrorKind::NotADirectory
+                ) =>
+            {
+                return Err(taken(&self.id, &self.target));
+            }
+            Err(error) => return Err(anyhow!(error).context(doing()).into()),
+        }
+        // It is gone from where it would be cleaned up.
+        let _ = self.folder.keep();
+        Ok(self.target)
+    }
+}
+
+fn taken(id: &ModelId, folder: &Path) -> Failure {
+    anyhow!(
+        "there is a model `{id}` already, in {}; choose another --name or `retort model remove {id}` first",
+        folder.display()
+    )
+    .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn models() -> (TempDir, ModelsFolder) {
+        let folder = tempfile::tempdir().unwrap();
+        let models = ModelsFolder::new(folder.path().to_owned());
+        (folder, models)
+    }
+
+    fn id(text: &str) -> ModelId {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_draft_is_seen_when_it_has_landed_and_never_before() {
+        let (_folder, models) = models();
+        let draft = models.begin(id("one")).unwrap();
+        draft.write("metadata.json", b"{\"id\": \"one\"}").unwrap();
+        assert!(models.packs().unwrap().is_empty());
+
+        let landed = draft.land().unwrap();
+
+        assert_eq!(models.find("one").unwrap().folder, landed);
+        assert_eq!(fs::metadata(landed).unwrap().permissions().mode() & 0o777, 0o755);
+    }
+
+    #[test]
+    fn a_draft_that_does_not_land_leaves_nothing() {
+        let (folder, models) = models();
+
+        drop(models.begin(id("one")).unwrap());
+
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn two_packs_never_have_one_id() {
+        let (folder, models) = models();
+        fs::create_dir(folder.path().join("elsewhere")).unwrap();
+        fs::write(folder.path().join("elsewhere/metadata.json"), "{\"id\": \"one\"}").unwrap();
+        fs::write(folder.path().join("file"), "").unwrap();
+
+        for taken in ["one", "elsewhere", "file"] {
+            let fault = models.begin(id(taken)).unwrap_err().to_string();
+            assert!(fault.contains(&format!("there is a model `{taken}` already")), "{fault}");
+        }
+
+        let (first, second) = (models.begin(id("two")).unwrap(), models.begin(id("two")).unwrap());
+        first.write("config.json", b"{}").unwrap();
+        first.land().unwrap();
+        assert!(second.land().unwrap_err().to_string().contains("already"));
+    }
+
+    #[test]
+    fn a_model_is_removed_by_its_id_and_a_link_alone_goes() {
+        let (folder, models) = models();
+        let elsewhere = tempfile::tempdir().unwrap();
+        fs::write(elsewhere.path().join("config.json"), "{}").unwrap();
+        std::os::unix::fs::symlink(elsewhere.path(), folder.path().join("link")).unwrap();
+        fs::create_dir(folder.path().join("broken")).unwrap();
+
+        for name in ["link", "broken"] {
+            models.remove(&models.find(name).unwrap()).unwrap();
+        }
+
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        assert!(elsewhere.path().join("config.json").exists());
+        assert!(models.find("../elsewhere").unwrap_err().to_string().contains("no model `../elsewhere`"));
+    }
+}

@@ -1,0 +1,188 @@
+//! Importing a folder in our own layout, which is Hugging Face's as far as it goes: `config.json`,
+//! `generation_config.json`, `tokenizer.json` or `vocab.json`, `model.safetensors`, `README.md`, and `metadata.json`.
+//!
+//! Files that the pack does not need are left out, and those that follow from others are written.
+
+use std::path::Path;
+
+use anyhow::{Context as _, anyhow};
+use serde_json::{Map, Value, json};
+
+use super::Import;
+use crate::{
+    failure::Failure,
+    models::{
+        Kind, ModelId, ModelsFolder, Pack, card,
+        folder::Draft,
+        pack, read,
+        tokenizer::{Special, tokenizer},
+    },
+    terminal,
+};
+
+/// The longest string of a model that does not say, in tokens.
+const LONGEST: u32 = 128;
+
+/// Reads the folder into a draft.
+pub fn import(models: &ModelsFolder, import: &Import) -> Result<Draft, Failure> {
+    let source = &import.source;
+    let config = read::json(&source.join("config.json")).map_err(anyhow::Error::from)?;
+    let kind =
+        pack::kind(&config).map_err(|fault| anyhow!("{}: {fault}", source.join("config.json").display()))?;
+    let mut metadata = metadata(source)?;
+    let id = id(import, &metadata)?;
+    let draft = models.begin(id)?;
+    let left_out = copy(source, kind, &draft)?;
+    if !left_out.is_empty() {
+        terminal::note(&format!("left out, as no part of a pack: {}", left_out.join(", ")));
+    }
+    metadata.insert("id".to_owned(), draft.id().as_str().into());
+    if kind == Kind::Generator {
+        complete_generator(source, &config, &draft, &mut metadata)?;
+    }
+    metadata.entry("description").or_insert_with(|| format!("Imported from {}", name(source)).into());
+    draft.write("metadata.json", pretty(&Value::Object(metadata.clone())).as_bytes())?;
+    if !draft.path().join("README.md").exists() {
+        draft.write("README.md", card::readme(&metadata, &[]).as_bytes())?;
+    }
+    Ok(draft)
+}
+
+/// `metadata.json`, or nothing where there is none.
+fn metadata(source: &Path) -> Result<Map<String, Value>, Failure> {
+    let file = source.join("metadata.json");
+    if !file.exists() {
+        return Ok(Map::new());
+    }
+    match read::json(&file).map_err(anyhow::Error::from)? {
+        Value::Object(metadata) => Ok(metadata),
+        _ => Err(anyhow!("{}: not a JSON object", file.display()).into()),
+    }
+}
+
+/// The id asked for, else the pack's own, else the folder's name.
+fn id(import: &Import, metadata: &Map<String, Value>) -> Result<ModelId, Failure> {
+    if let Some(id) = &import.name {
+        return Ok(id.clone());
+    }
+    let own = metadata.get("id").and_then(Value::as_str).map_or_else(|| name(&import.source), str::to_owned);
+    own.parse()
+        .map_err(|fault| Failure::Usage(format!("the model is called `{own}`: {fault}; give it a --name")))
+}
+
+fn name(source: &Path) -> String {
+    source.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// Copies the files of a pack; gives the names of the others.
+fn copy(source: &Path, kind: Kind, draft: &Draft) -> Result<Vec<String>, Failure> {
+    let wanted: &[&str] = match kind {
+        Kind::Generator => {
+            &["config.json", "generation_config.json", "tokenizer.json", "model.safetensors", "README.md"]
+        }
+        Kind::Templates => &[
+            "config.json",
+            "templates.csv.gz",
+            "policy.safetensors",
+            "feasibility.safetensors",
+            "precedents.safetensors",
+            "README.md",
+        ],
+    };
+    let mut left_out = Vec::new();
+    for (file, _) in Pack::open(source).files() {
+        let is_terms = ["LICENSE", "LICENCE", "NOTICE"].iter().any(|name| file.starts_with(name));
+        if wanted.contains(&file.as_str()) || is_terms {
+            let limit = if file.ends_with(".safetensors") { read::LARGE } else { read::SMALL };
+            let bytes = read::bytes(&source.join(&file), limit).map_err(anyhow::Error::from)?;
+            draft.write(&file, &bytes)?;
+        } else if !["metadata.json", "vocab.json"].contains(&file.as_str()) {
+            left_out.push(file);
+        }
+    }
+    Ok(left_out)
+}
+
+/// Writes what a generator needs and its folder left to be understood.
+fn complete_generator(
+    source: &Path,
+    config: &Value,
+    draft: &Draft,
+    metadata: &mut Map<String, Value>,
+) -> Result<(), Failure> {
+    if !draft.path().join("tokenizer.json").exists() && source.join("vocab.json").exists() {
+        let tokenizer = from_vocabulary(&source.join("vocab.json"), config)?;
+        draft.write("tokenizer.json", pretty(&tokenizer).as_bytes())?;
+    }
+    if !draft.path().join("generation_config.json").exists() {
+        let generation = json!({"temperature": 1.0, "top_p": 1.0, "max_length": LONGEST});
+        draft.write("generation_config.json", pretty(&generation).as_bytes())?;
+        terminal::note(&format!(
+            "no generation_config.json: temperature 1, at most {LONGEST} tokens a string"
+        ));
+    }
+    if let Some(cost) = card::relative_cost(config) {
+        metadata.entry("relative_cost").or_insert_with(|| cost.into());
+    }
+    Ok(())
+}
+
+/// The tokenizer of a `vocab.json`, which is a token's id by its text.
+fn from_vocabulary(file: &Path, config: &Value) -> Result<Value, Failure> {
+    let vocabulary: Map<String, Value> =
+        serde_json::from_value(read::json(file).map_err(anyhow::Error::from)?)
+            .with_context(|| format!("{}: not an object of ids", file.display()))?;
+    let mut tokens = vec![None; vocabulary.len()];
+    for (text, id) in vocabulary {
+        let place = id.as_u64().and_then(|id| tokens.get_mut(usize::try_from(id).ok()?));
+        match place {
+            Some(place @ None) => *place = Some(text),
+            _ => {
+                return Err(anyhow!(
+                    "{}: `{text}` has the id {id}; ids count from 0 without a gap or a double",
+                    file.display()
+                )
+                .into());
+            }
+        }
+    }
+    let tokens: Vec<String> = tokens.into_iter().flatten().collect();
+    let token = |field: &str| {
+        let id = config.get(field)?.as_u64().and_then(|id| usize::try_from(id).ok())?;
+        tokens.get(id).map(String::as_str)
+    };
+    match (token("bos_token_id"), token("eos_token_id")) {
+        (Some(start), Some(end)) => {
+            Ok(tokenizer(&tokens, Special { start, end, padding: token("pad_token_id") }))
+        }
+        _ => Err(anyhow!(
+            "{}: `bos_token_id` or `eos_token_id` is no id of vocab.json",
+            file.with_file_name("config.json").display()
+        )
+        .into()),
+    }
+}
+
+fn pretty(value: &Value) -> String {
+    format!("{value:#}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_vocabulary_with_a_gap_or_a_double_is_refused_by_the_token() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("vocab.json");
+        for vocabulary in ["{\"C\": 0, \"N\": 2}", "{\"C\": 0, \"N\": 0}", "{\"N\": -1}", "{\"N\": \"x\"}"] {
+            fs::write(&file, vocabulary).unwrap();
+
+            let fault = from_vocabulary(&file, &json!({})).unwrap_err().to_string();
+
+            assert!(fault.contains("vocab.json: `N` has the id"), "{fault}");
+        }
+    }
+}

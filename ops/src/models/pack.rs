@@ -1,0 +1,119 @@
+//! A folder among the models, as far as it can be told without loading it.
+
+use std::{
+    ffi::OsStr,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use generator::ModelPack;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::read;
+
+/// `model_type` of packs of templates.
+pub const TEMPLATES: &str = "template_relevance";
+
+/// What a pack does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// It writes molecules.
+    Generator,
+    /// It takes molecules apart: templates and the network that ranks them.
+    Templates,
+}
+
+impl Kind {
+    /// In one word.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Generator => "generator",
+            Self::Templates => "templates",
+        }
+    }
+}
+
+/// A folder that is, or should be, a pack.
+#[derive(Debug)]
+pub struct Pack {
+    /// Where it is.
+    pub folder: PathBuf,
+    /// What it does, if that can be told.
+    pub kind: Option<Kind>,
+    /// `config.json`, if it can be read.
+    pub config: Option<Value>,
+    /// `metadata.json`, if it can be read.
+    pub metadata: Option<Value>,
+    /// Why any of the three is missing.
+    pub faults: Vec<String>,
+}
+
+impl Pack {
+    /// Looks at a folder.
+    pub fn open(folder: &Path) -> Self {
+        let mut faults = Vec::new();
+        let mut json = |name| match read::json(&folder.join(name)) {
+            Ok(value) => Some(value),
+            Err(fault) => {
+                faults.push(fault.to_string());
+                None
+            }
+        };
+        let (config, metadata) = (json("config.json"), json("metadata.json"));
+        let kind = config.as_ref().and_then(|config| match kind(config) {
+            Ok(kind) => Some(kind),
+            Err(fault) => {
+                faults.push(format!("{}: {fault}", folder.join("config.json").display()));
+                None
+            }
+        });
+        Self { folder: folder.to_owned(), kind, config, metadata, faults }
+    }
+
+    /// The id by which callers name the model; the folder's name where the pack does not say.
+    pub fn id(&self) -> &str {
+        self.text("id").unwrap_or_else(|| self.name())
+    }
+
+    /// The folder's name.
+    pub fn name(&self) -> &str {
+        self.folder.file_name().and_then(OsStr::to_str).unwrap_or("?")
+    }
+
+    /// A text of `metadata.json`.
+    pub fn text(&self, field: &str) -> Option<&str> {
+        self.metadata.as_ref()?.get(field)?.as_str()
+    }
+
+    /// The files of the folder with their sizes, by name.
+    pub fn files(&self) -> Vec<(String, u64)> {
+        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let mut files: Vec<(String, u64)> = entries
+            .filter_map(|entry| {
+                let metadata = fs::metadata(entry.path()).ok()?;
+                metadata.is_file().then(|| (entry.file_name().to_string_lossy().into_owned(), metadata.len()))
+            })
+            .collect();
+        files.sort();
+        files
+    }
+
+    /// Bytes of all files.
+    pub fn size(&self) -> u64 {
+        self.files().iter().map(|(_, bytes)| bytes).sum()
+    }
+}
+
+/// What a configuration is the configuration of.
+pub fn kind(config: &Value) -> Result<Kind, String> {
+    match config.get("model_type").and_then(Value::as_str) {
+        Some(TEMPLATES) => Ok(Kind::Templates),
+        Some(model_type) if ModelPack::is_model_type(model_type) => Ok(Kind::Generator),
+        Some(other) => Err(format!(
+            "`model_type` is {other}, wanted `smiles_gru` or `smiles_lstm` (a generator) or `{TEMPLATES}`"
+        )),
+        None => Err("no text `model_type`".to_owned()),
+    }
+}

@@ -1,0 +1,83 @@
+//! Reading files that may be anything, with a bound on what they may cost.
+
+use std::{
+    fs::File,
+    io::{self, Read},
+    path::{Path, PathBuf},
+};
+
+use serde_json::Value;
+
+/// Largest JSON file or card that is read.
+pub const SMALL: u64 = 64 << 20;
+/// Largest file of weights that is read: no model for these engines comes near it.
+pub const LARGE: u64 = 4 << 30;
+
+/// Why a file cannot be used, before anything is known of what is in it.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// It is missing, no file, or cannot be read.
+    #[error("{}: {source}", file.display())]
+    Unreadable { file: PathBuf, source: io::Error },
+    /// It is larger than anything that belongs there.
+    #[error("{}: larger than the {limit} bytes that it may have", file.display())]
+    TooLarge { file: PathBuf, limit: u64 },
+    /// It is no JSON.
+    #[error("{}: {source}", file.display())]
+    Json { file: PathBuf, source: serde_json::Error },
+}
+
+/// Reads a whole file of at most `limit` bytes.
+pub fn bytes(file: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
+    let unreadable = |source| ReadError::Unreadable { file: file.to_owned(), source };
+    let opened = open(file)?;
+    let mut bytes = Vec::new();
+    // The length that the file system tells is not trusted: it may grow, or be no regular file.
+    opened.take(limit + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 > limit {
+        return Err(ReadError::TooLarge { file: file.to_owned(), limit });
+    }
+    Ok(bytes)
+}
+
+/// Reads a JSON file of reasonable size.
+pub fn json(file: &Path) -> Result<Value, ReadError> {
+    serde_json::from_slice(&bytes(file, SMALL)?)
+        .map_err(|source| ReadError::Json { file: file.to_owned(), source })
+}
+
+/// Opens a regular file; a pipe or a device could keep a reader waiting for ever.
+pub fn open(file: &Path) -> Result<File, ReadError> {
+    let unreadable = |source| ReadError::Unreadable { file: file.to_owned(), source };
+    let metadata = file.metadata().map_err(unreadable)?;
+    if !metadata.is_file() {
+        return Err(unreadable(io::Error::other("is not a file")));
+    }
+    File::open(file).map_err(unreadable)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn what_is_too_large_is_not_read() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(file.path(), "12345").unwrap();
+
+        assert_eq!(bytes(file.path(), 5).unwrap(), b"12345");
+        let fault = bytes(file.path(), 4).unwrap_err().to_string();
+
+        assert!(fault.ends_with("larger than the 4 bytes that it may have"), "{fault}");
+    }
+
+    #[test]
+    fn what_is_no_file_is_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        for path in [folder.path(), Path::new("/dev/zero")] {
+            assert!(bytes(path, 4).unwrap_err().to_string().ends_with("is not a file"));
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! A folder of models, and the program run on it.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A folder of models of a test's own.
+#[derive(Debug)]
+pub struct Stage {
+    folder: TempDir,
+}
+
+/// What the program said.
+#[derive(Debug)]
+pub struct Said {
+    pub code: i32,
+    pub data: String,
+    pub notes: String,
+}
+
+impl Stage {
+    /// A folder with copies of these models that ship.
+    pub fn with(models: &[&str]) -> Self {
+        let stage = Self { folder: tempfile::tempdir().unwrap() };
+        fs::create_dir(stage.models()).unwrap();
+        for model in models {
+            copy(&shipped(model), &stage.models().join(model));
+        }
+        stage
+    }
+
+    pub fn models(&self) -> PathBuf {
+        self.folder.path().join("models")
+    }
+
+    /// A place outside the models.
+    pub fn beside(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// A copy of a model that ships, beside the models.
+    pub fn copy_of(&self, model: &str, name: &str) -> PathBuf {
+        let to = self.beside(name);
+        copy(&shipped(model), &to);
+        to
+    }
+
+    /// Runs `retort model` with these arguments.
+    pub fn model(&self, arguments: &[&str]) -> Said {
+        let output = Command::new(env!("CARGO_BIN_EXE_retort"))
+            .arg("model")
+            .args(arguments)
+            .arg("--models")
+            .arg(self.models())
+            .env_remove("MODELS_DIR")
+            .current_dir(self.folder.path())
+            .output()
+            .unwrap();
+        Said::from(&output)
+    }
+
+    /// What is in the folder of models.
+    pub fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.models()).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+}
+
+impl Said {
+    fn from(output: &Output) -> Self {
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+        Self {
+            code: output.status.code().expect("the program was not killed"),
+            data: text(&output.stdout),
+            notes: text(&output.stderr),
+        }
+    }
+
+    /// Asserts that the program failed with `code` and these words.
+    pub fn fails(&self, code: i32, words: &[&str]) {
+        assert_eq!(self.code, code, "{self:?}");
+        for words in words {
+            assert!(self.notes.contains(words), "no `{words}` in {self:?}");
+        }
+        assert!(!self.notes.contains("panicked"), "{self:?}");
+    }
+
+    /// The data as JSON, of a program that succeeded.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.data).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+}
+
+/// Changes a JSON file.
+pub fn edit(file: &Path, change: impl FnOnce(&mut Value)) {
+    let mut value = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
+    change(&mut value);
+    fs::write(file, value.to_string()).unwrap();
+}
+
+fn shipped(model: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../worker/models").join(model)
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+    }
+}

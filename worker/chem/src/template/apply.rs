@@ -70,15 +70,10 @@ pub(super) fn the_long_way(
     outcomes.into_values().filter(|outcome| keeps_stereo(template, product, outcome)).collect()
 }
 
-/// Whether no stereo of the product is lost, or the template puts it back when run forwards.
+/// Whether no stereo of the product is lost, or only a run forwards can tell.
 fn keeps_stereo(template: &Template, product: &PreparedMolecule, outcome: &Outcome) -> bool {
-    if template.states_stereo {
-        let molecules: Vec<Molecule> = outcome.precursors.iter().map(|part| part.molecule.clone()).collect();
-        let wanted = product.molecule().key();
-        return template.forward_molecules(&molecules).iter().any(|product| product.key() == wanted);
-    }
     let parts = outcome.precursors.iter().map(|part| (&part.molecule, part.sources.as_slice()));
-    product.stereo().is_kept(parts)
+    template.states_stereo || product.stereo().is_kept(parts)
 }
 
 /// The molecules of one match, or `None` where one of them is no molecule.

@@ -92,9 +92,11 @@ impl Template {
     /// does not match. Outcomes whose molecules do not sanitise are left out. An outcome in which a precursor is
     /// the product itself is kept: whether that is of use is the caller's question.
     ///
-    /// Stereo is never lost in silence. An outcome in which a stereocentre or double bond whose configuration the
+    /// Stereo is not lost in silence. An outcome in which a stereocentre or double bond whose configuration the
     /// product states is gone, or no longer stated, is left out, unless the template states stereo on its product
-    /// side; every outcome of such a template has to give the product back when run forwards.
+    /// side. RDKit ignores that stereo when it matches, so that whether such a template makes this product or
+    /// another isomer is known only once it has been [run forwards](Self::forward_molecules); what certainly makes
+    /// another is left out.
     #[must_use]
     pub fn apply(&self, product: &PreparedMolecule) -> Vec<Outcome> {
         self.apply_while(product, &mut || true)

@@ -13,7 +13,7 @@ use sqlx::PgPool;
 use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::{
-    auth::{self, Accounts, Keys, KeysError, Passwords, Throttle},
+    auth::{self, Accounts, Keys, KeysError, Passwords, Revocations, Throttle},
     config::Config,
     docs,
     endpoints::{health, models, samples, treesearch},
@@ -31,6 +31,7 @@ pub struct App {
     pub(crate) keys: Keys,
     pub(crate) accounts: Accounts,
     pub(crate) passwords: Passwords,
+    pub(crate) revocations: Revocations,
     pub(crate) throttle: Throttle,
     pub(crate) limits: Limits,
 }
@@ -58,6 +59,7 @@ impl App {
             keys: Keys::load(pool.clone(), &config.issuer()).await?,
             accounts: Accounts::new(pool.clone()),
             passwords: Passwords::new(),
+            revocations: Revocations::new(pool.clone()),
             throttle: Throttle::new(config.rates.login),
             limits: Limits::new(config.rates),
             config,

@@ -6,6 +6,8 @@ use std::{collections::BTreeMap, fmt, net::SocketAddr, str::FromStr, time::Durat
 
 use secrecy::SecretString;
 
+use crate::auth::{LONGEST_ACCESS_TOKEN, Transport};
+
 /// Settings of the API process.
 #[derive(Debug, Clone)]
 pub struct Config {
@@ -31,6 +33,33 @@ pub struct Config {
     pub access_token_lifetime: Duration,
     /// `REFRESH_TOKEN_SECONDS`, default 30 days; each use starts it again.
     pub refresh_token_lifetime: Duration,
+    /// `AUTH_SESSION_SECONDS`, default 12 hours: how long a login in a browser lasts.
+    pub session_lifetime: Duration,
+    /// `AUTH_IMPLICIT`, default `on`: whether `/auth/authorize` gives access tokens in redirects.
+    pub implicit_flow: Switch,
+    /// `AUTH_PASSWORD_GRANT`, default `on`: whether `retort login` may send a password.
+    pub password_grant: Switch,
+}
+
+/// Whether something is offered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Switch {
+    /// It is.
+    On,
+    /// It is not.
+    Off,
+}
+
+impl FromStr for Switch {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "on" => Ok(Self::On),
+            "off" => Ok(Self::Off),
+            _ => Err("want `on` or `off`"),
+        }
+    }
 }
 
 /// Requests a minute; 0 means no limit.
@@ -114,8 +143,11 @@ impl Config {
                 treesearch: reader.read("RATE_TREESEARCH_PER_MINUTE", 60, Ok),
                 login: reader.read("RATE_LOGIN_PER_MINUTE", 20, Ok),
             },
-            access_token_lifetime: reader.seconds("ACCESS_TOKEN_SECONDS", 3600),
+            access_token_lifetime: reader.access_token_lifetime(),
             refresh_token_lifetime: reader.seconds("REFRESH_TOKEN_SECONDS", 30 * 24 * 3600),
+            session_lifetime: reader.seconds("AUTH_SESSION_SECONDS", 12 * 3600),
+            implicit_flow: reader.read("AUTH_IMPLICIT", Switch::On, Ok),
+            password_grant: reader.read("AUTH_PASSWORD_GRANT", Switch::On, Ok),
         };
         if reader.faults.is_empty() { Ok(config) } else { Err(ConfigError { faults: reader.faults }) }
     }
@@ -124,6 +156,20 @@ impl Config {
     #[must_use]
     pub fn issuer(&self) -> String {
         format!("{}/auth", self.public_url)
+    }
+
+    /// The public address without its path, as browsers name it.
+    #[must_use]
+    pub fn origin(&self) -> &str {
+        let after_scheme = self.public_url.find("://").map_or(0, |at| at + 3);
+        let end =
+            self.public_url[after_scheme..].find('/').map_or(self.public_url.len(), |at| after_scheme + at);
+        &self.public_url[..end]
+    }
+
+    /// Whether browsers reach us over TLS.
+    pub(crate) fn transport(&self) -> Transport {
+        if self.public_url.starts_with("https://") { Transport::Tls } else { Transport::Plain }
     }
 }
 
@@ -156,6 +202,19 @@ impl Reader<'_> {
 
     fn seconds(&mut self, name: &str, default: u32) -> Duration {
         Duration::from_secs(self.read(name, default, at_least(1)).into())
+    }
+
+    /// At most as long as a revocation is remembered.
+    fn access_token_lifetime(&mut self) -> Duration {
+        let longest = LONGEST_ACCESS_TOKEN.as_secs();
+        let check = |seconds: u64| {
+            if (1..=longest).contains(&seconds) {
+                Ok(seconds)
+            } else {
+                Err(format!("want 1 to {longest} seconds"))
+            }
+        };
+        Duration::from_secs(self.read("ACCESS_TOKEN_SECONDS", 3600, check))
     }
 
     fn database_url(&mut self) -> SecretString {

@@ -10,6 +10,8 @@ use axum::{
 use contract::{ErrorBody, ErrorItem, Location};
 use serde_json::json;
 
+use crate::auth::{self, FormError, Page};
+
 /// How a request of the service's API fails.
 #[derive(Debug)]
 pub enum ApiError {
@@ -206,8 +208,11 @@ pub fn is_away(error: &sqlx::Error) -> bool {
 #[derive(Debug)]
 pub enum TokenError {
     InvalidRequest(&'static str),
-    InvalidClient,
+    /// The application is unknown, or did not prove itself.
+    InvalidClient(ClientProof),
     InvalidGrant(&'static str),
+    /// The application is not registered for this flow.
+    UnauthorizedClient,
     UnsupportedGrantType,
     InvalidScope,
     /// Too many attempts on one account or from one address.
@@ -218,14 +223,31 @@ pub enum TokenError {
     Other(ApiError),
 }
 
+/// Where an application shows its secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClientProof {
+    /// In `Authorization: Basic …`.
+    Header,
+    /// In the form, or nowhere.
+    Form,
+}
+
 impl IntoResponse for TokenError {
     fn into_response(self) -> Response {
         let (status, code, description) = match &self {
             Self::InvalidRequest(why) => (StatusCode::BAD_REQUEST, "invalid_request", *why),
-            Self::InvalidClient => (StatusCode::BAD_REQUEST, "invalid_client", "no such client"),
+            Self::InvalidClient(ClientProof::Form) => {
+                (StatusCode::BAD_REQUEST, "invalid_client", "no such application, or a wrong secret")
+            }
+            Self::InvalidClient(ClientProof::Header) => {
+                (StatusCode::UNAUTHORIZED, "invalid_client", "no such application, or a wrong secret")
+            }
+            Self::UnauthorizedClient => {
+                (StatusCode::BAD_REQUEST, "unauthorized_client", "the application may not use this grant")
+            }
             Self::InvalidGrant(why) => (StatusCode::BAD_REQUEST, "invalid_grant", *why),
             Self::UnsupportedGrantType => {
-                (StatusCode::BAD_REQUEST, "unsupported_grant_type", "want password or refresh_token")
+                (StatusCode::BAD_REQUEST, "unsupported_grant_type", "there is no such grant here")
             }
             Self::InvalidScope => {
                 (StatusCode::BAD_REQUEST, "invalid_scope", "a scope is unknown or not this account's")
@@ -233,14 +255,30 @@ impl IntoResponse for TokenError {
             Self::TooMany { .. } => (StatusCode::TOO_MANY_REQUESTS, "slow_down", "too many attempts"),
             Self::Other(error) => (error.status(), "server_error", "the request could not be served"),
         };
-        let retry_after = match self {
+        let header = match self {
+            Self::InvalidClient(ClientProof::Header) => {
+                Some((header::WWW_AUTHENTICATE, "Basic realm=\"retort\"".to_owned()))
+            }
             Self::TooMany { retry_after } | Self::Other(ApiError::Unavailable { retry_after, .. }) => {
                 Some((header::RETRY_AFTER, whole_seconds(retry_after)))
             }
             _ => None,
         };
         let body = Json(json!({ "error": code, "error_description": description }));
-        with_header((status, [(header::CACHE_CONTROL, "no-store")], body).into_response(), retry_after)
+        with_header((status, [(header::CACHE_CONTROL, "no-store")], body).into_response(), header)
+    }
+}
+
+impl From<FormError> for TokenError {
+    fn from(error: FormError) -> Self {
+        match error {
+            FormError::NotAForm => {
+                Self::InvalidRequest("the body should be application/x-www-form-urlencoded")
+            }
+            FormError::Repeated => Self::InvalidRequest("a parameter is repeated"),
+            FormError::Nul => Self::InvalidRequest("a parameter holds a NUL character"),
+            FormError::Body(error) => Self::Other(error),
+        }
     }
 }
 
@@ -253,6 +291,75 @@ impl From<ApiError> for TokenError {
 impl From<sqlx::Error> for TokenError {
     fn from(error: sqlx::Error) -> Self {
         Self::Other(error.into())
+    }
+}
+
+/// How a page of the authorization server fails: a person reads it, nobody is redirected.
+#[derive(Debug)]
+pub enum PageError {
+    /// What the browser was sent here with cannot be answered, and why.
+    BadRequest(&'static str),
+    /// The form is not from our own page, or from one that is too old.
+    Forged,
+    /// Too many attempts on one account or from one address.
+    TooMany { retry_after: Duration },
+    /// A fault of ours, or of what we need.
+    Other(ApiError),
+}
+
+impl IntoResponse for PageError {
+    fn into_response(self) -> Response {
+        let (status, why) = match &self {
+            Self::BadRequest(why) => (StatusCode::BAD_REQUEST, *why),
+            Self::Forged => {
+                (StatusCode::FORBIDDEN, "This form is too old. Go back to the application and begin again.")
+            }
+            Self::TooMany { .. } => {
+                (StatusCode::TOO_MANY_REQUESTS, "Too many attempts. Wait a minute, then try again.")
+            }
+            Self::Other(error) => {
+                (error.status(), "The service cannot do this at the moment. Try again in a while.")
+            }
+        };
+        let retry_after = match self {
+            Self::TooMany { retry_after } | Self::Other(ApiError::Unavailable { retry_after, .. }) => {
+                Some((header::RETRY_AFTER, whole_seconds(retry_after)))
+            }
+            _ => None,
+        };
+        with_header((status, auth::failure_page(why)).into_response(), retry_after)
+    }
+}
+
+impl From<FormError> for PageError {
+    fn from(error: FormError) -> Self {
+        match error {
+            FormError::NotAForm | FormError::Repeated | FormError::Nul => {
+                Self::BadRequest("The request of the application is malformed.")
+            }
+            FormError::Body(error) => Self::Other(error),
+        }
+    }
+}
+
+impl From<ApiError> for PageError {
+    fn from(error: ApiError) -> Self {
+        Self::Other(error)
+    }
+}
+
+impl From<sqlx::Error> for PageError {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Other(error.into())
+    }
+}
+
+/// The login page once more, after wrong words.
+pub struct RefusedLogin(pub Page);
+
+impl IntoResponse for RefusedLogin {
+    fn into_response(self) -> Response {
+        (StatusCode::FORBIDDEN, self.0).into_response()
     }
 }
 

@@ -84,7 +84,7 @@ fn add_security(document: &mut Document, base: &str) {
         "oauth2_implicit",
         SecurityScheme::OAuth2(OAuth2::with_description(
             [Flow::Implicit(Implicit::new(&authorize, scopes()))],
-            "Implicit flow of the sampling API; not served yet.",
+            "Implicit flow of the sampling API, for applications that the operator registered for it.",
         )),
     );
     components.add_security_scheme(
@@ -95,7 +95,7 @@ fn add_security(document: &mut Document, base: &str) {
                 format!("{base}/auth/token"),
                 scopes(),
             ))],
-            "Authorization code flow of the tree search API; not served yet.",
+            "Authorization code flow of the tree search API; PKCE with S256 is required.",
         )),
     );
 }

@@ -1,6 +1,7 @@
 //! One file a command: its arguments, and what it does.
 
 pub mod account;
+pub mod app;
 pub mod catalogue;
 pub mod doctor;
 pub mod login;

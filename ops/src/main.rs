@@ -52,6 +52,9 @@ enum Subcommands {
     /// Manage accounts, in the database.
     #[command(subcommand)]
     Account(commands::account::Account),
+    /// Manage the applications that may ask for tokens, in the database.
+    #[command(subcommand)]
+    App(commands::app::App),
     /// Log in and keep the credentials in the data folder.
     Login(commands::login::Login),
     /// Print a bearer token and nothing else.
@@ -88,6 +91,7 @@ async fn main() -> ExitCode {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let done = match cli.command {
         Subcommands::Account(command) => command.run(&cli.place).await,
+        Subcommands::App(command) => command.run(&cli.place).await,
         Subcommands::Login(command) => command.run(&cli.place).await,
         Subcommands::Token(command) => command.run(&cli.place).await,
         Subcommands::Sample(command) => command.run(&cli.place).await,

@@ -5,6 +5,7 @@
 //! can be replayed by hand and a change of shape shows up in the golden files of `tests/`.
 
 mod error;
+mod flow;
 mod job;
 mod model;
 mod sample;
@@ -12,6 +13,7 @@ pub mod scope;
 mod treesearch;
 
 pub use error::{ErrorBody, ErrorItem, Location};
+pub use flow::{Flow, FlowError};
 pub use job::{JobId, Problem, SampleJob, StoredSampleJob, StoredTreeSearchJob, TreeSearchJob};
 pub use model::{Model, ModelCard, ModelList, ModelObject};
 pub use sample::{

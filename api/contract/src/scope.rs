@@ -8,6 +8,12 @@ pub const SAMPLES_CREATE: &str = "generator_api.samples:create";
 pub const SAMPLES_DELETE: &str = "generator_api.samples:delete";
 /// Read models.
 pub const MODELS_READ: &str = "generator_api.models:read";
+/// Sign in with OpenID Connect.
+pub const OPENID: &str = "openid";
+/// Read the account's name.
+pub const PROFILE: &str = "profile";
+/// Read the account's address.
+pub const EMAIL: &str = "email";
 /// Ask for a refresh token.
 pub const OFFLINE_ACCESS: &str = "offline_access";
 
@@ -21,8 +27,8 @@ pub const ALL: [(&str, &str); 12] = [
     (MODELS_READ, "Read models"),
     ("generator_api.models:update", "Update models"),
     ("generator_api.models:delete", "Delete models"),
-    ("email", "Access to the user's email address"),
-    ("profile", "Access to basic profile information"),
-    ("openid", "Required for OpenID Connect sign-in"),
+    (EMAIL, "Access to the user's email address"),
+    (PROFILE, "Access to basic profile information"),
+    (OPENID, "Required for OpenID Connect sign-in"),
     (OFFLINE_ACCESS, "Request a refresh token"),
 ];

@@ -8,7 +8,7 @@ use std::{
 
 use sqlx::{FromRow, PgPool};
 
-use crate::error::ApiError;
+use crate::{app::App, error::ApiError};
 
 /// How long an account's state is believed: a disabled account is refused after this at the latest.
 const BELIEVED: Duration = Duration::from_secs(30);
@@ -19,10 +19,12 @@ pub struct Accounts {
     active: Mutex<HashMap<String, (Instant, bool)>>,
 }
 
-/// What a login needs of an account.
+/// What logins and tokens need of an account.
 #[derive(Debug, FromRow)]
 pub struct Account {
     pub id: String,
+    pub email: String,
+    pub name: String,
     pub password_hash: String,
     pub scopes: Vec<String>,
     pub active: bool,
@@ -48,7 +50,7 @@ impl Accounts {
 
     pub async fn find_by_email(&self, email: &str) -> Result<Option<Account>, sqlx::Error> {
         sqlx::query_as(
-            "select id, password_hash, scopes, disabled_at is null as active \
+            "select id, email, name, password_hash, scopes, disabled_at is null as active \
              from accounts where lower(email) = lower($1)",
         )
         .bind(email)
@@ -56,9 +58,35 @@ impl Accounts {
         .await
     }
 
+    pub async fn find(&self, id: &str) -> Result<Option<Account>, sqlx::Error> {
+        sqlx::query_as(
+            "select id, email, name, password_hash, scopes, disabled_at is null as active \
+             from accounts where id = $1",
+        )
+        .bind(id)
+        .fetch_optional(&self.pool)
+        .await
+    }
+
     fn remembered(&self) -> std::sync::MutexGuard<'_, HashMap<String, (Instant, bool)>> {
         self.active.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The account of `email`, if the password is right and the account not disabled. What is wrong does not
+/// show, in the answer or in its time.
+pub async fn authenticate(app: &App, email: &str, password: &str) -> Result<Option<Account>, ApiError> {
+    let account = app.accounts.find_by_email(email).await?;
+    let hash = account.as_ref().map(|account| account.password_hash.clone());
+    let right = app.passwords.check(password.to_owned(), hash).await?;
+    let id = account.as_ref().map(|account| account.id.clone());
+    let account = account.filter(|account| right && account.active);
+    match &account {
+        Some(account) => tracing::info!(target: "audit", { account.id = account.id }, "a person logged in"),
+        // The address is not written down: people type their passwords into the wrong field.
+        None => tracing::warn!(target: "audit", { account.id = id }, "a login failed"),
+    }
+    Ok(account)
 }
 
 async fn find_active(pool: &PgPool, id: &str) -> Result<bool, sqlx::Error> {

@@ -6,26 +6,56 @@ use axum::{Json, extract::State, http::header, response::IntoResponse};
 use contract::scope;
 use serde_json::json;
 
-use crate::app::App;
+use crate::{app::App, config::Switch};
 
 /// `GET /auth/jwks.json`.
 pub async fn jwks(State(app): State<Arc<App>>) -> impl IntoResponse {
     ([(header::CACHE_CONTROL, "public, max-age=300")], Json(app.keys.jwks()))
 }
 
-/// `GET /auth/.well-known/openid-configuration`.
+/// `GET /auth/.well-known/openid-configuration` (OpenID Connect Discovery), and the same by the name that
+/// RFC 8414 gives it.
 pub async fn configuration(State(app): State<Arc<App>>) -> impl IntoResponse {
     let issuer = app.config.issuer();
     let scopes: Vec<_> = scope::ALL.iter().map(|(name, _)| *name).collect();
-    Json(json!({
+    let implicit = app.config.implicit_flow == Switch::On;
+    let mut response_types = vec!["code"];
+    let mut grant_types = vec!["authorization_code", "refresh_token"];
+    if implicit {
+        response_types.extend(["token", "id_token token"]);
+        grant_types.push("implicit");
+    }
+    if app.config.password_grant == Switch::On {
+        grant_types.push("password");
+    }
+    let document = json!({
         "issuer": issuer,
+        "authorization_endpoint": format!("{issuer}/authorize"),
         "token_endpoint": format!("{issuer}/token"),
+        "userinfo_endpoint": format!("{issuer}/userinfo"),
+        "revocation_endpoint": format!("{issuer}/revoke"),
+        "introspection_endpoint": format!("{issuer}/introspect"),
+        "end_session_endpoint": format!("{issuer}/logout"),
         "jwks_uri": format!("{issuer}/jwks.json"),
+        "service_documentation": format!("{}/docs", app.config.public_url),
         "scopes_supported": scopes,
-        "response_types_supported": [],
-        "grant_types_supported": ["password", "refresh_token"],
-        "token_endpoint_auth_methods_supported": ["none"],
+        "response_types_supported": response_types,
+        "response_modes_supported": ["query", "fragment"],
+        "grant_types_supported": grant_types,
+        "code_challenge_methods_supported": ["S256"],
+        "token_endpoint_auth_methods_supported": ["none", "client_secret_basic", "client_secret_post"],
+        "revocation_endpoint_auth_methods_supported": ["none", "client_secret_basic", "client_secret_post"],
+        "introspection_endpoint_auth_methods_supported": ["client_secret_basic", "client_secret_post"],
         "subject_types_supported": ["public"],
         "id_token_signing_alg_values_supported": ["EdDSA"],
-    }))
+        "claims_supported": [
+            "iss", "sub", "aud", "exp", "iat", "auth_time", "nonce", "at_hash", "name", "email", "email_verified",
+        ],
+        "prompt_values_supported": ["none", "login", "consent", "select_account"],
+        "claims_parameter_supported": false,
+        "request_parameter_supported": false,
+        "request_uri_parameter_supported": false,
+        "authorization_response_iss_parameter_supported": true,
+    });
+    ([(header::CACHE_CONTROL, "public, max-age=300")], Json(document))
 }

@@ -28,6 +28,9 @@ use crate::error::ApiError;
 /// Difference of clocks that is forgiven.
 const LEEWAY_SECONDS: u64 = 60;
 
+/// The longest token that is looked at, in bytes; ours have well under one thousand.
+const MAX_TOKEN: usize = 8 * 1024;
+
 /// The least time between two looks for a key that is not known.
 const RELOAD_INTERVAL: Duration = Duration::from_secs(10);
 
@@ -37,28 +40,50 @@ const BELIEVED: Duration = Duration::from_secs(60);
 /// Any number, the same in every process: who holds this lock may make the first key.
 const LOCK: i64 = 0x7265_746f_7274_6b79;
 
-/// What an access token says.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Claims {
-    pub iss: String,
+/// What of an access token is needed once it is checked.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Verified {
     /// The account's id.
     pub sub: String,
-    pub aud: String,
-    pub exp: u64,
-    pub nbf: u64,
-    pub iat: u64,
-    pub jti: String,
-    pub client_id: String,
     /// Scopes, separated by spaces.
-    pub scope: String,
-}
-
-/// Of a token from elsewhere only these are needed once it is checked.
-#[derive(Debug, Deserialize)]
-pub struct Verified {
-    pub sub: String,
     #[serde(default)]
     pub scope: String,
+    #[serde(default)]
+    pub jti: String,
+    #[serde(default)]
+    pub client_id: String,
+    /// The family that the token belongs to; empty for one that belongs to none.
+    #[serde(default)]
+    pub family: String,
+    #[serde(default)]
+    pub exp: u64,
+    #[serde(default)]
+    pub iat: u64,
+}
+
+/// Whom an ID token tells of a login.
+#[derive(Debug, Deserialize)]
+pub struct Hint {
+    /// The application.
+    pub aud: String,
+}
+
+/// What a token is; it says so itself, so that one cannot be taken for the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TokenType {
+    /// For the service (RFC 9068).
+    Access,
+    /// For the application (OpenID Connect Core, section 2).
+    Identity,
+}
+
+impl TokenType {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Access => "at+jwt",
+            Self::Identity => "JWT",
+        }
+    }
 }
 
 /// The keys could not be read or made.
@@ -79,7 +104,10 @@ pub enum KeysError {
 /// The installation's keys.
 pub struct Keys {
     pool: PgPool,
+    /// Of access tokens.
     validation: Validation,
+    /// Of ID tokens that come back as a hint: they may have expired, and each is for its own application.
+    hint_validation: Validation,
     set: RwLock<KeySet>,
     reloaded: Mutex<Instant>,
 }
@@ -107,35 +135,43 @@ impl Keys {
         validation.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
         validation.validate_nbf = true;
         validation.leeway = LEEWAY_SECONDS;
-        Ok(Self { pool, validation, set: RwLock::new(set), reloaded: Mutex::new(Instant::now()) })
+        let mut hint_validation = Validation::new(Algorithm::EdDSA);
+        hint_validation.set_issuer(&[issuer]);
+        hint_validation.set_required_spec_claims(&["iss", "aud", "sub"]);
+        hint_validation.validate_exp = false;
+        hint_validation.validate_aud = false;
+        let reloaded = Mutex::new(Instant::now());
+        Ok(Self { pool, validation, hint_validation, set: RwLock::new(set), reloaded })
     }
 
-    /// Writes and signs an access token.
-    pub fn sign(&self, claims: &Claims) -> Result<String, jsonwebtoken::errors::Error> {
+    /// Signs a token of our own.
+    pub fn sign(
+        &self,
+        kind: TokenType,
+        claims: &impl Serialize,
+    ) -> Result<String, jsonwebtoken::errors::Error> {
         let set = self.set.read().unwrap_or_else(PoisonError::into_inner);
         let mut header = Header::new(Algorithm::EdDSA);
         header.kid = Some(set.signing_kid.clone());
-        // RFC 9068: an access token says so, and can be taken for nothing else.
-        header.typ = Some("at+jwt".to_owned());
+        header.typ = Some(kind.as_str().to_owned());
         jsonwebtoken::encode(&header, claims, &set.signing)
     }
 
-    /// The claims of `token`, if it is one of ours for us and in its time.
+    /// The claims of the access token, if it is one of ours for us and in its time.
     pub async fn verify(&self, token: &str) -> Result<Verified, ApiError> {
+        if token.len() > MAX_TOKEN {
+            return Err(refused("the access token is too long"));
+        }
         let header =
             jsonwebtoken::decode_header(token).map_err(|_| refused("the access token is malformed"))?;
         if header.alg != Algorithm::EdDSA {
             return Err(refused("the algorithm of the access token is not allowed"));
         }
+        if header.typ.as_deref().is_none_or(|typ| !typ.eq_ignore_ascii_case(TokenType::Access.as_str())) {
+            return Err(refused("the token is no access token"));
+        }
         let kid = header.kid.ok_or_else(|| refused("the access token names no key"))?;
-        let age = self.reloaded.lock().unwrap_or_else(PoisonError::into_inner).elapsed();
-        let key = match self.decoding(&kid) {
-            Some(key) if age < BELIEVED => key,
-            _ => {
-                self.reload().await?;
-                self.decoding(&kid).ok_or_else(|| refused("the key of the access token is unknown"))?
-            }
-        };
+        let key = self.key(&kid).await?.ok_or_else(|| refused("the key of the access token is unknown"))?;
         let token = jsonwebtoken::decode::<Verified>(token, &key, &self.validation).map_err(|error| {
             refused(match error.kind() {
                 ErrorKind::ExpiredSignature => "the access token expired",
@@ -150,11 +186,34 @@ impl Keys {
         Ok(token.claims)
     }
 
+    /// What an ID token of ours tells, be it expired or not.
+    pub async fn read_hint(&self, token: &str) -> Result<Option<Hint>, ApiError> {
+        if token.len() > MAX_TOKEN {
+            return Ok(None);
+        }
+        let Ok(header) = jsonwebtoken::decode_header(token) else { return Ok(None) };
+        let Some(kid) = header.kid.filter(|_| header.alg == Algorithm::EdDSA) else { return Ok(None) };
+        let Some(key) = self.key(&kid).await? else { return Ok(None) };
+        Ok(jsonwebtoken::decode(token, &key, &self.hint_validation).ok().map(|token| token.claims))
+    }
+
     /// The public keys as a JWK set (RFC 7517, RFC 8037).
     pub fn jwks(&self) -> Value {
         let set = self.set.read().unwrap_or_else(PoisonError::into_inner);
         let keys: Vec<_> = set.verifying.iter().map(|(kid, key)| jwk(kid, &key.x)).collect();
         json!({ "keys": keys })
+    }
+
+    /// The key `kid`; looks for new ones where it is not known, or what is known is old.
+    async fn key(&self, kid: &str) -> Result<Option<DecodingKey>, ApiError> {
+        let age = self.reloaded.lock().unwrap_or_else(PoisonError::into_inner).elapsed();
+        match self.decoding(kid) {
+            Some(key) if age < BELIEVED => Ok(Some(key)),
+            _ => {
+                self.reload().await?;
+                Ok(self.decoding(kid))
+            }
+        }
     }
 
     fn decoding(&self, kid: &str) -> Option<DecodingKey> {

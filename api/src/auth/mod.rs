@@ -2,16 +2,35 @@
 //!
 //! [`guard`] stands before every operation of the contract: it checks the token, then the scope, then takes
 //! one request from the account's rate limit, so that an operation starts with a [`Caller`] or not at all.
-//! The browser flows of the authorization server (`/authorize`, `/revoke`, `/userinfo`, applications) are to
-//! join [`token`] as modules of their own beside it; what they need of keys and accounts is here.
+//!
+//! The authorization server is one file an address or a table: [`authorize`] leads a browser from an
+//! application's [`request`] over [`login`] and consent to a code, [`token`] gives tokens for codes, refresh
+//! tokens and passwords, [`inspect`] revokes and introspects. What ends before its time is in
+//! [`revocations`], which every check of a token looks at.
 
 mod accounts;
+mod applications;
+mod authorize;
+mod codes;
+mod consents;
+mod csrf;
 mod discovery;
+mod form;
+mod inspect;
 mod keys;
+mod login;
+mod mint;
+mod pages;
 mod passwords;
 mod refresh;
+mod request;
+mod revocations;
+mod scopes;
+mod secrets;
+mod sessions;
 mod throttle;
 mod token;
+mod userinfo;
 
 use std::sync::Arc;
 
@@ -24,6 +43,8 @@ use axum::{
     routing::{get, post},
 };
 
+use keys::Verified;
+
 use crate::{
     app::App,
     error::{ApiError, Challenge},
@@ -31,8 +52,12 @@ use crate::{
 };
 
 pub use accounts::Accounts;
+pub use form::FormError;
 pub use keys::{Keys, KeysError};
+pub use pages::{Page, failure as failure_page};
 pub use passwords::Passwords;
+pub use revocations::{LONGEST as LONGEST_ACCESS_TOKEN, Revocations};
+pub use sessions::Transport;
 pub use throttle::Throttle;
 
 /// The audience of access tokens.
@@ -56,9 +81,18 @@ impl<S: Sync> FromRequestParts<S> for Caller {
 /// The addresses under `/auth`.
 pub fn router() -> Router<Arc<App>> {
     Router::new()
+        .route("/auth/authorize", get(authorize::authorize).post(authorize::authorize))
+        .route("/auth/login", post(login::login))
+        .route("/auth/consent", post(authorize::consent))
+        .route("/auth/logout", get(login::logout).post(login::logout))
+        .route("/auth/pages.css", get(pages::style))
         .route("/auth/token", post(token::issue))
+        .route("/auth/revoke", post(inspect::revoke))
+        .route("/auth/introspect", post(inspect::introspect))
+        .route("/auth/userinfo", get(userinfo::userinfo).post(userinfo::userinfo))
         .route("/auth/jwks.json", get(discovery::jwks))
         .route("/auth/.well-known/openid-configuration", get(discovery::configuration))
+        .route("/.well-known/oauth-authorization-server/auth", get(discovery::configuration))
 }
 
 /// Lets a request through to `operation` with its [`Caller`].
@@ -89,10 +123,7 @@ impl From<ApiError> for Refusal {
 }
 
 async fn admit(app: &App, operation: Operation, headers: &HeaderMap) -> Result<(Caller, Headroom), Refusal> {
-    let claims = app.keys.verify(bearer(headers)?).await?;
-    if !app.accounts.is_active(&claims.sub).await? {
-        return Err(refused("the account is unknown or disabled").into());
-    }
+    let claims = identify(app, headers).await?;
     if let Some(scope) = operation.scope()
         && !claims.scope.split(' ').any(|held| held == scope)
     {
@@ -103,6 +134,24 @@ async fn admit(app: &App, operation: Operation, headers: &HeaderMap) -> Result<(
         Some(retry_after) => Err(Refusal { error: ApiError::RateLimited { retry_after }, headroom }),
         None => Ok((Caller { account_id: claims.sub }, headroom)),
     }
+}
+
+/// The claims of the request's token, if it is good now.
+async fn identify(app: &App, headers: &HeaderMap) -> Result<Verified, ApiError> {
+    let verified = app.keys.verify(bearer(headers)?).await?;
+    check_standing(app, &verified).await?;
+    Ok(verified)
+}
+
+/// What of a token can change after it was made.
+async fn check_standing(app: &App, verified: &Verified) -> Result<(), ApiError> {
+    if !app.accounts.is_active(&verified.sub).await? {
+        return Err(refused("the account is unknown or disabled"));
+    }
+    if app.revocations.contain([&verified.family, &verified.client_id, &verified.jti]).await? {
+        return Err(refused("the access token was revoked"));
+    }
+    Ok(())
 }
 
 fn refused(why: &'static str) -> ApiError {

@@ -1,15 +1,14 @@
 //! Refresh tokens: rotated at each use, and a family ended when a used one comes back.
 //!
-//! Only the SHA-256 of a token is stored. It is 256 random bits, so a slow hash would add nothing. A family
-//! begins at a login; whoever presents a token that was used already holds a stolen or a leaked one, and we
+//! Only the hash of a token is stored. A family begins at a login or with a code; whoever presents a token that was used already holds a stolen or a leaked one, and we
 //! cannot know which of the two holders is the thief, so both lose it (RFC 9700, section 4.14.2).
 
 use std::time::Duration;
 
-use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-use sha2::{Digest, Sha256};
+use chrono::{DateTime, Utc};
 use sqlx::{FromRow, PgConnection, PgPool};
-use ulid::Ulid;
+
+use super::{revocations, secrets};
 
 /// Whom a refresh token speaks for.
 #[derive(Debug, FromRow)]
@@ -28,32 +27,67 @@ pub enum Used {
     Refused,
 }
 
-/// Begins a family, and forgets the account's expired tokens.
+/// Issues the first refresh token of the grant's family, and forgets the account's expired ones.
 pub async fn begin(
-    pool: &PgPool,
-    account_id: &str,
-    client_id: &str,
-    scopes: &[String],
+    connection: &mut PgConnection,
+    grant: &Grant,
     lifetime: Duration,
 ) -> Result<String, sqlx::Error> {
     sqlx::query("delete from refresh_tokens where account_id = $1 and expires_at < now()")
-        .bind(account_id)
-        .execute(pool)
+        .bind(&grant.account_id)
+        .execute(&mut *connection)
         .await?;
-    let grant = Grant {
-        family: Ulid::generate().to_string(),
-        account_id: account_id.to_owned(),
-        client_id: client_id.to_owned(),
-        scopes: scopes.to_vec(),
-    };
-    insert(&mut *pool.acquire().await?, &grant, lifetime).await
+    insert(connection, grant, lifetime).await
+}
+
+/// Ends a family: its refresh tokens, and the access tokens that it has bought.
+pub async fn end(connection: &mut PgConnection, family: &str) -> Result<(), sqlx::Error> {
+    sqlx::query("delete from refresh_tokens where family = $1")
+        .bind(family)
+        .execute(&mut *connection)
+        .await?;
+    revocations::add(connection, family).await
+}
+
+/// The family of `token`, if the application holds it.
+pub async fn family(pool: &PgPool, token: &str, client_id: &str) -> Result<Option<String>, sqlx::Error> {
+    let row: Option<(String,)> =
+        sqlx::query_as("select family from refresh_tokens where token_hash = $1 and client_id = $2")
+            .bind(secrets::hash(token))
+            .bind(client_id)
+            .fetch_optional(pool)
+            .await?;
+    Ok(row.map(|(family,)| family))
+}
+
+/// A refresh token as its application may see it (RFC 7662).
+#[derive(Debug, FromRow)]
+pub struct Described {
+    pub account_id: String,
+    pub scopes: Vec<String>,
+    pub expires_at: DateTime<Utc>,
+    pub created_at: DateTime<Utc>,
+}
+
+/// The refresh token, if it could be used now by the application.
+pub async fn describe(pool: &PgPool, token: &str, client_id: &str) -> Result<Option<Described>, sqlx::Error> {
+    sqlx::query_as(
+        "select account_id, refresh_tokens.scopes, expires_at, refresh_tokens.created_at \
+         from refresh_tokens join accounts on accounts.id = account_id \
+         where token_hash = $1 and client_id = $2 and used_at is null and expires_at > now() \
+         and disabled_at is null",
+    )
+    .bind(secrets::hash(token))
+    .bind(client_id)
+    .fetch_optional(pool)
+    .await
 }
 
 /// The scopes of `token`, if there is such a one.
 pub async fn scopes(pool: &PgPool, token: &str) -> Result<Option<Vec<String>>, sqlx::Error> {
     let row: Option<(Vec<String>,)> =
         sqlx::query_as("select scopes from refresh_tokens where token_hash = $1")
-            .bind(hash(token))
+            .bind(secrets::hash(token))
             .fetch_optional(pool)
             .await?;
     Ok(row.map(|(scopes,)| scopes))
@@ -66,7 +100,7 @@ pub async fn rotate(
     client_id: &str,
     lifetime: Duration,
 ) -> Result<Used, sqlx::Error> {
-    let hash = hash(token);
+    let hash = secrets::hash(token);
     let mut transaction = pool.begin().await?;
     let spent: Option<Grant> = sqlx::query_as(
         "update refresh_tokens set used_at = now() \
@@ -84,15 +118,9 @@ pub async fn rotate(
             Used::Rotated { grant, token }
         }
         None => {
-            let ended = sqlx::query(
-                "delete from refresh_tokens where family in \
-                 (select family from refresh_tokens where token_hash = $1 and used_at is not null)",
-            )
-            .bind(&hash)
-            .execute(&mut *transaction)
-            .await?;
-            if ended.rows_affected() > 0 {
-                tracing::warn!("a spent refresh token came back; its family is revoked");
+            if let Some(family) = spent_family(&mut transaction, &hash).await? {
+                tracing::warn!(target: "audit", family, "a spent refresh token came back; its family is revoked");
+                end(&mut transaction, &family).await?;
             }
             Used::Refused
         }
@@ -101,18 +129,29 @@ pub async fn rotate(
     Ok(used)
 }
 
+async fn spent_family(
+    connection: &mut PgConnection,
+    token_hash: &[u8],
+) -> Result<Option<String>, sqlx::Error> {
+    let row: Option<(String,)> =
+        sqlx::query_as("select family from refresh_tokens where token_hash = $1 and used_at is not null")
+            .bind(token_hash)
+            .fetch_optional(connection)
+            .await?;
+    Ok(row.map(|(family,)| family))
+}
+
 async fn insert(
     connection: &mut PgConnection,
     grant: &Grant,
     lifetime: Duration,
 ) -> Result<String, sqlx::Error> {
-    let secret: [u8; 32] = rand::random();
-    let token = URL_SAFE_NO_PAD.encode(secret);
+    let token = secrets::fresh();
     sqlx::query(
         "insert into refresh_tokens (token_hash, family, account_id, client_id, scopes, expires_at) \
          values ($1, $2, $3, $4, $5, now() + make_interval(secs => $6))",
     )
-    .bind(hash(&token))
+    .bind(secrets::hash(&token))
     .bind(&grant.family)
     .bind(&grant.account_id)
     .bind(&grant.client_id)
@@ -121,8 +160,4 @@ async fn insert(
     .execute(connection)
     .await?;
     Ok(token)
-}
-
-fn hash(token: &str) -> Vec<u8> {
-    Sha256::digest(token).to_vec()
 }

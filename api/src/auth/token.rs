@@ -1,160 +1,192 @@
-//! `POST /auth/token`: a password or a refresh token for an access token (RFC 6749).
+//! `POST /auth/token`: a code, a refresh token or a password for an access token (RFC 6749).
 //!
-//! The password grant is for the operator's command-line tool alone, which an account's owner runs.
+//! The password grant is for the operator's command-line tool alone, which an account's owner runs; it can be
+//! switched off.
 
 use std::{
-    collections::BTreeMap,
     net::{IpAddr, SocketAddr},
     sync::Arc,
 };
 
 use axum::{
     Extension, Json,
-    extract::{ConnectInfo, State, rejection::FormRejection},
+    extract::{ConnectInfo, Request, State},
     http::header,
     response::{IntoResponse, Response},
 };
-use chrono::Utc;
-use contract::scope;
+use contract::{Flow, scope};
 use serde_json::json;
-use ulid::Ulid;
 
 use super::{
-    AUDIENCE,
-    keys::Claims,
-    refresh::{self, Used},
+    accounts,
+    applications::{self, Application},
+    codes::{self, Presented, Promise},
+    form::Form,
+    mint::{self, Authentication, Bearer},
+    refresh::{self, Grant, Used},
+    scopes,
 };
-use crate::{
-    app::App,
-    error::{ApiError, TokenError},
-};
+use crate::{app::App, config::Switch, error::TokenError};
 
-/// The only client there is: public, without a secret.
-const COMMAND_LINE_CLIENT: &str = "retort-cli";
+const MISSING: TokenError = TokenError::InvalidRequest("a parameter is missing");
 
 pub async fn issue(
     State(app): State<Arc<App>>,
     peer: Option<Extension<ConnectInfo<SocketAddr>>>,
-    pairs: Result<axum::Form<Vec<(String, String)>>, FormRejection>,
+    request: Request,
 ) -> Result<Response, TokenError> {
-    let form = Form::read(pairs)?;
-    match form.required("grant_type")? {
-        "password" => password(&app, &form, peer.map(|Extension(ConnectInfo(address))| address.ip())).await,
-        "refresh_token" => refresh(&app, &form).await,
-        _ => Err(TokenError::UnsupportedGrantType),
+    let headers = request.headers().clone();
+    let form = Form::read(request).await?;
+    let grant_type = form.get("grant_type").ok_or(MISSING)?.to_owned();
+    let known = ["authorization_code", "refresh_token", "password"];
+    let password_is_off = grant_type == "password" && app.config.password_grant == Switch::Off;
+    if !known.contains(&grant_type.as_str()) || password_is_off {
+        return Err(TokenError::UnsupportedGrantType);
+    }
+    let application = applications::authenticate(&app.pool, &headers, &form).await?;
+    match grant_type.as_str() {
+        "authorization_code" => code(&app, &application, &form).await,
+        "refresh_token" => refresh(&app, &application, &form).await,
+        _ => {
+            let address = peer.map(|Extension(ConnectInfo(address))| address.ip());
+            password(&app, &application, &form, address).await
+        }
     }
 }
 
-async fn password(app: &App, form: &Form, address: Option<IpAddr>) -> Result<Response, TokenError> {
-    let client_id = form.client_id()?;
-    let (email, password) = (form.required("username")?.trim(), form.required("password")?);
-    app.throttle.take(email, address).map_err(|retry_after| TokenError::TooMany { retry_after })?;
+async fn code(app: &App, application: &Application, form: &Form) -> Result<Response, TokenError> {
+    let presented = Presented {
+        code: form.get("code").ok_or(MISSING)?,
+        client_id: &application.client_id,
+        redirect_uri: form.get("redirect_uri").ok_or(MISSING)?,
+        verifier: form.get("code_verifier").ok_or(MISSING)?,
+    };
+    let mut transaction = app.pool.begin().await?;
+    let promise = codes::redeem(&mut transaction, &presented).await?;
+    let mut refresh_token = None;
+    if let Some(promise) = &promise
+        && scopes::has(&promise.scopes, scope::OFFLINE_ACCESS)
+    {
+        let lifetime = app.config.refresh_token_lifetime;
+        refresh_token = Some(refresh::begin(&mut transaction, &promise.grant(), lifetime).await?);
+    }
+    transaction.commit().await?;
+    let Some(promise) = promise else {
+        app.revocations.forget();
+        return Err(TokenError::InvalidGrant("the code is not valid"));
+    };
+    let account = app.accounts.find(&promise.account_id).await?;
+    let account = account.ok_or(TokenError::InvalidGrant("the code is not valid"))?;
+    let told = promise.authentication(&account.email, &account.name);
+    let told = scopes::has(&promise.scopes, scope::OPENID).then_some(told);
+    answer(app, promise.grant().bearer(&promise.scopes), refresh_token, told)
+}
 
-    let account = app.accounts.find_by_email(email).await?;
-    let hash = account.as_ref().map(|account| account.password_hash.clone());
-    let right = app.passwords.check(password.to_owned(), hash).await?;
-    let Some(account) = account.filter(|account| right && account.active) else {
+async fn password(
+    app: &App,
+    application: &Application,
+    form: &Form,
+    address: Option<IpAddr>,
+) -> Result<Response, TokenError> {
+    if !application.allows(Flow::Password) {
+        return Err(TokenError::UnauthorizedClient);
+    }
+    let email = form.get("username").ok_or(MISSING)?.trim();
+    let password = form.get("password").ok_or(MISSING)?;
+    app.throttle.take(email, address).map_err(|retry_after| TokenError::TooMany { retry_after })?;
+    let Some(account) = accounts::authenticate(app, email, password).await? else {
         return Err(TokenError::InvalidGrant("the account or the password is wrong"));
     };
 
-    let scopes = form.scopes(&account.scopes)?;
-    let refresh_token = if scopes.iter().any(|scope| scope == scope::OFFLINE_ACCESS) {
-        let lifetime = app.config.refresh_token_lifetime;
-        Some(refresh::begin(&app.pool, &account.id, client_id, &scopes, lifetime).await?)
+    let scopes = narrowed(form, &scopes::narrow(&account.scopes, &application.scopes))?;
+    let grant = Grant {
+        family: codes::new_family(),
+        account_id: account.id,
+        client_id: application.client_id.clone(),
+        scopes,
+    };
+    let refresh_token = if scopes::has(&grant.scopes, scope::OFFLINE_ACCESS) {
+        let mut transaction = app.pool.begin().await?;
+        let token = refresh::begin(&mut transaction, &grant, app.config.refresh_token_lifetime).await?;
+        transaction.commit().await?;
+        Some(token)
     } else {
         None
     };
-    tracing::info!(account.id = account.id, client_id, "an account logged in");
-    answer(app, &account.id, client_id, &scopes, refresh_token)
+    answer(app, grant.bearer(&grant.scopes), refresh_token, None)
 }
 
-async fn refresh(app: &App, form: &Form) -> Result<Response, TokenError> {
-    let client_id = form.client_id()?;
-    let token = form.required("refresh_token")?;
+async fn refresh(app: &App, application: &Application, form: &Form) -> Result<Response, TokenError> {
+    let token = form.get("refresh_token").ok_or(MISSING)?;
     if let Some(held) = refresh::scopes(&app.pool, token).await? {
         // A request for too much is refused before it spends the token.
-        form.scopes(&held)?;
+        narrowed(form, &held)?;
     }
-    let used = refresh::rotate(&app.pool, token, client_id, app.config.refresh_token_lifetime).await?;
+    let lifetime = app.config.refresh_token_lifetime;
+    let used = refresh::rotate(&app.pool, token, &application.client_id, lifetime).await?;
     let Used::Rotated { grant, token } = used else {
+        app.revocations.forget();
         return Err(TokenError::InvalidGrant("the refresh token is not valid"));
     };
     // The access token may be narrower than the grant; the grant itself stays as it was (RFC 6749, section
-    // 6).
-    let scopes = form.scopes(&grant.scopes)?;
-    answer(app, &grant.account_id, &grant.client_id, &scopes, Some(token))
+    // 6). What the operator has taken from the account or the application since then is gone.
+    let account = app.accounts.find(&grant.account_id).await?;
+    let held = account.map(|account| account.scopes).unwrap_or_default();
+    let scopes = narrowed(form, &grant.scopes)?;
+    let scopes = scopes::narrow(&scopes::narrow(&scopes, &held), &application.scopes);
+    answer(app, grant.bearer(&scopes), Some(token), None)
 }
 
+/// The scopes asked for, which must all be `held`; without the parameter, all that are held.
+fn narrowed(form: &Form, held: &[String]) -> Result<Vec<String>, TokenError> {
+    let Some(wanted) = form.get("scope") else { return Ok(held.to_vec()) };
+    let wanted = scopes::parse(wanted);
+    if scopes::covers(held, &wanted) { Ok(wanted) } else { Err(TokenError::InvalidScope) }
+}
+
+impl Grant {
+    fn bearer<'a>(&'a self, scopes: &'a [String]) -> Bearer<'a> {
+        Bearer { account_id: &self.account_id, client_id: &self.client_id, family: &self.family, scopes }
+    }
+}
+
+impl Promise {
+    fn grant(&self) -> Grant {
+        Grant {
+            family: self.family.clone(),
+            account_id: self.account_id.clone(),
+            client_id: self.client_id.clone(),
+            scopes: self.scopes.clone(),
+        }
+    }
+
+    fn authentication<'a>(&'a self, email: &'a str, name: &'a str) -> Authentication<'a> {
+        let (authenticated_at, nonce) = (self.authenticated_at, self.nonce.as_deref());
+        Authentication { email, name, authenticated_at, nonce }
+    }
+}
+
+/// The answer; with an ID token where `told` says what it tells.
 fn answer(
     app: &App,
-    account_id: &str,
-    client_id: &str,
-    scopes: &[String],
+    bearer: Bearer<'_>,
     refresh_token: Option<String>,
+    told: Option<Authentication<'_>>,
 ) -> Result<Response, TokenError> {
-    let now = u64::try_from(Utc::now().timestamp()).unwrap_or_default();
-    let lifetime = app.config.access_token_lifetime.as_secs();
-    let scope = scopes.join(" ");
-    let claims = Claims {
-        iss: app.config.issuer(),
-        sub: account_id.to_owned(),
-        aud: AUDIENCE.to_owned(),
-        exp: now + lifetime,
-        nbf: now,
-        iat: now,
-        jti: Ulid::generate().to_string(),
-        client_id: client_id.to_owned(),
-        scope: scope.clone(),
-    };
-    let access_token = app.keys.sign(&claims).map_err(|error| ApiError::internal(&error))?;
+    let access = mint::access_token(app, bearer)?;
+    tracing::info!(
+        target: "audit", { account.id = bearer.account_id, client_id = bearer.client_id, scope = access.scope },
+        "issued an access token"
+    );
     let mut body = json!({
-        "access_token": access_token, "token_type": "Bearer", "expires_in": lifetime, "scope": scope,
+        "access_token": access.text, "token_type": "Bearer", "expires_in": access.expires_in_seconds,
+        "scope": access.scope,
     });
     if let Some(refresh_token) = refresh_token {
         body["refresh_token"] = refresh_token.into();
     }
+    if let Some(told) = told {
+        body["id_token"] = mint::id_token(app, bearer, &told, &access)?.into();
+    }
     Ok(([(header::CACHE_CONTROL, "no-store"), (header::PRAGMA, "no-cache")], Json(body)).into_response())
-}
-
-/// The parameters of the request; an empty one counts as omitted.
-struct Form(BTreeMap<String, String>);
-
-impl Form {
-    fn read(pairs: Result<axum::Form<Vec<(String, String)>>, FormRejection>) -> Result<Self, TokenError> {
-        let malformed = TokenError::InvalidRequest("the body should be application/x-www-form-urlencoded");
-        let Ok(axum::Form(pairs)) = pairs else { return Err(malformed) };
-        let mut form = BTreeMap::new();
-        for (name, value) in pairs {
-            if !value.is_empty() && form.insert(name, value).is_some() {
-                return Err(TokenError::InvalidRequest("a parameter is repeated"));
-            }
-        }
-        Ok(Self(form))
-    }
-
-    fn required(&self, name: &'static str) -> Result<&str, TokenError> {
-        self.0.get(name).map(String::as_str).ok_or(TokenError::InvalidRequest("a parameter is missing"))
-    }
-
-    fn client_id(&self) -> Result<&str, TokenError> {
-        match self.required("client_id")? {
-            COMMAND_LINE_CLIENT => Ok(COMMAND_LINE_CLIENT),
-            _ => Err(TokenError::InvalidClient),
-        }
-    }
-
-    /// The scopes asked for, which must all be `held`; without the parameter, all that are held.
-    fn scopes(&self, held: &[String]) -> Result<Vec<String>, TokenError> {
-        let Some(wanted) = self.0.get("scope") else { return Ok(held.to_vec()) };
-        let mut scopes: Vec<String> = Vec::new();
-        for scope in wanted.split(' ').filter(|scope| !scope.is_empty()) {
-            if !held.iter().any(|other| other == scope) {
-                return Err(TokenError::InvalidScope);
-            }
-            if !scopes.iter().any(|other| other == scope) {
-                scopes.push(scope.to_owned());
-            }
-        }
-        Ok(scopes)
-    }
 }

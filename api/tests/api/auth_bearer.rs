@@ -93,6 +93,10 @@ async fn a_token_signed_otherwise_than_by_us_is_refused() {
     let unknown_key = sign("no_such_key", &EncodingKey::from_ed_der(stranger.as_bytes()), &claims);
     let good = service.token(claims).await;
     let (head, signature) = good.rsplit_once('.').unwrap();
+    let mut untyped = Header::new(Algorithm::EdDSA);
+    untyped.kid = Some(kid.clone());
+    let stranger_key = EncodingKey::from_ed_der(stranger.as_bytes());
+    let untyped = jsonwebtoken::encode(&untyped, &json!({}), &stranger_key).unwrap();
     let tampered =
         format!("{head}.{}{}", if signature.starts_with('A') { "B" } else { "A" }, &signature[1..]);
     let cases = [
@@ -100,6 +104,8 @@ async fn a_token_signed_otherwise_than_by_us_is_refused() {
         (confused, "the algorithm of the access token is not allowed"),
         (forged, "the signature of the access token is wrong"),
         (unknown_key, "the key of the access token is unknown"),
+        (untyped, "the token is no access token"),
+        ("a".repeat(9000), "the access token is too long"),
         (tampered, "the signature of the access token is wrong"),
         ("nonsense".to_owned(), "the access token is malformed"),
         (String::new(), "the access token is missing"),

@@ -87,6 +87,7 @@ async fn bad_requests_get_the_words_of_rfc_6749() {
         (&[], "invalid_request"),
         (&[("grant_type", "client_credentials")], "unsupported_grant_type"),
         (&[("grant_type", "password")], "invalid_request"),
+        (&[("grant_type", "authorization_code"), ("client_id", "retort-cli")], "invalid_request"),
         (&[("grant_type", "password"), ("client_id", "other")], "invalid_client"),
         (&[("grant_type", "password"), ("grant_type", "password")], "invalid_request"),
         (&[("grant_type", "password"), ("client_id", "retort-cli"), ("username", "a")], "invalid_request"),
@@ -178,8 +179,14 @@ async fn discovery_names_only_what_exists() {
     assert_eq!(document["issuer"], ISSUER);
     assert_eq!(document["token_endpoint"], format!("{ISSUER}/token"));
     assert_eq!(document["jwks_uri"], format!("{ISSUER}/jwks.json"));
-    assert_eq!(document["grant_types_supported"], json!(["password", "refresh_token"]));
-    assert_eq!(document.get("authorization_endpoint"), None);
+    for endpoint in ["authorization", "token", "userinfo", "revocation", "introspection", "end_session"] {
+        let address = document[format!("{endpoint}_endpoint")].as_str().unwrap();
+        let path = address.strip_prefix("http://retort.test").unwrap();
+        let there = answer(service.http.get(format!("{}{path}", service.base))).await;
+        assert_ne!(there.status, 404, "{endpoint}");
+    }
+    let oauth = format!("{}/.well-known/oauth-authorization-server/auth", service.base);
+    assert_eq!(answer(service.http.get(oauth)).await.json(), document);
 }
 
 #[tokio::test]

@@ -5,8 +5,11 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot set up its stage has failed")]
 #![allow(clippy::print_stderr, reason = "a database that a test leaves behind is worth a word")]
 
+mod auth_authorize;
 mod auth_bearer;
+mod auth_openid;
 mod auth_token;
+mod browser;
 mod generator_v1_models;
 mod generator_v1_samples;
 mod generator_v1_samples_bad_input;

@@ -213,6 +213,7 @@ pub fn claims(account: &str) -> Value {
 pub fn sign(kid: &str, key: &EncodingKey, claims: &Value) -> String {
     let mut header = Header::new(Algorithm::EdDSA);
     header.kid = Some(kid.to_owned());
+    header.typ = Some("at+jwt".to_owned());
     jsonwebtoken::encode(&header, claims, key).unwrap()
 }
 

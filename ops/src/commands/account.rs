@@ -132,7 +132,7 @@ fn parse_email(text: &str) -> Result<String, Failure> {
     Ok(email.to_owned())
 }
 
-fn parse_scopes(given: Option<&[String]>) -> Result<Vec<String>, Failure> {
+pub fn parse_scopes(given: Option<&[String]>) -> Result<Vec<String>, Failure> {
     let known = scope::ALL.map(|(scope, _)| scope);
     let Some(given) = given else { return Ok(known.map(ToOwned::to_owned).to_vec()) };
     if let Some(unknown) = given.iter().find(|scope| !known.contains(&scope.as_str())) {

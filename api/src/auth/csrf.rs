@@ -1,0 +1,76 @@
+//! Whether a form was sent from our own page, by the browser that we gave it to.
+//!
+//! A form carries a proof: an HMAC, keyed with a secret of the browser's cookie, over what the form is for
+//! and the request in it. A stranger's page can make the browser send the cookie, but cannot know the proof;
+//! and a proof for one request is none for another. What the browser itself says of the origin is checked
+//! too, where it says something.
+
+use axum::http::{HeaderMap, header};
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use hmac::{Hmac, Mac};
+use sha2::Sha256;
+use subtle::ConstantTimeEq;
+
+use super::{
+    form::Form,
+    sessions::{self, Cookie, Session},
+};
+use crate::{app::App, error::PageError};
+
+/// What a form is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    Login,
+    Consent,
+    Logout,
+}
+
+impl Purpose {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Login => "login",
+            Self::Consent => "consent",
+            Self::Logout => "logout",
+        }
+    }
+}
+
+/// The proof for a form with `request` in a browser with `secret`.
+pub fn proof(secret: &str, purpose: Purpose, request: &str) -> String {
+    let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).expect("csrf: any length is a key");
+    mac.update(purpose.as_str().as_bytes());
+    mac.update(b"\0");
+    mac.update(request.as_bytes());
+    URL_SAFE_NO_PAD.encode(mac.finalize().into_bytes())
+}
+
+/// Refuses a form that is not from our own page.
+pub fn check(
+    app: &App,
+    headers: &HeaderMap,
+    form: &Form,
+    purpose: Purpose,
+    secret: &str,
+) -> Result<(), PageError> {
+    let expected = proof(secret, purpose, form.get("request").unwrap_or_default());
+    let presented = form.get("proof").unwrap_or_default();
+    let proven: bool = expected.as_bytes().ct_eq(presented.as_bytes()).into();
+    if proven && is_from_here(app, headers) { Ok(()) } else { Err(PageError::Forged) }
+}
+
+/// The session of the browser, if it has one.
+pub async fn session(app: &App, headers: &HeaderMap) -> Result<Option<Session>, sqlx::Error> {
+    match Cookie::Session.read(headers, app.config.transport()) {
+        Some(secret) => sessions::find(&app.pool, secret).await,
+        None => Ok(None),
+    }
+}
+
+/// What the browser says of where the form comes from, if it says anything.
+fn is_from_here(app: &App, headers: &HeaderMap) -> bool {
+    let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or_default());
+    if let Some(site) = text("sec-fetch-site") {
+        return site == "same-origin";
+    }
+    text(header::ORIGIN.as_str()).is_none_or(|origin| origin == app.config.origin())
+}

@@ -1,0 +1,152 @@
+//! `POST /auth/login` and `/auth/logout`: a browser's session begins and ends.
+
+use std::{net::SocketAddr, sync::Arc};
+
+use axum::{
+    Extension,
+    extract::{ConnectInfo, Request, State},
+    http::{HeaderMap, HeaderValue, Method, header},
+    response::{IntoResponse, Redirect, Response},
+};
+use url::form_urlencoded;
+
+use super::{
+    accounts, applications,
+    csrf::{self, Purpose},
+    form::Form,
+    pages,
+    request::{AuthorizationRequest, Read},
+    scopes,
+    sessions::{self, Cookie},
+};
+use crate::{
+    app::App,
+    error::{PageError, RefusedLogin},
+};
+
+/// `POST /auth/login`.
+pub async fn login(
+    State(app): State<Arc<App>>,
+    peer: Option<Extension<ConnectInfo<SocketAddr>>>,
+    request: Request,
+) -> Result<Response, PageError> {
+    let headers = request.headers().clone();
+    let form = Form::read(request).await?;
+    let transport = app.config.transport();
+    let secret = Cookie::Form.read(&headers, transport).ok_or(PageError::Forged)?;
+    csrf::check(&app, &headers, &form, Purpose::Login, &secret)?;
+    let query = form.get("request").unwrap_or_default();
+    let wanted = match AuthorizationRequest::read(&app, query).await? {
+        Read::Wanted(wanted) => wanted,
+        Read::Refused(refusal) => return Ok(refusal.send(&app)),
+    };
+
+    let email = form.get("email").unwrap_or_default().trim();
+    let password = form.get("password").unwrap_or_default();
+    let address = peer.map(|Extension(ConnectInfo(address))| address.ip());
+    app.throttle.take(email, address).map_err(|retry_after| PageError::TooMany { retry_after })?;
+    let Some(account) = accounts::authenticate(&app, email, password).await? else {
+        let page = pages::login(&pages::Login {
+            application: Some(&wanted.application.name),
+            proof: &csrf::proof(&secret, Purpose::Login, query),
+            request: query,
+            email,
+            failed: Some("The e-mail address or the password is wrong."),
+        });
+        return Ok(RefusedLogin(page.leads_to(&wanted.reply.redirect_uri)).into_response());
+    };
+
+    if let Some(old) = Cookie::Session.read(&headers, transport) {
+        sessions::end(&app.pool, &old).await?;
+    }
+    let session = sessions::begin(&app.pool, &account.id, app.config.session_lifetime).await?;
+    let location = format!("/auth/authorize?{}", after_login(wanted.form));
+    let mut response = Redirect::to(&location).into_response();
+    for cookie in [Cookie::Session.set(&session, transport), Cookie::Form.clear(transport)] {
+        let cookie = HeaderValue::try_from(cookie).expect("login: cookies of ours are plain ASCII");
+        response.headers_mut().append(header::SET_COOKIE, cookie);
+    }
+    Ok(response)
+}
+
+/// The request without what only a login can satisfy: there has just been one.
+fn after_login(mut form: Form) -> String {
+    let prompt = scopes::parse(form.get("prompt").unwrap_or_default());
+    let rest = prompt.iter().any(|word| word == "consent").then_some("consent");
+    form.set("prompt", rest);
+    form.set("max_age", None);
+    form.to_query()
+}
+
+/// `GET` and `POST /auth/logout` (OpenID Connect RP-Initiated Logout).
+///
+/// The person is asked, since any page can send a browser here; the form's answer ends the session.
+pub async fn logout(State(app): State<Arc<App>>, request: Request) -> Result<Response, PageError> {
+    let headers = request.headers().clone();
+    let is_answer = request.method() == Method::POST;
+    let form = if is_answer {
+        Form::read(request).await?
+    } else {
+        Form::parse(request.uri().query().unwrap_or_default().as_bytes())?
+    };
+    if is_answer && form.get("proof").is_some() {
+        return end_session(&app, &headers, &form).await;
+    }
+    let session = csrf::session(&app, &headers).await?;
+    let target = return_address(&app, &form).await?;
+    let Some(session) = session else {
+        return Ok(match target {
+            Some(target) => Redirect::to(&target).into_response(),
+            None => pages::logged_out().into_response(),
+        });
+    };
+    let request = form.to_query();
+    let proof = csrf::proof(&session.secret, Purpose::Logout, &request);
+    let page = pages::logout(&session.person, &request, &proof);
+    Ok(match &target {
+        Some(target) => page.leads_to(target).into_response(),
+        None => page.into_response(),
+    })
+}
+
+async fn end_session(app: &App, headers: &HeaderMap, form: &Form) -> Result<Response, PageError> {
+    let session = csrf::session(app, headers).await?.ok_or(PageError::Forged)?;
+    csrf::check(app, headers, form, Purpose::Logout, &session.secret)?;
+    sessions::end(&app.pool, &session.secret).await?;
+    tracing::info!(target: "audit", { account.id = session.person.account_id }, "a person logged out");
+    let asked = Form::parse(form.get("request").unwrap_or_default().as_bytes())?;
+    let mut response = match return_address(app, &asked).await? {
+        Some(target) => Redirect::to(&target).into_response(),
+        None => pages::logged_out().into_response(),
+    };
+    let cookie = Cookie::Session.clear(app.config.transport());
+    let cookie = HeaderValue::try_from(cookie).expect("logout: cookies of ours are plain ASCII");
+    response.headers_mut().append(header::SET_COOKIE, cookie);
+    Ok(response)
+}
+
+/// Where the application wants the browser back, if it is registered and the address is its own.
+async fn return_address(app: &App, form: &Form) -> Result<Option<String>, PageError> {
+    let Some(address) = form.get("post_logout_redirect_uri") else { return Ok(None) };
+    let refused =
+        PageError::BadRequest("The application asks to send you to an address that is not its own.");
+    let hint = match form.get("id_token_hint") {
+        Some(token) => app.keys.read_hint(token).await?,
+        None => None,
+    };
+    let named = form.get("client_id");
+    let client_id = match (named, &hint) {
+        (Some(named), Some(hint)) if named != hint.aud => return Err(refused),
+        (Some(named), _) => named,
+        (None, Some(hint)) => &hint.aud,
+        (None, None) => return Err(refused),
+    };
+    let application = applications::find(&app.pool, client_id).await?;
+    if !application.is_some_and(|application| application.returns_to(address)) {
+        return Err(refused);
+    }
+    let Some(state) = form.get("state") else { return Ok(Some(address.to_owned())) };
+    let join = if address.contains('?') { '&' } else { '?' };
+    let state = form_urlencoded::Serializer::new(String::new()).append_pair("state", state).finish();
+    Ok(Some(format!("{address}{join}{state}")))
+}

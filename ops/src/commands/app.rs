@@ -1,0 +1,314 @@
+//! `retort app`: applications are registered by the operator, straight in the database.
+//!
+//! A redirect address is taken only in the one spelling that its parser gives back, since the service later
+//! compares bytes. It leads to a host over TLS, to the person's own machine, or to an app by a scheme that
+//! is somebody's reversed domain name (RFC 8252, section 7.1).
+
+use anyhow::anyhow;
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use clap::{Args, Subcommand};
+use contract::{Flow, scope};
+use sha2::{Digest as _, Sha256};
+use sqlx::{Connection as _, PgConnection};
+use url::Url;
+
+use super::account::parse_scopes;
+use crate::{Place, failure::Failure, terminal};
+
+/// The command line's own client, which migrations make.
+const BUILT_IN: &str = "retort-cli";
+
+/// Manage applications.
+#[derive(Debug, Subcommand)]
+pub enum App {
+    /// Register an application; prints its client id, and under it its secret if it has one.
+    Add(Add),
+    /// List applications: client id, kind, flows, redirect addresses, scopes, name.
+    List,
+    /// Remove an application; its tokens end within a minute.
+    Remove {
+        /// As `retort app list` shows it.
+        client_id: String,
+    },
+}
+
+/// Register an application.
+#[derive(Debug, Args)]
+pub struct Add {
+    /// What people read when they are asked whether it may act for them.
+    name: String,
+    /// Where answers may be sent; can be given several times. On `http://127.0.0.1/…` any port will do.
+    #[arg(long = "redirect", value_name = "URL")]
+    redirects: Vec<String>,
+    /// Where a browser may be sent after a logout; can be given several times.
+    #[arg(long = "logout-redirect", value_name = "URL")]
+    logout_redirects: Vec<String>,
+    /// The application can keep a secret (a server can; a web page or a program on people's machines cannot).
+    #[arg(long)]
+    confidential: bool,
+    /// How it gets tokens: code, implicit, device.
+    #[arg(long, value_delimiter = ',', value_name = "FLOW,…", default_value = "code")]
+    flows: Vec<Flow>,
+    /// What its tokens may do at most, separated by commas [default: everything].
+    #[arg(long, value_delimiter = ',', value_name = "SCOPE,…")]
+    scopes: Option<Vec<String>>,
+}
+
+/// An application that can be stored.
+#[derive(Debug)]
+struct Application {
+    client_id: String,
+    name: String,
+    secret_hash: Option<Vec<u8>>,
+    redirects: Vec<String>,
+    logout_redirects: Vec<String>,
+    flows: Vec<String>,
+    scopes: Vec<String>,
+}
+
+#[derive(Debug, sqlx::FromRow)]
+struct Row {
+    client_id: String,
+    confidential: bool,
+    flows: Vec<String>,
+    redirect_uris: Vec<String>,
+    scopes: Vec<String>,
+    name: String,
+}
+
+impl App {
+    /// Runs the command.
+    pub async fn run(self, place: &Place) -> Result<(), Failure> {
+        match self {
+            Self::Add(add) => add.run(place).await,
+            Self::List => {
+                let lines = list(&mut place.data().connect().await?).await?;
+                lines.iter().try_for_each(|row| terminal::data(&row.to_line()))
+            }
+            Self::Remove { client_id } => {
+                remove(&mut place.data().connect().await?, &client_id).await?;
+                terminal::note(&format!("removed {client_id}; its tokens end within a minute"));
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Add {
+    async fn run(self, place: &Place) -> Result<(), Failure> {
+        let secret = self.confidential.then(|| URL_SAFE_NO_PAD.encode(rand::random::<[u8; 32]>()));
+        let application = self.into_application(secret.as_deref())?;
+
+        insert(&mut place.data().connect().await?, &application).await?;
+
+        terminal::data(&application.client_id)?;
+        if let Some(secret) = secret {
+            terminal::data(&secret)?;
+            terminal::note("the secret on the second line is shown this once");
+        }
+        Ok(())
+    }
+
+    fn into_application(self, secret: Option<&str>) -> Result<Application, Failure> {
+        let redirecting = self.flows.iter().any(|flow| matches!(flow, Flow::Code | Flow::Implicit));
+        if redirecting && self.redirects.is_empty() {
+            return Err(Failure::Usage("the flows code and implicit need a --redirect".into()));
+        }
+        if self.flows.contains(&Flow::Password) {
+            return Err(Failure::Usage(format!("passwords are for {BUILT_IN} alone")));
+        }
+        if self.name.trim().is_empty() {
+            return Err(Failure::Usage("the name is empty".into()));
+        }
+        let addresses = |texts: Vec<String>| -> Result<Vec<_>, Failure> {
+            texts.iter().map(|text| parse_redirect(text)).collect()
+        };
+        let mut flows = self.flows;
+        flows.sort_unstable();
+        flows.dedup();
+        Ok(Application {
+            client_id: format!("app_{}", ulid::Ulid::generate().to_string().to_ascii_lowercase()),
+            name: self.name.trim().to_owned(),
+            secret_hash: secret.map(|secret| Sha256::digest(secret).to_vec()),
+            redirects: addresses(self.redirects)?,
+            logout_redirects: addresses(self.logout_redirects)?,
+            flows: flows.iter().map(Flow::to_string).collect(),
+            scopes: parse_scopes(self.scopes.as_deref())?,
+        })
+    }
+}
+
+impl Row {
+    fn to_line(&self) -> String {
+        let kind = if self.confidential { "confidential" } else { "public" };
+        let scopes =
+            if self.scopes.len() == scope::ALL.len() { "all".to_owned() } else { self.scopes.join(",") };
+        let (flows, redirects) = (self.flows.join(","), self.redirect_uris.join(" "));
+        format!("{}\t{kind}\t{flows}\t{redirects}\t{scopes}\t{}", self.client_id, self.name)
+    }
+}
+
+fn parse_redirect(text: &str) -> Result<String, Failure> {
+    let refused = |why: &str| Failure::Usage(format!("`{text}` cannot be a redirect address: {why}"));
+    let url = Url::parse(text).map_err(|error| refused(&error.to_string()))?;
+    if url.as_str() != text {
+        return Err(refused(&format!("write it as {url}")));
+    }
+    if url.fragment().is_some() || !url.username().is_empty() || url.password().is_some() {
+        return Err(refused("it has a fragment or a user"));
+    }
+    if text.contains('*') {
+        return Err(refused("addresses are compared byte for byte; there are no wildcards"));
+    }
+    match (url.scheme(), url.host_str()) {
+        ("https", Some(_)) | ("http", Some("127.0.0.1" | "[::1]" | "localhost")) => Ok(text.to_owned()),
+        ("http", _) => Err(refused("http is for 127.0.0.1, [::1] and localhost only; use https")),
+        (scheme, _) if scheme.contains('.') => Ok(text.to_owned()),
+        _ => Err(refused("want https, or a scheme like org.example.app")),
+    }
+}
+
+async fn insert(database: &mut PgConnection, application: &Application) -> Result<(), Failure> {
+    sqlx::query(
+        "insert into applications (client_id, name, secret_hash, redirect_uris, logout_uris, flows, scopes) \
+         values ($1, $2, $3, $4, $5, $6, $7)",
+    )
+    .bind(&application.client_id)
+    .bind(&application.name)
+    .bind(&application.secret_hash)
+    .bind(&application.redirects)
+    .bind(&application.logout_redirects)
+    .bind(&application.flows)
+    .bind(&application.scopes)
+    .execute(database)
+    .await
+    .map_err(|error| Failure::database("registering the application", &error))?;
+    Ok(())
+}
+
+async fn list(database: &mut PgConnection) -> Result<Vec<Row>, Failure> {
+    sqlx::query_as(
+        "select client_id, secret_hash is not null as confidential, flows, redirect_uris, scopes, name \
+         from applications order by created_at, client_id",
+    )
+    .fetch_all(database)
+    .await
+    .map_err(|error| Failure::database("listing the applications", &error))
+}
+
+/// Removes the application with its codes, consents and refresh tokens, and revokes its access tokens.
+async fn remove(database: &mut PgConnection, client_id: &str) -> Result<(), Failure> {
+    if client_id == BUILT_IN {
+        return Err(Failure::Usage(format!("{BUILT_IN} is this program; it cannot be removed")));
+    }
+    let failed = |error: sqlx::Error| Failure::database("removing the application", &error);
+    let mut transaction = database.begin().await.map_err(failed)?;
+    let removed = sqlx::query("delete from applications where client_id = $1")
+        .bind(client_id)
+        .execute(&mut *transaction)
+        .await
+        .map_err(failed)?;
+    if removed.rows_affected() == 0 {
+        return Err(Failure::Other(anyhow!("there is no application {client_id}")));
+    }
+    sqlx::query("delete from refresh_tokens where client_id = $1")
+        .bind(client_id)
+        .execute(&mut *transaction)
+        .await
+        .map_err(failed)?;
+    // No access token lives longer than a day.
+    sqlx::query("insert into revocations (id, until) values ($1, now() + interval '1 day')")
+        .bind(client_id)
+        .execute(&mut *transaction)
+        .await
+        .map_err(failed)?;
+    transaction.commit().await.map_err(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_database::with_database;
+
+    fn add(name: &str, redirects: &[&str], flows: &[Flow]) -> Add {
+        Add {
+            name: name.to_owned(),
+            redirects: redirects.iter().map(|text| (*text).to_owned()).collect(),
+            logout_redirects: Vec::new(),
+            confidential: false,
+            flows: flows.to_vec(),
+            scopes: None,
+        }
+    }
+
+    #[test]
+    fn a_redirect_address_is_exact_and_leads_where_only_the_application_is() {
+        for good in [
+            "https://app.test/callback",
+            "https://app.test/?tenant=1",
+            "http://127.0.0.1/callback",
+            "http://[::1]:8000/",
+            "http://localhost:3000/cb",
+            "org.example.app:/callback",
+        ] {
+            assert_eq!(parse_redirect(good).unwrap(), good);
+        }
+        for bad in [
+            "app.test/callback",
+            "https://app.test",
+            "https://APP.test/cb",
+            "https://app.test/../cb",
+            "https://app.test/cb#part",
+            "https://user@app.test/cb",
+            "https://*.app.test/cb",
+            "http://app.test/cb",
+            "javascript:alert(1)",
+            "data:text/html,x",
+            "myapp:/cb",
+            "",
+        ] {
+            assert!(matches!(parse_redirect(bad), Err(Failure::Usage(_))), "{bad}");
+        }
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_wrong_usage() {
+        for add in [
+            add("App", &[], &[Flow::Code]),
+            add(" ", &["https://app.test/cb"], &[Flow::Code]),
+            add("App", &[], &[Flow::Password]),
+        ] {
+            assert!(matches!(add.into_application(None), Err(Failure::Usage(_))));
+        }
+        assert!(add("Tool", &[], &[Flow::Device]).into_application(None).is_ok());
+    }
+
+    #[tokio::test]
+    async fn a_removed_application_takes_its_tokens_along() {
+        with_database(async |database| {
+            let added = add("App", &["https://app.test/cb"], &[Flow::Implicit, Flow::Code]);
+            let added = added.into_application(Some("secret")).unwrap();
+            insert(database, &added).await.unwrap();
+            let listed = list(database).await.unwrap();
+            let lines: Vec<_> = listed.iter().map(Row::to_line).collect();
+
+            remove(database, &added.client_id).await.unwrap();
+
+            let id = &added.client_id;
+            assert_eq!(
+                lines,
+                [
+                    "retort-cli\tpublic\tcode,device,password\thttp://127.0.0.1/callback\tall\tRetort command line"
+                        .to_owned(),
+                    format!("{id}\tconfidential\tcode,implicit\thttps://app.test/cb\tall\tApp"),
+                ]
+            );
+            let revoked: Vec<(String,)> =
+                sqlx::query_as("select id from revocations").fetch_all(&mut *database).await.unwrap();
+            assert_eq!(revoked, [(id.clone(),)]);
+            assert!(remove(database, id).await.is_err());
+            assert!(matches!(remove(database, BUILT_IN).await, Err(Failure::Usage(_))));
+        })
+        .await;
+    }
+}

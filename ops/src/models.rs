@@ -13,6 +13,7 @@ mod import;
 mod pack;
 mod read;
 mod tokenizer;
+mod weights;
 
 pub use card::architecture;
 pub use check::{Report, check};

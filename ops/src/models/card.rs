@@ -1,13 +1,40 @@
 //! What people are told of a model: `metadata.json`, which the API shows, and the README.
 
-use serde_json::{Map, Value};
+use chrono::Utc;
+use serde_json::{Map, Value, json};
 
-use super::{Kind, Pack};
+use super::{Kind, ModelId, Pack};
 
 /// Multiplications a token of the model that others are compared with: a GRU layer of 512 and 48 tokens.
 const REFERENCE: f64 = 3.0 * 512.0 * 512.0 + 48.0 * 512.0;
 /// What single precision costs beside bytes; models of other layers than GRU's are computed in it.
 const SINGLE_PRECISION: f64 = 4.0;
+
+/// What an import knows of a model.
+#[derive(Debug)]
+pub struct Card<'a> {
+    /// One line for people.
+    pub description: &'a str,
+    /// The network in a few words.
+    pub architecture: &'a str,
+    /// What it learnt from, as far as its file says.
+    pub training_data: &'a str,
+}
+
+/// `metadata.json` of an imported model.
+pub fn metadata(id: &ModelId, card: &Card<'_>) -> Map<String, Value> {
+    let Value::Object(metadata) = json!({
+        "id": id.as_str(),
+        "description": card.description,
+        "created": Utc::now().date_naive().to_string(),
+        "architecture": card.architecture,
+        "training_data": card.training_data,
+        "licence": "not stated; ask whoever made the model",
+    }) else {
+        unreachable!("card: an object was written")
+    };
+    metadata
+}
 
 /// The README of a pack that came without one, from its `metadata.json`.
 pub fn readme(metadata: &Map<String, Value>, history: &[String]) -> String {
@@ -60,8 +87,6 @@ pub fn architecture(pack: &Pack) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]

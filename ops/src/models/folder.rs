@@ -8,6 +8,7 @@ use std::{
 };
 
 use anyhow::{Context as _, anyhow};
+use serde_json::Value;
 use tempfile::TempDir;
 
 use super::{ModelId, Pack};
@@ -116,6 +117,11 @@ impl Draft {
         let path = self.path().join(name);
         fs::write(&path, bytes).with_context(|| format!("writing {}", path.display()))?;
         Ok(())
+    }
+
+    /// Writes a JSON file of the pack.
+    pub fn write_json(&self, name: &str, value: &Value) -> Result<(), Failure> {
+        self.write(name, format!("{value:#}\n").as_bytes())
     }
 
     /// Moves the whole pack into place, on the disk before it can be seen.

@@ -1,8 +1,9 @@
 //! Importing: what somebody else made becomes a pack among the models, or a sentence that says why not.
 
 mod layout;
+mod reinvent;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 
@@ -12,7 +13,7 @@ use crate::failure::Failure;
 /// What to import, and as what.
 #[derive(Debug)]
 pub struct Import {
-    /// A folder in our layout.
+    /// A folder in our layout, or a prior of REINVENT.
     pub source: PathBuf,
     /// The id it is to have; else its own.
     pub name: Option<ModelId>,
@@ -23,13 +24,65 @@ pub struct Import {
 /// # Errors
 /// Fails, and leaves nothing behind, when the source cannot be read, the id is taken, or the pack would not be sound.
 pub fn import(models: &ModelsFolder, import: &Import) -> Result<Report, Failure> {
-    let draft = if import.source.is_dir() {
-        layout::import(models, import)?
-    } else {
-        read::open(&import.source).map_err(anyhow::Error::from)?;
-        return Err(anyhow!("{}: not a model that can be imported", import.source.display()).into());
+    let source = &import.source;
+    let draft = match Format::of(source)? {
+        Format::Folder => layout::import(models, import)?,
+        Format::Zip => reinvent::import(models, import)?,
+        Format::OldTorch => {
+            return Err(anyhow!(
+                "{}: written by a torch before 1.6; if you trust it, rewrite it in Python with \
+                 `torch.save(torch.load(\"OLD\", weights_only=False), \"NEW\")`",
+                source.display()
+            )
+            .into());
+        }
+        Format::Unknown => {
+            return Err(anyhow!(
+                "{}: not a model that can be imported: neither a folder nor a file that torch.save wrote",
+                source.display()
+            )
+            .into());
+        }
     };
     land(draft)
+}
+
+/// What a source is, by its first bytes.
+#[derive(Debug, PartialEq, Eq)]
+enum Format {
+    Folder,
+    Zip,
+    OldTorch,
+    Unknown,
+}
+
+impl Format {
+    fn of(source: &Path) -> Result<Self, Failure> {
+        if source.is_dir() {
+            return Ok(Self::Folder);
+        }
+        let beginning = read::beginning::<16>(source).map_err(anyhow::Error::from)?;
+        Ok(match &beginning[..] {
+            [b'P', b'K', 3, 4, ..] => Self::Zip,
+            // The pickled number that torch began its files with.
+            [0x80, 2, 0x8a, 10, 0x6c, 0xfc, 0x9c, 0x46, 0xf9, ..] => Self::OldTorch,
+            _ => Self::Unknown,
+        })
+    }
+}
+
+/// The id asked for, else `own`.
+fn id_or(import: &Import, own: &str) -> Result<ModelId, Failure> {
+    if let Some(id) = &import.name {
+        return Ok(id.clone());
+    }
+    own.parse()
+        .map_err(|fault| Failure::Usage(format!("the model is called `{own}`: {fault}; give it a --name")))
+}
+
+/// The id asked for, else the source's name without its ending.
+fn id_or_stem(import: &Import) -> Result<ModelId, Failure> {
+    id_or(import, &import.source.file_stem().unwrap_or_default().to_string_lossy())
 }
 
 /// Checks a pack and moves it into place.

@@ -17,19 +17,19 @@ pub const LARGE: u64 = 4 << 30;
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// It is missing, no file, or cannot be read.
-    #[error("{}: {source}", file.display())]
-    Unreadable { file: PathBuf, source: io::Error },
+    #[error("{}: {cause}", file.display())]
+    Unreadable { file: PathBuf, cause: io::Error },
     /// It is larger than anything that belongs there.
     #[error("{}: larger than the {limit} bytes that it may have", file.display())]
     TooLarge { file: PathBuf, limit: u64 },
     /// It is no JSON.
-    #[error("{}: {source}", file.display())]
-    Json { file: PathBuf, source: serde_json::Error },
+    #[error("{}: {cause}", file.display())]
+    Json { file: PathBuf, cause: serde_json::Error },
 }
 
 /// Reads a whole file of at most `limit` bytes.
 pub fn bytes(file: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
-    let unreadable = |source| ReadError::Unreadable { file: file.to_owned(), source };
+    let unreadable = |cause| ReadError::Unreadable { file: file.to_owned(), cause };
     let opened = open(file)?;
     let mut bytes = Vec::new();
     // The length that the file system tells is not trusted: it may grow, or be no regular file.
@@ -43,17 +43,27 @@ pub fn bytes(file: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
 /// Reads a JSON file of reasonable size.
 pub fn json(file: &Path) -> Result<Value, ReadError> {
     serde_json::from_slice(&bytes(file, SMALL)?)
-        .map_err(|source| ReadError::Json { file: file.to_owned(), source })
+        .map_err(|cause| ReadError::Json { file: file.to_owned(), cause })
 }
 
 /// Opens a regular file; a pipe or a device could keep a reader waiting for ever.
 pub fn open(file: &Path) -> Result<File, ReadError> {
-    let unreadable = |source| ReadError::Unreadable { file: file.to_owned(), source };
+    let unreadable = |cause| ReadError::Unreadable { file: file.to_owned(), cause };
     let metadata = file.metadata().map_err(unreadable)?;
     if !metadata.is_file() {
         return Err(unreadable(io::Error::other("is not a file")));
     }
     File::open(file).map_err(unreadable)
+}
+
+/// The first bytes of a file, as many as `N` if there are so many.
+pub fn beginning<const N: usize>(file: &Path) -> Result<Vec<u8>, ReadError> {
+    let mut bytes = Vec::new();
+    open(file)?
+        .take(N as u64)
+        .read_to_end(&mut bytes)
+        .map_err(|cause| ReadError::Unreadable { file: file.to_owned(), cause })?;
+    Ok(bytes)
 }
 
 #[cfg(test)]

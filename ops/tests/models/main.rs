@@ -3,4 +3,5 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot set up its stage has failed")]
 
 mod layout;
+mod reinvent;
 mod stage;

@@ -106,6 +106,11 @@ pub fn edit(file: &Path, change: impl FnOnce(&mut Value)) {
     fs::write(file, value.to_string()).unwrap();
 }
 
+/// A file of the tests.
+pub fn data(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/models/data").join(name)
+}
+
 fn shipped(model: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../worker/models").join(model)
 }

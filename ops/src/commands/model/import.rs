@@ -13,13 +13,14 @@ use crate::{
 
 /// Import a model; running samplers take it up by themselves.
 ///
-/// PATH is a folder in Retort's own layout. The model is checked first, and put in place whole or not at all.
+/// PATH is a folder in Retort's own layout, or a prior of REINVENT (.prior, .model), which is read without running
+/// anything in it. The model is checked first, and put in place whole or not at all.
 #[derive(Debug, Args)]
 pub struct Import {
-    /// The folder.
+    /// The folder or file.
     #[arg(value_name = "PATH")]
     path: PathBuf,
-    /// The id that it is to have: letters, digits and underscores [default: its own].
+    /// The id that it is to have: letters, digits and underscores [default: its own, or the file's name].
     #[arg(long, value_name = "ID")]
     name: Option<ModelId>,
 }

@@ -41,10 +41,10 @@ pub fn import(models: &ModelsFolder, import: &Import) -> Result<Draft, Failure> 
         complete_generator(source, &config, &draft, &mut metadata)?;
     }
     metadata.entry("description").or_insert_with(|| format!("Imported from {}", name(source)).into());
-    draft.write("metadata.json", pretty(&Value::Object(metadata.clone())).as_bytes())?;
     if !draft.path().join("README.md").exists() {
         draft.write("README.md", card::readme(&metadata, &[]).as_bytes())?;
     }
+    draft.write_json("metadata.json", &Value::Object(metadata))?;
     Ok(draft)
 }
 
@@ -62,12 +62,8 @@ fn metadata(source: &Path) -> Result<Map<String, Value>, Failure> {
 
 /// The id asked for, else the pack's own, else the folder's name.
 fn id(import: &Import, metadata: &Map<String, Value>) -> Result<ModelId, Failure> {
-    if let Some(id) = &import.name {
-        return Ok(id.clone());
-    }
-    let own = metadata.get("id").and_then(Value::as_str).map_or_else(|| name(&import.source), str::to_owned);
-    own.parse()
-        .map_err(|fault| Failure::Usage(format!("the model is called `{own}`: {fault}; give it a --name")))
+    let own = metadata.get("id").and_then(Value::as_str);
+    own.map_or_else(|| super::id_or_stem(import), |own| super::id_or(import, own))
 }
 
 fn name(source: &Path) -> String {
@@ -112,11 +108,11 @@ fn complete_generator(
 ) -> Result<(), Failure> {
     if !draft.path().join("tokenizer.json").exists() && source.join("vocab.json").exists() {
         let tokenizer = from_vocabulary(&source.join("vocab.json"), config)?;
-        draft.write("tokenizer.json", pretty(&tokenizer).as_bytes())?;
+        draft.write_json("tokenizer.json", &tokenizer)?;
     }
     if !draft.path().join("generation_config.json").exists() {
         let generation = json!({"temperature": 1.0, "top_p": 1.0, "max_length": LONGEST});
-        draft.write("generation_config.json", pretty(&generation).as_bytes())?;
+        draft.write_json("generation_config.json", &generation)?;
         terminal::note(&format!(
             "no generation_config.json: temperature 1, at most {LONGEST} tokens a string"
         ));
@@ -161,10 +157,6 @@ fn from_vocabulary(file: &Path, config: &Value) -> Result<Value, Failure> {
         )
         .into()),
     }
-}
-
-fn pretty(value: &Value) -> String {
-    format!("{value:#}\n")
 }
 
 #[cfg(test)]

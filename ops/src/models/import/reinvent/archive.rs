@@ -1,0 +1,108 @@
+//! The zip that `torch.save` writes: `NAME/data.pkl`, `NAME/data/KEY` for every storage, `NAME/byteorder`.
+//!
+//! torch stores without compression, and so is read; a member that is compressed is refused, so nothing can unpack to
+//! more than the file is long.
+
+use std::{
+    fs::File,
+    io::{self, Read as _},
+    path::Path,
+};
+
+use zip::{ZipArchive, result::ZipError};
+
+use crate::models::read::{self, ReadError};
+
+/// Longest pickle of a prior: a hundred times what is usual.
+const LONGEST_PICKLE: u64 = 16 << 20;
+
+/// An open archive.
+#[derive(Debug)]
+pub struct Archive {
+    zip: ZipArchive<File>,
+    /// What the names of all members begin with.
+    prefix: String,
+}
+
+/// Why an archive cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ArchiveError {
+    /// The file cannot be opened.
+    #[error(transparent)]
+    File(#[from] ReadError),
+    /// It is truncated, or no zip.
+    #[error("not a readable zip archive: {0}")]
+    Zip(ZipError),
+    /// It has no pickle where `torch.save` writes one.
+    #[error("no `data.pkl` in the archive: it was not written by torch.save")]
+    NoPickle,
+    /// A member is longer than it may be, or not as long as it should be.
+    #[error("`{member}` in the archive has {found} bytes, wanted {wanted}")]
+    Length {
+        /// Its name.
+        member: String,
+        /// Its length.
+        found: u64,
+        /// What it should be.
+        wanted: String,
+    },
+    /// A member cannot be read.
+    #[error("`{member}` in the archive: {cause}")]
+    Member {
+        /// Its name.
+        member: String,
+        /// The fault.
+        cause: io::Error,
+    },
+    /// The numbers were written on a machine of the other byte order.
+    #[error("written in `{0}` byte order, wanted `little`")]
+    ByteOrder(String),
+}
+
+impl Archive {
+    /// Opens the archive.
+    pub fn open(file: &Path) -> Result<Self, ArchiveError> {
+        let zip = ZipArchive::new(read::open(file)?).map_err(ArchiveError::Zip)?;
+        let is_pickle = |name: &&[u8]| *name == b"data.pkl" || name.ends_with(b"/data.pkl");
+        let pickle = zip.file_names_raw().find(is_pickle).and_then(|name| std::str::from_utf8(name).ok());
+        let prefix = pickle.and_then(|name| name.strip_suffix("data.pkl")).ok_or(ArchiveError::NoPickle)?;
+        let mut archive = Self { prefix: prefix.to_owned(), zip };
+        let order = archive.zip.index_for_name(&format!("{}byteorder", archive.prefix));
+        if order.is_some() {
+            let order = archive.member("byteorder", 16, None)?;
+            if order != b"little" {
+                return Err(ArchiveError::ByteOrder(String::from_utf8_lossy(&order).into_owned()));
+            }
+        }
+        Ok(archive)
+    }
+
+    /// The pickle.
+    pub fn pickle(&mut self) -> Result<Vec<u8>, ArchiveError> {
+        self.member("data.pkl", LONGEST_PICKLE, None)
+    }
+
+    /// The numbers of a storage, which must have `bytes` bytes.
+    pub fn storage(&mut self, key: &str, bytes: u64) -> Result<Vec<u8>, ArchiveError> {
+        self.member(&format!("data/{key}"), bytes, Some(bytes))
+    }
+
+    fn member(&mut self, name: &str, limit: u64, exactly: Option<u64>) -> Result<Vec<u8>, ArchiveError> {
+        let member = format!("{}{name}", self.prefix);
+        let entry = match self.zip.by_name(&member) {
+            Ok(entry) => entry,
+            Err(fault) => return Err(ArchiveError::Member { member, cause: fault.into() }),
+        };
+        let found = entry.size();
+        if found > limit || exactly.is_some_and(|exactly| exactly != found) {
+            let wanted = exactly.map_or_else(|| format!("at most {limit}"), |exactly| exactly.to_string());
+            return Err(ArchiveError::Length { member, found, wanted });
+        }
+        let mut bytes = Vec::new();
+        match entry.take(limit + 1).read_to_end(&mut bytes) {
+            Ok(read) if read as u64 == found => Ok(bytes),
+            Ok(read) => Err(ArchiveError::Length { member, found: read as u64, wanted: found.to_string() }),
+            Err(cause) => Err(ArchiveError::Member { member, cause }),
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! What a pickle says, as nodes that refer to each other.
+
+use super::Meaning;
+
+/// The number of a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Id(u32);
+
+impl Id {
+    /// There are never more nodes than a `u32` can count.
+    pub(super) const fn new(index: usize) -> Self {
+        Self(index as u32)
+    }
+
+    pub(super) const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A value.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Node {
+    None,
+    Bool(bool),
+    Int(i64),
+    /// An integer beyond 64 bits; nobody asks for its value.
+    Long,
+    Float(f64),
+    Text(String),
+    Bytes(Vec<u8>),
+    List(Vec<Id>),
+    Tuple(Vec<Id>),
+    Set(Vec<Id>),
+    Dict(Vec<(Id, Id)>),
+    /// A class or function, `name` with its module.
+    Name {
+        name: String,
+        meaning: Meaning,
+    },
+    /// What a call of `class` with `arguments` would give, and the `state` that it would be given.
+    Object {
+        class: String,
+        arguments: Vec<Id>,
+        state: Option<Id>,
+    },
+    /// What lies outside the pickle under this name.
+    Persistent(Id),
+}
+
+/// A pickle that was read.
+#[derive(Debug)]
+pub struct Pickled {
+    nodes: Vec<Node>,
+    root: Id,
+}
+
+impl Pickled {
+    pub(super) const fn new(nodes: Vec<Node>, root: Id) -> Self {
+        Self { nodes, root }
+    }
+
+    /// What was pickled.
+    pub const fn root(&self) -> Id {
+        self.root
+    }
+
+    /// A value.
+    pub fn node(&self, id: Id) -> &Node {
+        &self.nodes[id.index()]
+    }
+
+    /// The entries of a dictionary whose keys are texts.
+    pub fn entries(&self, id: Id) -> Option<impl Iterator<Item = (&str, Id)>> {
+        let Node::Dict(pairs) = self.node(id) else { return None };
+        Some(pairs.iter().filter_map(|(key, value)| Some((self.text(*key)?, *value))))
+    }
+
+    /// An entry of a dictionary, or a part of an object's state; the last of several.
+    pub fn field(&self, id: Id, name: &str) -> Option<Id> {
+        let dict = match self.node(id) {
+            Node::Object { state, .. } => (*state)?,
+            _ => id,
+        };
+        self.entries(dict)?.filter(|(key, _)| *key == name).last().map(|(_, value)| value)
+    }
+
+    /// A text.
+    pub fn text(&self, id: Id) -> Option<&str> {
+        match self.node(id) {
+            Node::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// A number of things.
+    pub fn count(&self, id: Id) -> Option<usize> {
+        match self.node(id) {
+            Node::Int(number) => usize::try_from(*number).ok(),
+            _ => None,
+        }
+    }
+
+    /// The items of a list or tuple.
+    pub fn items(&self, id: Id) -> Option<&[Id]> {
+        match self.node(id) {
+            Node::List(items) | Node::Tuple(items) => Some(items),
+            _ => None,
+        }
+    }
+}

@@ -1,5 +1,6 @@
 //! Importing: what somebody else made becomes a pack among the models, or a sentence that says why not.
 
+mod aizynth;
 mod layout;
 mod reinvent;
 
@@ -13,10 +14,14 @@ use crate::failure::Failure;
 /// What to import, and as what.
 #[derive(Debug)]
 pub struct Import {
-    /// A folder in our layout, or a prior of REINVENT.
+    /// A folder in our layout, a prior of REINVENT, or a policy of AiZynthFinder.
     pub source: PathBuf,
     /// The id it is to have; else its own.
     pub name: Option<ModelId>,
+    /// The templates of a policy.
+    pub templates: Option<PathBuf>,
+    /// Where to list the templates that cannot be used.
+    pub errors: Option<PathBuf>,
 }
 
 /// Imports a model; says what it was found to be.
@@ -25,9 +30,17 @@ pub struct Import {
 /// Fails, and leaves nothing behind, when the source cannot be read, the id is taken, or the pack would not be sound.
 pub fn import(models: &ModelsFolder, import: &Import) -> Result<Report, Failure> {
     let source = &import.source;
-    let draft = match Format::of(source)? {
+    let format = Format::of(source)?;
+    if import.templates.is_some() && format != Format::Onnx {
+        return Err(Failure::Usage(format!(
+            "--templates goes with a network in ONNX, which {} is not",
+            source.display()
+        )));
+    }
+    let draft = match format {
         Format::Folder => layout::import(models, import)?,
         Format::Zip => reinvent::import(models, import)?,
+        Format::Onnx => aizynth::import(models, import)?,
         Format::OldTorch => {
             return Err(anyhow!(
                 "{}: written by a torch before 1.6; if you trust it, rewrite it in Python with \
@@ -38,7 +51,7 @@ pub fn import(models: &ModelsFolder, import: &Import) -> Result<Report, Failure>
         }
         Format::Unknown => {
             return Err(anyhow!(
-                "{}: not a model that can be imported: neither a folder nor a file that torch.save wrote",
+                "{}: not a model that can be imported: neither a folder, nor a file that torch.save wrote, nor a network in ONNX",
                 source.display()
             )
             .into());
@@ -52,6 +65,7 @@ pub fn import(models: &ModelsFolder, import: &Import) -> Result<Report, Failure>
 enum Format {
     Folder,
     Zip,
+    Onnx,
     OldTorch,
     Unknown,
 }
@@ -66,6 +80,10 @@ impl Format {
             [b'P', b'K', 3, 4, ..] => Self::Zip,
             // The pickled number that torch began its files with.
             [0x80, 2, 0x8a, 10, 0x6c, 0xfc, 0x9c, 0x46, 0xf9, ..] => Self::OldTorch,
+            // Fields of a protobuf message: the version of ONNX, or the name of the producer. Keras' HDF5 is refused
+            // there, by what to do with it.
+            [0x08, 1..=0x7F, ..] | [0x12, ..] | [0x89, b'H', b'D', b'F', ..] => Self::Onnx,
+            _ if source.extension().is_some_and(|ending| ending == "onnx") => Self::Onnx,
             _ => Self::Unknown,
         })
     }

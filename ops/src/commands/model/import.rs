@@ -13,8 +13,8 @@ use crate::{
 
 /// Import a model; running samplers take it up by themselves.
 ///
-/// PATH is a folder in Retort's own layout, or a prior of REINVENT (.prior, .model), which is read without running
-/// anything in it. The model is checked first, and put in place whole or not at all.
+/// PATH is a folder in Retort's own layout; a prior of REINVENT (.prior, .model), which is read without running anything
+/// in it; or a policy of AiZynthFinder (.onnx), with its table in --templates. The model is checked first, and put in place whole or not at all.
 #[derive(Debug, Args)]
 pub struct Import {
     /// The folder or file.
@@ -23,12 +23,23 @@ pub struct Import {
     /// The id that it is to have: letters, digits and underscores [default: its own, or the file's name].
     #[arg(long, value_name = "ID")]
     name: Option<ModelId>,
+    /// The templates of a policy: a table with a column retro_template, a row for every output.
+    #[arg(long, value_name = "FILE.csv[.gz]")]
+    templates: Option<PathBuf>,
+    /// Write every template that cannot be used to FILE, with its line and the reason.
+    #[arg(long, value_name = "FILE", requires = "templates")]
+    errors: Option<PathBuf>,
 }
 
 impl Import {
     /// Runs the command; prints the id.
     pub fn run(self, models: &ModelsFolder) -> Result<(), Failure> {
-        let import = models::Import { source: self.path, name: self.name };
+        let import = models::Import {
+            source: self.path,
+            name: self.name,
+            templates: self.templates,
+            errors: self.errors,
+        };
 
         let report = models::import(models, &import)?;
 

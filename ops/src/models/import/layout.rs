@@ -26,6 +26,14 @@ const LONGEST: u32 = 128;
 /// Reads the folder into a draft.
 pub fn import(models: &ModelsFolder, import: &Import) -> Result<Draft, Failure> {
     let source = &import.source;
+    if let Some(network) = network_in(source) {
+        return Err(Failure::Usage(format!(
+            "{} has no config.json, so it is no pack; for a policy of AiZynthFinder name the network and its templates: \
+             retort model import {} --templates FILE.csv.gz --name ID",
+            source.display(),
+            source.join(network).display()
+        )));
+    }
     let config = read::json(&source.join("config.json")).map_err(anyhow::Error::from)?;
     let kind =
         pack::kind(&config).map_err(|fault| anyhow!("{}: {fault}", source.join("config.json").display()))?;
@@ -46,6 +54,13 @@ pub fn import(models: &ModelsFolder, import: &Import) -> Result<Draft, Failure> 
     }
     draft.write_json("metadata.json", &Value::Object(metadata))?;
     Ok(draft)
+}
+
+/// The name of a network in ONNX, in a folder that is no pack.
+fn network_in(source: &Path) -> Option<String> {
+    let files = Pack::open(source).files();
+    let is_pack = files.iter().any(|(name, _)| name == "config.json");
+    files.into_iter().map(|(name, _)| name).find(|name| !is_pack && name.ends_with(".onnx"))
 }
 
 /// `metadata.json`, or nothing where there is none.

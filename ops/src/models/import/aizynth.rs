@@ -1,0 +1,159 @@
+//! Importing AiZynthFinder's policy (Genheden et al., 2020): a network in ONNX and a table of templates.
+//!
+//! Row n of the table is output n of the network. A template that cannot be read keeps its row, so that the rows
+//! after it keep theirs, and is never used.
+
+mod graph;
+mod network;
+mod table;
+
+use std::{
+    fs,
+    io::Write as _,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context as _, anyhow};
+use flate2::{Compression, write::GzEncoder};
+use serde_json::{Value, json};
+
+use super::Import;
+use crate::{
+    failure::Failure,
+    models::{
+        ModelsFolder,
+        card::{self, Card},
+        folder::Draft,
+        pack, read,
+        weights::{self, Tensor},
+    },
+    terminal,
+};
+use network::{INPUTS, Policy};
+use table::Table;
+
+/// Rows that are named on the terminal; all of them go to the file of errors.
+const NAMED: usize = 10;
+
+/// Reads network and table into a draft.
+pub fn import(models: &ModelsFolder, import: &Import) -> Result<Draft, Failure> {
+    let Some(templates) = &import.templates else {
+        return Err(Failure::Usage(format!(
+            "{} is a network that ranks templates; name their table with --templates FILE",
+            import.source.display()
+        )));
+    };
+    let draft = models.begin(super::id_or_stem(import)?)?;
+    let bytes = read::bytes(&import.source, read::LARGE).map_err(anyhow::Error::from)?;
+    let policy = Policy::read(&bytes).with_context(|| import.source.display().to_string())?;
+    drop(bytes);
+    let table = Table::read(templates).with_context(|| templates.display().to_string())?;
+    if table.rows.len() != policy.outputs {
+        return Err(anyhow!(
+            "{} has {} templates, but {} has {} outputs: they do not belong together",
+            templates.display(),
+            table.rows.len(),
+            import.source.display(),
+            policy.outputs
+        )
+        .into());
+    }
+    report(&table, templates, import.errors.as_deref())?;
+    write(&policy, &table, [&import.source, templates], &draft)?;
+    Ok(draft)
+}
+
+/// Names the rows that cannot be used.
+fn report(table: &Table, templates: &Path, errors: Option<&Path>) -> Result<(), Failure> {
+    let faults: Vec<(u64, &str)> =
+        table.rows.iter().filter_map(|row| Some((row.line, row.fault.as_deref()?))).collect();
+    for (line, fault) in faults.iter().take(if errors.is_some() { 0 } else { NAMED }) {
+        terminal::note(&format!("{}, line {line}: {fault}", templates.display()));
+    }
+    if !faults.is_empty() {
+        terminal::note(&format!(
+            "{} of {} templates cannot be read and are switched off{}",
+            faults.len(),
+            table.rows.len(),
+            if errors.is_none() && faults.len() > NAMED { "; --errors FILE lists them all" } else { "" }
+        ));
+    }
+    let repeated = table.repeated();
+    if repeated > 0 {
+        terminal::note(&format!(
+            "{repeated} rows have the template of an earlier row; the network ranks both"
+        ));
+    }
+    if let Some(file) = errors {
+        let lines: String = faults.iter().map(|(line, fault)| format!("{line}\t{fault}\n")).collect();
+        fs::write(file, format!("line\tfault\n{lines}"))
+            .with_context(|| format!("writing {}", file.display()))?;
+    }
+    Ok(())
+}
+
+fn write(
+    policy: &Policy,
+    table: &Table,
+    [network, templates]: [&PathBuf; 2],
+    draft: &Draft,
+) -> Result<(), Failure> {
+    let name = |file: &Path| file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let usable = table.rows.iter().filter(|row| row.fault.is_none()).count();
+    let architecture = format!(
+        "Morgan r2 {INPUTS} -> {} {} -> {} templates",
+        policy.hidden,
+        policy.activation.to_uppercase(),
+        policy.outputs
+    );
+    let metadata = card::metadata(
+        draft.id(),
+        &Card {
+            description: &format!(
+                "Templates and policy of AiZynthFinder's kind, imported from {}",
+                name(network)
+            ),
+            architecture: &architecture,
+            training_data: "not stated in its files",
+        },
+    );
+    let history = [
+        format!("network: {}", name(network)),
+        format!("templates: {}, {usable} of {} can be used", name(templates), table.rows.len()),
+    ];
+    let config = json!({
+        "model_type": pack::TEMPLATES,
+        "fingerprint": format!("morgan_r2_{INPUTS}"),
+        "hidden_size": policy.hidden,
+        "n_templates": policy.outputs,
+    });
+    let tensor = |name: &str, shape: &[usize], numbers: &[f32]| Tensor {
+        name: name.to_owned(),
+        shape: shape.to_vec(),
+        numbers: numbers.to_vec(),
+    };
+    let tensors = [
+        tensor("layer1.weight", &[policy.hidden, INPUTS], &policy.weight1),
+        tensor("layer1.bias", &[policy.hidden], &policy.bias1),
+        tensor("layer2.weight", &[policy.outputs, policy.hidden], &policy.weight2),
+        tensor("layer2.bias", &[policy.outputs], &policy.bias2),
+    ];
+    draft.write("policy.safetensors", &weights::file(&tensors, &[("activation", policy.activation)])?)?;
+    draft.write("templates.csv.gz", &packed(table).context("writing templates.csv.gz")?)?;
+    draft.write_json("config.json", &config)?;
+    draft.write("README.md", card::readme(&metadata, &history).as_bytes())?;
+    draft.write_json("metadata.json", &Value::Object(metadata))
+}
+
+/// The table as the search engine reads it.
+fn packed(table: &Table) -> anyhow::Result<Vec<u8>> {
+    let mut csv = csv::WriterBuilder::new().delimiter(b'\t').from_writer(Vec::new());
+    csv.write_record(["", "retro_template", "template_hash", "library_occurrence", "library_index"])?;
+    for (number, row) in table.rows.iter().enumerate() {
+        let number = number.to_string();
+        csv.write_record([&number, &row.template, &row.hash, &row.occurrence.to_string(), &number])?;
+    }
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
+    gzip.write_all(&csv.into_inner()?)?;
+    Ok(gzip.finish()?)
+}

@@ -1,0 +1,76 @@
+//! The parts of an ONNX file that a policy needs (`onnx.proto`), decoded by prost: field numbers are the format.
+
+use prost::Message;
+
+/// A file.
+#[derive(Clone, PartialEq, Message)]
+pub struct Model {
+    #[prost(message, optional, tag = "7")]
+    pub graph: Option<Graph>,
+}
+
+/// A network.
+#[derive(Clone, PartialEq, Message)]
+pub struct Graph {
+    #[prost(message, repeated, tag = "1")]
+    pub nodes: Vec<Node>,
+    #[prost(message, repeated, tag = "5")]
+    pub initializers: Vec<TensorProto>,
+    #[prost(message, repeated, tag = "11")]
+    pub inputs: Vec<ValueInfo>,
+    #[prost(message, repeated, tag = "12")]
+    pub outputs: Vec<ValueInfo>,
+}
+
+/// An operation.
+#[derive(Clone, PartialEq, Message)]
+pub struct Node {
+    #[prost(string, repeated, tag = "1")]
+    pub inputs: Vec<String>,
+    #[prost(string, repeated, tag = "2")]
+    pub outputs: Vec<String>,
+    #[prost(string, tag = "3")]
+    pub name: String,
+    #[prost(string, tag = "4")]
+    pub op_type: String,
+    #[prost(message, repeated, tag = "5")]
+    pub attributes: Vec<Attribute>,
+}
+
+/// A setting of an operation.
+#[derive(Clone, PartialEq, Message)]
+pub struct Attribute {
+    #[prost(string, tag = "1")]
+    pub name: String,
+    #[prost(float, tag = "2")]
+    pub f: f32,
+    #[prost(int64, tag = "3")]
+    pub i: i64,
+    #[prost(message, optional, tag = "5")]
+    pub t: Option<TensorProto>,
+}
+
+/// Numbers.
+#[derive(Clone, PartialEq, Message)]
+pub struct TensorProto {
+    #[prost(int64, repeated, tag = "1")]
+    pub dims: Vec<i64>,
+    #[prost(int32, tag = "2")]
+    pub data_type: i32,
+    #[prost(float, repeated, tag = "4")]
+    pub float_data: Vec<f32>,
+    #[prost(string, tag = "8")]
+    pub name: String,
+    #[prost(bytes = "vec", tag = "9")]
+    pub raw_data: Vec<u8>,
+    /// 1: the numbers are in another file.
+    #[prost(int32, tag = "14")]
+    pub data_location: i32,
+}
+
+/// An input or output.
+#[derive(Clone, PartialEq, Message)]
+pub struct ValueInfo {
+    #[prost(string, tag = "1")]
+    pub name: String,
+}

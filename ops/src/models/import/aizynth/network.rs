@@ -1,0 +1,340 @@
+//! The policy network in an ONNX file: fingerprint, dense layer, ELU or ReLU, dense layer, softmax.
+//!
+//! The graph is followed from its input, one operation after the other, whoever exported it: Keras by tf2onnx (`MatMul`
+//! and `Add`), PyTorch (`Gemm`). Anything that the search engine would not compute is refused by its name.
+
+use std::collections::HashMap;
+
+use half::{bf16, f16};
+use prost::Message as _;
+
+use super::graph::{Graph, Model, Node, TensorProto};
+
+/// Bits of the fingerprint that the search engine makes.
+pub const INPUTS: usize = 2048;
+/// Most hidden units that it computes with.
+const MOST_HIDDEN: usize = 4096;
+/// Most templates of a network: twenty times what is usual.
+const MOST_OUTPUTS: usize = 1 << 20;
+
+/// Two dense layers.
+#[derive(Debug, PartialEq)]
+pub struct Policy {
+    /// Units between the layers.
+    pub hidden: usize,
+    /// Templates.
+    pub outputs: usize,
+    /// `[hidden, 2048]`.
+    pub weight1: Vec<f32>,
+    /// `[hidden]`.
+    pub bias1: Vec<f32>,
+    /// `[outputs, hidden]`.
+    pub weight2: Vec<f32>,
+    /// `[outputs]`.
+    pub bias2: Vec<f32>,
+    /// `elu` or `relu`.
+    pub activation: &'static str,
+}
+
+/// Why a file is no policy.
+#[derive(Debug, PartialEq, thiserror::Error)]
+pub enum NetworkError {
+    /// It is truncated, or no ONNX.
+    #[error("not a readable ONNX file: {0}")]
+    Onnx(String),
+    /// It is Keras' own format, or the old one of PyTorch users.
+    #[error(
+        "an HDF5 file; convert it in Python with `python -m tf2onnx.convert --keras FILE --output policy.onnx`, or \
+         take the .onnx that AiZynthFinder publishes beside it"
+    )]
+    Hdf5,
+    /// It has another number of inputs than one.
+    #[error("{0} inputs, wanted one, the fingerprint; a filter policy cannot be imported")]
+    Inputs(usize),
+    /// An operation is not one of a policy.
+    #[error("node `{node}`: `{operation}` {fault}")]
+    Node {
+        /// Its name, or that of its output.
+        node: String,
+        /// What it does.
+        operation: String,
+        /// Why that is wrong.
+        fault: String,
+    },
+    /// A tensor cannot be used.
+    #[error("tensor `{tensor}`: {fault}")]
+    Tensor {
+        /// Its name.
+        tensor: String,
+        /// What is wrong.
+        fault: String,
+    },
+    /// The layers are not those of a policy.
+    #[error("the network is {0}; wanted two dense layers with ELU or ReLU between")]
+    Layers(String),
+    /// A size is beyond what the search engine computes with.
+    #[error("{found} {what}, wanted {wanted}")]
+    Size {
+        /// Of what.
+        what: &'static str,
+        /// How many there are.
+        found: usize,
+        /// How many there may be.
+        wanted: String,
+    },
+}
+
+/// What an operation does to the numbers that pass through.
+#[derive(Debug)]
+enum Layer<'a> {
+    Dense(Dense<'a>),
+    Activation(&'static str),
+    Softmax,
+}
+
+/// Weights and bias as they lie in the file.
+#[derive(Debug)]
+struct Dense<'a> {
+    weight: &'a TensorProto,
+    order: Order,
+    bias: Option<&'a TensorProto>,
+    inputs: usize,
+    outputs: usize,
+}
+
+/// Which dimension of a weight matrix is the layer's output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Order {
+    First,
+    Last,
+}
+
+impl Policy {
+    /// Reads an ONNX file.
+    pub fn read(bytes: &[u8]) -> Result<Self, NetworkError> {
+        if bytes.starts_with(b"\x89HDF") {
+            return Err(NetworkError::Hdf5);
+        }
+        let model = Model::decode(bytes).map_err(|fault| NetworkError::Onnx(fault.to_string()))?;
+        let graph = model.graph.ok_or_else(|| NetworkError::Onnx("it has no graph".to_owned()))?;
+        let layers = Walk::new(&graph).layers()?;
+        let said = || NetworkError::Layers(describe(&layers));
+        let (first, activation, second) = match &layers[..] {
+            [Layer::Dense(first), Layer::Activation(activation), Layer::Dense(second)]
+            | [Layer::Dense(first), Layer::Activation(activation), Layer::Dense(second), Layer::Softmax] => {
+                (first, activation, second)
+            }
+            _ => return Err(said()),
+        };
+        let size = |what, found: usize, holds: bool, wanted: String| {
+            if holds { Ok(()) } else { Err(NetworkError::Size { what, found, wanted }) }
+        };
+        let bits = format!("{INPUTS}, the fingerprint that the search engine makes");
+        size("inputs", first.inputs, first.inputs == INPUTS, bits)?;
+        let hidden = first.outputs;
+        size("hidden units", hidden, (1..=MOST_HIDDEN).contains(&hidden), format!("1 to {MOST_HIDDEN}"))?;
+        let outputs = second.outputs;
+        size("outputs", outputs, (1..=MOST_OUTPUTS).contains(&outputs), format!("1 to {MOST_OUTPUTS}"))?;
+        size("inputs of the second layer", second.inputs, second.inputs == hidden, hidden.to_string())?;
+        Ok(Self {
+            hidden,
+            outputs,
+            weight1: first.weights()?,
+            bias1: first.biases()?,
+            weight2: second.weights()?,
+            bias2: second.biases()?,
+            activation,
+        })
+    }
+}
+
+/// The way from the input of a graph to its end.
+struct Walk<'a> {
+    graph: &'a Graph,
+    constants: HashMap<&'a str, &'a TensorProto>,
+}
+
+impl<'a> Walk<'a> {
+    fn new(graph: &'a Graph) -> Self {
+        let initializers = graph.initializers.iter().map(|tensor| (tensor.name.as_str(), tensor));
+        let nodes = graph.nodes.iter().filter(|node| node.op_type == "Constant").filter_map(|node| {
+            let value = node.attributes.iter().find(|attribute| attribute.name == "value")?;
+            Some((node.outputs.first()?.as_str(), value.t.as_ref()?))
+        });
+        Self { graph, constants: initializers.chain(nodes).collect() }
+    }
+
+    fn layers(&self) -> Result<Vec<Layer<'a>>, NetworkError> {
+        let inputs: Vec<&str> = self.graph.inputs.iter().map(|input| input.name.as_str()).collect();
+        // Old files list their weights among the inputs.
+        let data: Vec<&str> = inputs.into_iter().filter(|name| !self.constants.contains_key(name)).collect();
+        let [mut at] = data[..] else { return Err(NetworkError::Inputs(data.len())) };
+        let mut layers = Vec::new();
+        // A chain has no more links than the graph has nodes; a circle would.
+        for _ in 0..self.graph.nodes.len() {
+            let users: Vec<&Node> =
+                self.graph.nodes.iter().filter(|node| node.inputs.iter().any(|input| input == at)).collect();
+            let node = match users[..] {
+                [] => break,
+                [node] => node,
+                [_, second, ..] => return Err(fault(second, "is a second use of what came before it")),
+            };
+            self.take(node, at, &mut layers)?;
+            at = node.outputs.first().ok_or_else(|| fault(node, "has no output"))?;
+        }
+        if self.graph.outputs.iter().all(|output| output.name != at) {
+            let tensor = at.to_owned();
+            return Err(NetworkError::Tensor {
+                tensor,
+                fault: "the way ends here, and it is no output".to_owned(),
+            });
+        }
+        Ok(layers)
+    }
+
+    /// Adds what `node` does with the numbers called `data`.
+    fn take(&self, node: &'a Node, data: &str, layers: &mut Vec<Layer<'a>>) -> Result<(), NetworkError> {
+        let number = |name: &str, default: f32| {
+            node.attributes.iter().find(|attribute| attribute.name == name).map_or(default, |found| found.f)
+        };
+        let whole = |name: &str| {
+            node.attributes.iter().find(|attribute| attribute.name == name).map_or(0, |found| found.i)
+        };
+        if matches!(layers.last(), Some(Layer::Softmax)) {
+            return Err(fault(node, "follows the softmax"));
+        }
+        match node.op_type.as_str() {
+            "Identity" | "Dropout" | "Flatten" | "Cast" => {}
+            "MatMul" => layers.push(Layer::Dense(self.dense(node, data, Order::Last)?)),
+            "Gemm" => {
+                if number("alpha", 1.0) != 1.0 || number("beta", 1.0) != 1.0 || whole("transA") != 0 {
+                    return Err(fault(node, "has an `alpha`, `beta` or `transA` of its own"));
+                }
+                let order = if whole("transB") == 0 { Order::Last } else { Order::First };
+                let mut dense = self.dense(node, data, order)?;
+                if let Some(bias) = node.inputs.get(2).filter(|name| !name.is_empty()) {
+                    dense.bias = Some(self.constant(node, bias)?);
+                }
+                layers.push(Layer::Dense(dense));
+            }
+            "Add" => {
+                let other = node.inputs.iter().find(|input| *input != data);
+                let bias =
+                    self.constant(node, other.ok_or_else(|| fault(node, "adds a thing to itself"))?)?;
+                match layers.last_mut() {
+                    Some(Layer::Dense(dense)) if dense.bias.is_none() => dense.bias = Some(bias),
+                    _ => return Err(fault(node, "adds to what is no dense layer")),
+                }
+            }
+            "Elu" if number("alpha", 1.0) != 1.0 => return Err(fault(node, "has an `alpha` other than 1")),
+            "Elu" => layers.push(Layer::Activation("elu")),
+            "Relu" => layers.push(Layer::Activation("relu")),
+            "Softmax" | "LogSoftmax" => layers.push(Layer::Softmax),
+            _ => return Err(fault(node, "is no operation of a policy of two dense layers")),
+        }
+        Ok(())
+    }
+
+    fn dense(&self, node: &'a Node, data: &str, order: Order) -> Result<Dense<'a>, NetworkError> {
+        let [first, name, ..] = &node.inputs[..] else { return Err(fault(node, "has no weights")) };
+        if first != data {
+            return Err(fault(node, "multiplies from the wrong side"));
+        }
+        let weight = self.constant(node, name)?;
+        let sizes: Option<Vec<usize>> = weight.dims.iter().map(|size| usize::try_from(*size).ok()).collect();
+        match (sizes.as_deref(), order) {
+            (Some(&[inputs, outputs]), Order::Last) | (Some(&[outputs, inputs]), Order::First) => {
+                Ok(Dense { weight, order, bias: None, inputs, outputs })
+            }
+            _ => Err(unusable(weight, format!("is {:?}, wanted two dimensions", weight.dims))),
+        }
+    }
+
+    fn constant(&self, node: &Node, name: &str) -> Result<&'a TensorProto, NetworkError> {
+        let constant = self.constants.get(name).copied();
+        constant.ok_or_else(|| fault(node, &format!("uses `{name}`, which is no constant of the file")))
+    }
+}
+
+impl Dense<'_> {
+    /// `[outputs, inputs]`.
+    fn weights(&self) -> Result<Vec<f32>, NetworkError> {
+        let numbers = numbers(self.weight, self.inputs.checked_mul(self.outputs))?;
+        if self.order == Order::First {
+            return Ok(numbers);
+        }
+        let mut turned = vec![0.0; numbers.len()];
+        for (input, row) in numbers.chunks_exact(self.outputs).enumerate() {
+            for (output, weight) in row.iter().enumerate() {
+                turned[output * self.inputs + input] = *weight;
+            }
+        }
+        Ok(turned)
+    }
+
+    /// `[outputs]`: zeros where the file has none.
+    fn biases(&self) -> Result<Vec<f32>, NetworkError> {
+        self.bias.map_or_else(|| Ok(vec![0.0; self.outputs]), |bias| numbers(bias, Some(self.outputs)))
+    }
+}
+
+/// The numbers of a tensor, which has to have `wanted` of them.
+fn numbers(tensor: &TensorProto, wanted: Option<usize>) -> Result<Vec<f32>, NetworkError> {
+    if tensor.data_location == 1 {
+        return Err(unusable(
+            tensor,
+            "its numbers are in another file; save the model in one file".to_owned(),
+        ));
+    }
+    let raw = &tensor.raw_data[..];
+    let (numbers, size): (Vec<f32>, usize) = match tensor.data_type {
+        1 if raw.is_empty() => (tensor.float_data.clone(), 0),
+        1 => (each(raw, f32::from_le_bytes), 4),
+        10 => (each(raw, |word| f16::from_le_bytes(word).to_f32()), 2),
+        11 => (each(raw, |word| f64::from_le_bytes(word) as f32), 8),
+        16 => (each(raw, |word| bf16::from_le_bytes(word).to_f32()), 2),
+        other => {
+            return Err(unusable(tensor, format!("holds numbers of type {other}, wanted floating point")));
+        }
+    };
+    let whole = size == 0 || raw.len().is_multiple_of(size);
+    if !whole || Some(numbers.len()) != wanted {
+        return Err(unusable(
+            tensor,
+            format!("holds {} numbers, wanted {}", numbers.len(), wanted.unwrap_or(usize::MAX)),
+        ));
+    }
+    Ok(numbers)
+}
+
+/// Every `N` bytes as a number.
+fn each<const N: usize>(bytes: &[u8], number: impl Fn([u8; N]) -> f32) -> Vec<f32> {
+    bytes.as_chunks().0.iter().map(|chunk| number(*chunk)).collect()
+}
+
+/// The layers in words.
+fn describe(layers: &[Layer<'_>]) -> String {
+    let words = layers.iter().map(|layer| match layer {
+        Layer::Dense(dense) => format!("dense {} -> {}", dense.inputs, dense.outputs),
+        Layer::Activation(name) => name.to_uppercase(),
+        Layer::Softmax => "softmax".to_owned(),
+    });
+    let words = words.collect::<Vec<_>>().join(", ");
+    if words.is_empty() { "empty".to_owned() } else { words }
+}
+
+fn fault(node: &Node, fault: &str) -> NetworkError {
+    let output = || node.outputs.first().cloned().unwrap_or_default();
+    NetworkError::Node {
+        node: if node.name.is_empty() { output() } else { node.name.clone() },
+        operation: node.op_type.clone(),
+        fault: fault.to_owned(),
+    }
+}
+
+fn unusable(tensor: &TensorProto, fault: String) -> NetworkError {
+    NetworkError::Tensor { tensor: tensor.name.clone(), fault }
+}
+
+#[cfg(test)]
+mod tests;

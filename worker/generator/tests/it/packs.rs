@@ -217,3 +217,31 @@ fn half_precision_weights_load() {
 
     ModelPack::load(pack.path()).unwrap();
 }
+
+proptest::proptest! {
+    #![proptest_config(proptest::test_runner::Config::with_cases(400))]
+
+    #[test]
+    fn no_bytes_in_a_pack_make_loading_panic(
+        file in 0..FILES.len(),
+        changes in proptest::collection::vec((proptest::prelude::any::<proptest::sample::Index>(), 0_u8..), 1..5),
+        cut in proptest::option::weighted(0.2, proptest::prelude::any::<proptest::sample::Index>()),
+    ) {
+        let pack = toy::random();
+        let path = pack.path().join(FILES[file]);
+        let mut bytes = fs::read(&path).unwrap();
+        // The weights' numbers may be anything; what names them comes first.
+        let front = bytes.len().min(1500);
+        for (at, byte) in changes {
+            bytes[at.index(front)] = byte;
+        }
+        if let Some(cut) = cut {
+            bytes.truncate(cut.index(bytes.len()));
+        }
+        fs::write(&path, bytes).unwrap();
+
+        for fault in ModelPack::faults(pack.path()) {
+            proptest::prop_assert!(fault.to_string().contains(&pack.path().display().to_string()));
+        }
+    }
+}

@@ -115,10 +115,8 @@ fn what_the_engine_would_not_compute_is_refused_by_its_name() {
             fault(|graph| graph.nodes[2] = with(graph.nodes[2].clone(), "alpha", 0.5, 0)),
             "`alpha` other than 1",
         ),
-        (
-            fault(|graph| drop(graph.nodes.remove(2))),
-            "node `MatMul_d`: `MatMul` multiplies from the wrong side",
-        ),
+        (fault(|graph| drop(graph.nodes.remove(2))), "tensor `b`: the way ends here"),
+        (fault(|graph| graph.nodes[3].inputs.reverse()), "`MatMul` multiplies from the wrong side"),
         (fault(|graph| graph.nodes.truncate(3)), "tensor `c`: the way ends here"),
         (
             fault(|graph| (graph.nodes.truncate(3), graph.outputs = vec![value("c")]).1),

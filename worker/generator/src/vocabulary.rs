@@ -5,6 +5,7 @@
 
 use std::{collections::HashMap, path::PathBuf};
 
+use serde_json::Value;
 use tokenizers::Tokenizer;
 
 use crate::{PackError, pack, pack::Config};
@@ -21,7 +22,7 @@ pub(crate) struct Vocabulary {
 impl Vocabulary {
     pub(crate) fn load(file: PathBuf, config: &Config) -> Result<Self, PackError> {
         let fault = |reason: String| PackError::Tokenizer { file: file.clone(), reason };
-        let tokenizer = Tokenizer::from_bytes(pack::bytes(&file)?).map_err(|e| fault(e.to_string()))?;
+        let tokenizer = decoder(&pack::bytes(&file)?).map_err(&fault)?;
         let tokens = tokenizer.get_vocab(true);
         if tokens.len() != config.vocab_size {
             return Err(PackError::VocabularySize { file, found: tokens.len(), wanted: config.vocab_size });
@@ -105,4 +106,16 @@ impl Vocabulary {
     fn is_special(&self, id: u32) -> bool {
         [Some(self.bos), Some(self.eos), self.pad].contains(&Some(id))
     }
+}
+
+/// The part of a tokenizer that decodes. How it cuts text does not matter here, is often a regular expression, and some
+/// of its faults would be panics of the library, as would be those of the JSON itself.
+fn decoder(bytes: &[u8]) -> Result<Tokenizer, String> {
+    let mut json: Value = serde_json::from_slice(bytes).map_err(|e| e.to_string())?;
+    if let Some(parts) = json.as_object_mut() {
+        for part in ["normalizer", "pre_tokenizer", "post_processor"] {
+            parts.insert(part.to_owned(), Value::Null);
+        }
+    }
+    Tokenizer::from_bytes(json.to_string()).map_err(|e| e.to_string())
 }

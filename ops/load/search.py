@@ -1,16 +1,18 @@
 """Measures the tree search against its peers: the same templates, network, stock, targets and clock for every engine.
 
-    ./ops/bench search --kit KIT [--targets N] [--limit SECONDS] [--engines retort,aizynth-mcts,…]
+    ./ops/bench search --kit KIT [--set NAME=TARGETS.csv …] [--targets N] [--limit SECONDS] [--engines retort,aizynth-mcts,…]
 
-KIT is the folder of the benchmark kit; its run_*.py drive the peers, each in a virtual environment of its own, which is made at
-the first run in the user's cache folder. All engines count CPU seconds of one thread and stop at the first route. One JSON
-object an engine goes to standard output, the table to standard error.
+Targets are the kit's, or those of the files named by --set, each a set of its own (column `smiles`; N of a set are picked at
+random, always the same). KIT is the folder of the benchmark kit; its run_*.py drive the peers, each in a virtual environment of its own, which is made at
+the first run in the user's cache folder. All engines count CPU seconds of one thread and stop at the first route; renkin has
+rules of its own and no network. One JSON object an engine goes to standard output, the table to standard error.
 """
 
 import argparse
 import csv
 import json
 import os
+import random
 import statistics
 import subprocess
 import sys
@@ -20,8 +22,18 @@ from pathlib import Path
 PACKAGES = {
     "aizynth": ["aizynthfinder==4.4.1", "pyarrow<20"],
     "syntheseus": ["syntheseus==0.9.0", "onnxruntime", "rdchiral", "rdkit==2023.9.6", "numpy<2"],
+    "renkin": ["renkin==1.0.15"],
 }
-ENGINES = ["retort", "retort-shipped", "aizynth-mcts", "aizynth-retrostar", "syntheseus-retrostar", "syntheseus-mcts"]
+ENGINES = [
+    "retort",
+    "retort-shipped",
+    "aizynth-mcts",
+    "aizynth-retrostar",
+    "syntheseus-retrostar",
+    "syntheseus-mcts",
+    "renkin-default",
+    "renkin-kit",
+]
 ROOT = Path(__file__).resolve().parents[2]
 
 # Time to the first route (None: unsolved), whole time, expansions, template applications, by target.
@@ -40,8 +52,27 @@ def environment(peer: str) -> Path:
     return python
 
 
+def run_renkin(mode: str, kit: Path, targets: Path, limit: float) -> tuple[list[Row], float]:
+    """renkin says when it had its first route in milliseconds of wall time, which on a free core are those of the CPU."""
+    with tempfile.NamedTemporaryFile(suffix=".csv") as out:
+        command = [environment("renkin"), kit / "run_renkin.py", targets, out.name, "--limit", str(round(limit)), "--mode", mode]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        with open(out.name, newline="") as file:
+            read = [row for row in csv.DictReader(file) if row["solved"] in ("0", "1")]
+    rows = []
+    for row in read:
+        try:
+            first = float(row["first_ms"]) / 1000 if row["solved"] == "1" else None
+        except ValueError:
+            first = float(row["cpu_total"])
+        rows.append((first, float(row["cpu_total"]), int(row["expansions"] or 0), 0))
+    return rows, max((float(row["max_rss_mb"]) for row in read), default=0.0)
+
+
 def run_peer(engine: str, kit: Path, targets: Path, limit: float) -> tuple[list[Row], float]:
     peer, algorithm = engine.split("-")
+    if peer == "renkin":
+        return run_renkin(algorithm, kit, targets, limit)
     with tempfile.NamedTemporaryFile(suffix=".csv") as out:
         script = kit / f"run_{peer}.py"
         command = [environment(peer), script, algorithm, targets, out.name, "--limit", str(limit), "--clock", "cpu"]
@@ -75,12 +106,13 @@ def run_ours(model: Path, kit: Path, targets: Path, limit: float) -> tuple[list[
     return rows, usage.ru_maxrss / 1024
 
 
-def figures(engine: str, rows: list[Row], rss: float) -> dict[str, object]:
+def figures(name: str, engine: str, rows: list[Row], rss: float) -> dict[str, object]:
     firsts = sorted(first for first, *_ in rows if first is not None)
     cpu = sum(total for _, total, *_ in rows) or 1.0
     within = {f"solved_{seconds}_s": sum(first <= seconds for first in firsts) for seconds in (1, 4, 10)}
     return {
         "engine": engine,
+        "set": name,
         "targets": len(rows),
         **within,
         "first_route_median_s": round(statistics.median(firsts), 4) if firsts else None,
@@ -94,28 +126,42 @@ def figures(engine: str, rows: list[Row], rss: float) -> dict[str, object]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kit", type=Path, required=True)
-    parser.add_argument("--targets", type=int, default=50, metavar="N", help="how many of the kit's targets")
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=FILE", help="a further set of targets")
+    parser.add_argument("--targets", type=int, default=50, metavar="N", help="how many targets of each set")
     parser.add_argument("--limit", type=float, default=10.0, metavar="SECONDS")
     parser.add_argument("--engines", type=lambda text: text.split(","), default=ENGINES)
     arguments = parser.parse_args()
     if unknown := set(arguments.engines) - set(ENGINES):
         parser.error(f"no such engine: {', '.join(sorted(unknown))}; there are {', '.join(ENGINES)}")
 
+    if faulty := [text for text in arguments.set if "=" not in text]:
+        parser.error(f"--set {faulty[0]}: expected NAME=FILE")
+    sets = [text.split("=", 1) for text in arguments.set] or [["kit", arguments.kit / "targets_public.csv"]]
     results = []
     with tempfile.TemporaryDirectory() as folder:
         targets = Path(folder) / "targets.csv"
-        with (arguments.kit / "targets_public.csv").open() as whole:
-            targets.write_text("".join(line for _, line in zip(range(arguments.targets + 1), whole)))
-        for engine in arguments.engines:
-            if engine.startswith("retort"):
-                shipped = engine == "retort-shipped"
-                model = ROOT / "worker" / "models" / "uspto_retro" if shipped else arguments.kit
-                rows, rss = run_ours(model, arguments.kit, targets, arguments.limit)
-            else:
-                rows, rss = run_peer(engine, arguments.kit, targets, arguments.limit)
-            results.append(figures(engine, rows, rss))
-            print(json.dumps(results[-1]), flush=True)
+        for name, path in sets:
+            pick(Path(path), arguments.targets, targets)
+            for engine in arguments.engines:
+                if engine.startswith("retort"):
+                    shipped = engine == "retort-shipped"
+                    model = ROOT / "worker" / "models" / "uspto_retro" if shipped else arguments.kit
+                    rows, rss = run_ours(model, arguments.kit, targets, arguments.limit)
+                else:
+                    rows, rss = run_peer(engine, arguments.kit, targets, arguments.limit)
+                results.append(figures(name, engine, rows, rss))
+                print(json.dumps(results[-1]), flush=True)
     table(results)
+
+
+def pick(path: Path, count: int, out: Path) -> None:
+    """Writes the first `count` targets of the kit's file, which is mixed, or as many at random of any other."""
+    with path.open(newline="") as file:
+        smiles = [row["smiles"] for row in csv.DictReader(file)]
+    if path.name != "targets_public.csv" and count < len(smiles):
+        smiles = random.Random(0).sample(smiles, count)
+    with out.open("w", newline="") as file:
+        csv.writer(file).writerows([["target_id", "smiles"], *enumerate(smiles[:count])])
 
 
 def table(results: list[dict[str, object]]) -> None:

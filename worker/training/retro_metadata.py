@@ -1,4 +1,4 @@
-"""Writes metadata.json of the retrosynthesis pack from the figures of the other scripts."""
+"""Writes metadata.json of the retrosynthesis pack from the figures of the other scripts, and the filter's threshold."""
 
 import argparse
 import datetime
@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 from pack import write_json
+from safetensors.numpy import load_file, save_file
 
 import prepare_templates
 
@@ -30,6 +31,9 @@ def main() -> None:
     explained = sum(bool(row[3]) for row in train)
     feasibility = json.loads(args.feasibility.read_text(encoding="utf-8"))
     rejection = next(row for row in feasibility["test"]["rejection"] if row["recorded_lost"] == args.recorded_lost)
+    # The search reads the threshold where it reads the weights.
+    weights = args.pack / "feasibility.safetensors"
+    save_file(load_file(weights), weights, metadata={"threshold": str(rejection["threshold"])})
     policy = json.loads(args.policy.read_text(encoding="utf-8"))
     write_json(
         args.pack / "metadata.json",

@@ -1,15 +1,23 @@
 //! Substructure patterns.
 
+use std::ops::ControlFlow;
+
 use chematic::smarts::{self, MatchConfig, QueryMolecule};
 
 use crate::error::TemplateError;
 use crate::molecule::Molecule;
+use crate::prepared::PreparedMolecule;
+use crate::template::{Query, matches};
 
 /// Longest SMARTS taken, in bytes.
 const MAX_BYTES: usize = 4000;
 
 /// A SMARTS pattern, matched as RDKit matches it.
-pub struct Pattern(QueryMolecule);
+pub struct Pattern {
+    query: QueryMolecule,
+    /// The same as masks, where they say all of it.
+    masks: Option<Query>,
+}
 
 impl Pattern {
     /// Parses a SMARTS pattern.
@@ -20,14 +28,34 @@ impl Pattern {
         if smarts.len() > MAX_BYTES {
             return Err(TemplateError::TooLong { bytes: smarts.len(), limit: MAX_BYTES });
         }
-        smarts::parse_smarts(smarts)
-            .map(Self)
-            .map_err(|error| TemplateError::Smarts { smarts: smarts.to_owned(), reason: error.to_string() })
+        let query = smarts::parse_smarts(smarts).map_err(|error| TemplateError::Smarts {
+            smarts: smarts.to_owned(),
+            reason: error.to_string(),
+        })?;
+        let masks = Query::new(&query).filter(|masks| masks.exact);
+        Ok(Self { query, masks })
     }
 
     /// Whether the pattern occurs in the molecule.
     #[must_use]
     pub fn matches(&self, molecule: &Molecule) -> bool {
-        smarts::has_match_perceived(&self.0, molecule.graph(), &MatchConfig::default())
+        smarts::has_match_perceived(&self.query, molecule.graph(), &MatchConfig::default())
+    }
+
+    /// The atoms that the pattern's first atom is in some match, ascending; found in about a microsecond.
+    ///
+    /// `None` where masks do not say enough: of the pattern (recursion, ring sizes, stereo), or of the molecule
+    /// (more than 256 atoms, `*`).
+    #[must_use]
+    pub fn first_atoms(&self, molecule: &PreparedMolecule) -> Option<Vec<u32>> {
+        let (masks, target) = (self.masks.as_ref()?, molecule.target()?);
+        let mut atoms = Vec::new();
+        matches(masks, target, &mut |images| {
+            atoms.push(u32::from(images[0]));
+            ControlFlow::Continue(())
+        });
+        atoms.sort_unstable();
+        atoms.dedup();
+        Some(atoms)
     }
 }

@@ -15,7 +15,7 @@ pub struct PreparedMolecule(Arc<Inner>);
 struct Inner {
     molecule: Molecule,
     target: Option<Target>,
-    stereo: Stereo,
+    stereo: OnceLock<Stereo>,
     colours: OnceLock<Colours>,
 }
 
@@ -26,7 +26,7 @@ impl PreparedMolecule {
         Self(Arc::new(Inner {
             molecule: molecule.clone(),
             target: Target::new(&[molecule]),
-            stereo: Stereo::of(molecule),
+            stereo: OnceLock::new(),
             colours: OnceLock::new(),
         }))
     }
@@ -44,7 +44,7 @@ impl PreparedMolecule {
 
     /// The stereo the molecule states.
     pub(crate) fn stereo(&self) -> &Stereo {
-        &self.0.stereo
+        self.0.stereo.get_or_init(|| Stereo::of(&self.0.molecule))
     }
 
     /// Its atoms, told apart by their constitution alone.

@@ -70,8 +70,6 @@ pub struct Width {
 pub struct Found {
     /// In the order of their keys. Sources are atoms of [`Expansion::molecule`].
     pub precursors: Vec<Precursor>,
-    /// Probability that the reaction works, as far as the model knows.
-    pub feasibility: f32,
 }
 
 impl Expander {
@@ -200,12 +198,8 @@ impl Expander {
             return None;
         }
         let possible = |outcome: &Outcome| (1..=MAX_PRECURSORS).contains(&outcome.precursors.len());
-        let found = outcomes.into_iter().filter(possible).map(|outcome| {
-            let feasibility =
-                self.model.feasibility(product.molecule(), &outcome.precursors, ranked.template);
-            Arc::new(Found { precursors: outcome.precursors, feasibility })
-        });
-        Some(found.collect())
+        let found = outcomes.into_iter().filter(possible);
+        Some(found.map(|outcome| Arc::new(Found { precursors: outcome.precursors })).collect())
     }
 
     /// Tells the cache that the expansion has grown.

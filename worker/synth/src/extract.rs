@@ -307,7 +307,7 @@ mod tests {
                     |&number: &usize| Precursor { molecule: molecule(number), sources: Vec::new() };
                 let mut precursors: Vec<_> = precursors.iter().map(precursor).collect();
                 precursors.sort_by_key(|precursor| precursor.molecule.key());
-                let found = Arc::new(Found { precursors, feasibility: 1.0 });
+                let found = Arc::new(Found { precursors });
                 let ranked = Ranked { template: at as u32, probability: *percent as f32 / 100.0 };
                 graph.link(id, ranked, &[found], block);
             }
@@ -358,7 +358,7 @@ mod tests {
         });
         let mut all = Vec::new();
         for (at, (percent, precursors)) in distinct.iter().enumerate() {
-            let mut ways = vec![(step_cost(*percent as f32 / 100.0, 1.0), vec![(molecule, at)])];
+            let mut ways = vec![(step_cost(*percent as f32 / 100.0), vec![(molecule, at)])];
             for &precursor in precursors {
                 let below = all_ways(chemistry, precursor, left - 1);
                 ways = ways

@@ -16,6 +16,7 @@ use std::sync::Arc;
 use chem::{Key, Molecule};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::assess::Assessment;
 use crate::catalogue::BlockIndex;
 use crate::expander::{Expansion, Found};
 use crate::policy::Ranked;
@@ -25,11 +26,9 @@ pub const STEP_COST: f64 = 0.2;
 /// The height of a molecule that cannot be made yet.
 pub const UNSOLVED: u32 = u32::MAX;
 
-/// The cost of a step: the negative logarithm of its template's probability and of its feasibility, and
-/// [`STEP_COST`].
-pub fn step_cost(probability: f32, feasibility: f32) -> f64 {
-    let nats = |probability: f32| -f64::from(probability.max(f32::MIN_POSITIVE)).ln();
-    STEP_COST + nats(probability) + nats(feasibility)
+/// The least that a step costs: the negative logarithm of its template's probability, and [`STEP_COST`].
+pub fn step_cost(probability: f32) -> f64 {
+    STEP_COST - f64::from(probability.max(f32::MIN_POSITIVE)).ln()
 }
 
 /// A molecule's place in its graph; ascending in the order of discovery.
@@ -129,6 +128,8 @@ pub struct ReactionNode {
     pub current: usize,
     /// Of the current proposal.
     pub verdict: Verdict,
+    /// `None` until somebody wants to know.
+    pub assessment: Option<Assessment>,
     /// Whether it needs something that its product was needed for when it was found.
     pub goes_back: bool,
     pub best: f64,
@@ -148,8 +149,7 @@ impl ReactionNode {
         match self.verdict {
             Verdict::Refused => f64::INFINITY,
             Verdict::Unchecked | Verdict::Valid => {
-                let proposal = self.proposal();
-                step_cost(proposal.probability, proposal.found.feasibility)
+                step_cost(self.proposal().probability) + self.assessment.map_or(0.0, Assessment::cost)
             }
         }
     }
@@ -366,6 +366,7 @@ impl Graph {
             proposals: vec![proposal],
             current: 0,
             verdict: Verdict::Unchecked,
+            assessment: None,
             goes_back,
             best: f64::INFINITY,
             frontier: f64::INFINITY,

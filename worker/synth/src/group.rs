@@ -11,6 +11,7 @@ use crate::extract::Choices;
 use crate::graph::{Graph, MoleculeId};
 use crate::model::RetroModel;
 use crate::plan::{BackboneGroup, Route, RouteNode, Step};
+use crate::rank::Scored;
 use crate::task::{GroupOrder, Task};
 
 /// Most routes kept for one set of building blocks.
@@ -39,7 +40,7 @@ struct Group {
 
 struct Variation {
     blocks: Vec<BlockIndex>,
-    routes: Vec<Choices>,
+    routes: Vec<Scored>,
 }
 
 impl Groups {
@@ -57,10 +58,11 @@ impl Groups {
     }
 
     /// Sorts in the next best route; false once no further route can find a place.
-    pub fn push(&mut self, graph: &Graph, choices: Choices) -> bool {
-        let tree = Tree::of(graph, &choices, self.keys.atoms(), &mut self.orders);
+    pub fn push(&mut self, graph: &Graph, route: Scored) -> bool {
+        let choices = &route.choices;
+        let tree = Tree::of(graph, choices, self.keys.atoms(), &mut self.orders);
         let key = self.keys.key(&tree);
-        let steps = longest_branch(graph, &choices, graph.target());
+        let steps = longest_branch(graph, choices, graph.target());
         let (max_groups, max_variations) = self.limits;
         let at = self.groups.iter().position(|group| group.steps == steps && group.key == key);
         let group = match at {
@@ -71,13 +73,11 @@ impl Groups {
             }
             None => return !self.full(),
         };
-        let blocks = blocks(graph, &choices);
+        let blocks = blocks(graph, choices);
         let room = group.variations.len() < max_variations;
         match group.variations.iter_mut().find(|variation| variation.blocks == blocks) {
-            Some(variation) if variation.routes.len() < ROUTES_PER_VARIATION => {
-                variation.routes.push(choices)
-            }
-            None if room => group.variations.push(Variation { blocks, routes: vec![choices] }),
+            Some(variation) if variation.routes.len() < ROUTES_PER_VARIATION => variation.routes.push(route),
+            None if room => group.variations.push(Variation { blocks, routes: vec![route] }),
             Some(_) | None => {}
         }
         !self.full()
@@ -114,14 +114,15 @@ impl Groups {
     }
 }
 
-fn longest_branch(graph: &Graph, choices: &Choices, molecule: MoleculeId) -> u32 {
+/// Reaction steps of the longest branch below a molecule.
+pub fn longest_branch(graph: &Graph, choices: &Choices, molecule: MoleculeId) -> u32 {
     let Some(reaction) = choices.reaction(molecule) else { return 0 };
     let precursors = graph.reaction(reaction).distinct_precursors();
     1 + precursors.map(|(precursor, _)| longest_branch(graph, choices, precursor)).max().unwrap_or(0)
 }
 
 /// The distinct building blocks of a route, ascending; none for a target that is bought.
-fn blocks(graph: &Graph, choices: &Choices) -> Vec<BlockIndex> {
+pub fn blocks(graph: &Graph, choices: &Choices) -> Vec<BlockIndex> {
     let mut blocks: Vec<BlockIndex> = choices
         .made
         .iter()
@@ -161,12 +162,12 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes a route down; `None` when it is too late for that.
-    fn route_in_time(&mut self, graph: &Graph, choices: &Choices) -> Option<Route> {
+    fn route_in_time(&mut self, graph: &Graph, route: &Scored) -> Option<Route> {
         if self.written && Instant::now() >= self.latest {
             return None;
         }
         self.written = true;
-        Some(self.route(graph, choices))
+        Some(self.route(graph, &route.choices, route.score))
     }
 
     /// The route that buys the target, as a group of its own.
@@ -175,11 +176,11 @@ impl<'a> Writer<'a> {
         let choices = Choices { made: Vec::new(), cost: 0.0 };
         let mut keys = Keys::new(&graph.molecule(graph.target()).molecule.canonical_smiles());
         let key = keys.key(&Tree::of(graph, &choices, keys.atoms(), &mut Orders::default()));
-        let variations = vec![vec![self.route(graph, &choices)]];
+        let variations = vec![vec![self.route(graph, &choices, 0.0)]];
         Some(BackboneGroup { steps: 0, key, variations })
     }
 
-    fn route(&mut self, graph: &Graph, choices: &Choices) -> Route {
+    fn route(&mut self, graph: &Graph, choices: &Choices, score: f64) -> Route {
         let (order, depths) = breadth_first(graph, choices);
         let place: BTreeMap<MoleculeId, usize> = order.iter().enumerate().map(|(at, &id)| (id, at)).collect();
         let nodes: Vec<RouteNode> =
@@ -198,6 +199,7 @@ impl<'a> Writer<'a> {
                     template: proposal.template,
                     template_hash: self.model.template_hash(proposal.template).to_owned(),
                     probability: proposal.probability,
+                    feasibility: reaction.assessment.map_or(1.0, |assessment| assessment.feasibility),
                 })
             })
             .collect();
@@ -206,7 +208,7 @@ impl<'a> Writer<'a> {
         } else {
             blocks(graph, choices)
         };
-        Route { nodes, steps, cost: choices.cost, usd_per_gram: self.usd_per_gram(&bought) }
+        Route { nodes, steps, cost: choices.cost, score, usd_per_gram: self.usd_per_gram(&bought) }
     }
 
     fn node(&mut self, graph: &Graph, choices: &Choices, id: MoleculeId, depth: u32) -> RouteNode {

@@ -7,12 +7,15 @@
 //! expansions.
 
 mod algorithm;
+mod assess;
 mod backbone;
 mod catalogue;
+mod compatibility;
 mod cores;
 mod error;
 mod expander;
 mod extract;
+mod feasibility;
 mod graph;
 mod group;
 mod hash;
@@ -21,6 +24,8 @@ mod nearest;
 mod plan;
 mod planner;
 mod policy;
+mod precedents;
+mod rank;
 mod search;
 mod task;
 mod tensors;

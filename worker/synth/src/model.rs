@@ -5,11 +5,13 @@ use std::fs::File;
 use std::path::Path;
 use std::thread;
 
-use chem::{Fingerprint, Molecule, Precursor, Template};
+use chem::{Fingerprint, Template};
 use flate2::read::MultiGzDecoder;
 
 use crate::error::ModelError;
+use crate::feasibility::Filter;
 use crate::policy::{Policy, Ranked};
+use crate::precedents::Precedents;
 
 /// The columns of `templates.csv.gz`, behind an unnamed one that numbers the rows.
 const COLUMNS: [&str; 4] = ["retro_template", "template_hash", "library_occurrence", "library_index"];
@@ -20,6 +22,8 @@ pub struct RetroModel {
     templates: Vec<Option<Template>>,
     hashes: Vec<String>,
     policy: Policy,
+    filter: Option<Filter>,
+    precedents: Option<Precedents>,
 }
 
 /// A row of the template table.
@@ -29,7 +33,9 @@ struct Row {
 }
 
 impl RetroModel {
-    /// Loads `templates.csv.gz` and `policy.safetensors` from `dir`.
+    /// Loads `templates.csv.gz` and `policy.safetensors` from `dir`, and what is there of
+    /// `feasibility.safetensors`, which tells how probable it is that a reaction works, and
+    /// `precedents.safetensors`, products of recorded reactions.
     ///
     /// The table is TAB-separated with the header `retro_template template_hash library_occurrence
     /// library_index` behind an unnamed column that numbers the rows from 0; row `i` is output `i` of the
@@ -49,14 +55,25 @@ impl RetroModel {
             return Err(ModelError::NoTemplates { path, read: rows.len() });
         }
         let policy = Policy::load(&dir.join("policy.safetensors"), rows.len())?;
-        Ok(Self { templates, hashes: rows.into_iter().map(|row| row.hash).collect(), policy })
+        let there = |name: &str| Some(dir.join(name)).filter(|path| path.exists());
+        let filter = there("feasibility.safetensors").map(|path| Filter::load(&path)).transpose()?;
+        let precedents =
+            there("precedents.safetensors").map(|path| Precedents::load(&path, rows.len())).transpose()?;
+        let hashes = rows.into_iter().map(|row| row.hash).collect();
+        Ok(Self { templates, hashes, policy, filter, precedents })
     }
 
     /// A model for tests of what comes after the templates.
     #[cfg(test)]
     pub(crate) fn of_one_template(smarts: &str) -> Self {
         let rows = [Row { smarts: smarts.to_owned(), hash: String::new() }];
-        Self { templates: compile(&rows), hashes: vec![String::new()], policy: Policy::uniform(1) }
+        Self {
+            templates: compile(&rows),
+            hashes: vec![String::new()],
+            policy: Policy::uniform(1),
+            filter: None,
+            precedents: None,
+        }
     }
 
     /// Number of templates, usable or not.
@@ -82,8 +99,19 @@ impl RetroModel {
     }
 
     /// Probability that the reaction works, 1 as far as the model does not know.
-    pub(crate) fn feasibility(&self, _product: &Molecule, _precursors: &[Precursor], _template: u32) -> f32 {
-        1.0
+    pub(crate) fn feasibility(&self, product: &Fingerprint, precursors: &[Fingerprint]) -> f32 {
+        self.filter.as_ref().map_or(1.0, |filter| filter.probability(product, precursors))
+    }
+
+    /// Whether a reaction that works with this probability is refused.
+    pub(crate) fn refuses(&self, feasibility: f32) -> bool {
+        self.filter.as_ref().is_some_and(|filter| filter.refuses(feasibility))
+    }
+
+    /// Similarity of the product to the nearest one that a recorded reaction of the template made; `None` where the
+    /// model has no records.
+    pub(crate) fn nearest_precedent(&self, template: u32, product: &Fingerprint) -> Option<f32> {
+        self.precedents.as_ref().map(|precedents| precedents.nearest(template, product))
     }
 
     /// See [`Policy::rank`].

@@ -51,6 +51,9 @@ pub struct Route {
     pub steps: Vec<Step>,
     /// Sum of the steps' costs (lower is better), a step that is needed twice counted twice.
     pub cost: f64,
+    /// What routes are ranked by (lower is better): the cost, and what the lack of convergence and of precedents and
+    /// the price of the building blocks add to it.
+    pub score: f64,
     /// Sum of the best offers of the distinct building blocks in the task's region, USD per gram; `None` when
     /// one of them has no known price.
     pub usd_per_gram: Option<f64>,
@@ -86,6 +89,8 @@ pub struct Step {
     pub template_hash: String,
     /// Probability that the policy network gives the template.
     pub probability: f32,
+    /// Probability that it works, by the feasibility filter; 1 for a model without one.
+    pub feasibility: f32,
 }
 
 /// What a search counted.
@@ -122,6 +127,8 @@ impl Counts {
 /// Why candidates were refused in validation; each reaction counts once per template that proposes it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Refusals {
+    /// The feasibility filter holds the step for impossible.
+    pub infeasible: u64,
     /// The step, run forwards, does not give its product.
     pub product_not_regained: u64,
     /// The step, run forwards, gives other products as well.

@@ -16,11 +16,12 @@ use crate::catalogue::{BlockIndex, Catalogue};
 use crate::cores::Seat;
 use crate::expander::{Expansion, Found, WIDTHS};
 use crate::extract::{Choices, Extractor, Source};
-use crate::graph::{Graph, MoleculeId, UNSOLVED, step_cost};
+use crate::graph::{Graph, MoleculeId, ReactionId, UNSOLVED, step_cost};
 use crate::group::{Groups, Writer};
 use crate::plan::{Counts, Plan, Refusals, Timings};
 use crate::planner::Planner;
 use crate::policy::TOGETHER;
+use crate::rank::{Queue, Ranker, Scored};
 use crate::task::{Budget, Stop, Task, Trivial};
 use crate::update::{Bounds, propagate};
 use crate::validate::Validator;
@@ -121,13 +122,15 @@ impl<'a> Search<'a> {
         let validated = self.validator.elapsed;
         let smiles = self.graph.molecule(self.graph.target()).molecule.canonical_smiles();
         let mut groups = Groups::new(&smiles, self.task);
+        let mut ranker = Ranker::new(self.planner.model(), self.catalogue, self.task);
         match (self.task.stop, first) {
             (Stop::FirstRoute, Some(choices)) => {
-                groups.push(&self.graph, choices);
+                let score = ranker.score(&self.graph, &choices);
+                groups.push(&self.graph, Scored { choices, score, place: 0 });
                 self.counts.validated_routes += 1;
             }
             (Stop::FirstRoute, None) => {}
-            (Stop::Budget, _) => self.collect(&mut groups),
+            (Stop::Budget, _) => self.collect(&mut ranker, &mut groups),
         }
         let mut writer =
             Writer::new(self.planner.model(), self.catalogue, self.task, trivial, self.budget.deadline);
@@ -189,7 +192,7 @@ impl<'a> Search<'a> {
                 continue;
             }
             self.ask_for_help(deadline);
-            match self.choice.next(&self.graph) {
+            match self.next() {
                 Some(molecule) => self.expand(molecule, deadline),
                 None if self.help.at_work > 0 => {
                     if let Some(warm) = self.warmed_up(PATIENCE) {
@@ -229,8 +232,8 @@ impl<'a> Search<'a> {
         found
     }
 
-    /// Sorts the cheapest routes into `groups` until those are full or the time is over.
-    fn collect(&mut self, groups: &mut Groups) {
+    /// Sorts the best routes into `groups` until those are full or the time is over.
+    fn collect(&mut self, ranker: &mut Ranker<'_>, groups: &mut Groups) {
         if !self.solved() {
             return;
         }
@@ -238,20 +241,28 @@ impl<'a> Search<'a> {
         let most = places.saturating_mul(CANDIDATES_PER_PLACE).clamp(100, 20_000);
         let mut extractor = Extractor::new(&self.graph, self.task.max_depth);
         let mut source = Source { graph: &mut self.graph, validator: &mut self.validator, dropped: 0 };
+        let mut queue = Queue::default();
+        let mut full = false;
         for rank in 0..most {
-            match extractor.route(&mut source, rank) {
-                None => break,
-                Some((_, false)) => {
-                    self.counts.unvalidated_routes += 1;
-                    self.counts.refusals.inconsistent += 1;
-                }
-                Some((choices, true)) => {
-                    self.counts.validated_routes += 1;
-                    if !groups.push(source.graph, choices) {
-                        break;
-                    }
-                }
+            let Some((choices, consistent)) = extractor.route(&mut source, rank) else { break };
+            if !consistent {
+                self.counts.unvalidated_routes += 1;
+                self.counts.refusals.inconsistent += 1;
+                continue;
             }
+            self.counts.validated_routes += 1;
+            let cost = choices.cost;
+            let score = ranker.score(source.graph, &choices);
+            queue.push(choices, score);
+            while !full && let Some(route) = queue.next(cost) {
+                full = !groups.push(source.graph, route);
+            }
+            if full {
+                break;
+            }
+        }
+        while !full && let Some(route) = queue.next(f64::INFINITY) {
+            full = !groups.push(source.graph, route);
         }
         self.counts.unvalidated_routes += source.dropped;
     }
@@ -276,6 +287,25 @@ impl<'a> Search<'a> {
         propagate(&mut self.graph, self.bounds);
     }
 
+    /// The molecule to turn to. What it is needed for is assessed first, which may make another the better choice.
+    fn next(&mut self) -> Option<MoleculeId> {
+        loop {
+            let id = self.choice.next(&self.graph)?;
+            let frontier = |&reaction: &ReactionId| self.graph.reaction(reaction).frontier;
+            let best = self
+                .graph
+                .molecule(id)
+                .needed_by
+                .iter()
+                .copied()
+                .min_by(|a, b| frontier(a).total_cmp(&frontier(b)).then(a.cmp(b)));
+            if !best.is_some_and(|reaction| self.validator.assess(&mut self.graph, reaction)) {
+                return Some(id);
+            }
+            propagate(&mut self.graph, self.bounds);
+        }
+    }
+
     /// A molecule whose expansion a helper has warmed up, if there is one within `patience`.
     fn warmed_up(&mut self, patience: Duration) -> Option<MoleculeId> {
         if self.help.at_work == 0 {
@@ -290,7 +320,7 @@ impl<'a> Search<'a> {
     /// Gives the helpers that this search may have the molecules that come next.
     fn ask_for_help(&mut self, deadline: Instant) {
         while self.help.at_work < self.help.seat.helpers() {
-            let Some(id) = self.choice.next(&self.graph) else { return };
+            let Some(id) = self.next() else { return };
             let together = self.together(id);
             let node = self.graph.molecule_mut(id);
             node.pending = true;
@@ -360,7 +390,7 @@ impl<'a> Search<'a> {
         node.listed = now.listed;
         node.width += 1;
         node.expanded = true;
-        node.floor = step_cost(now.floor, 1.0);
+        node.floor = step_cost(now.floor);
     }
 
     /// The expansion of `id` and, if the network has not been asked about it, those of molecules that are
@@ -436,7 +466,7 @@ impl<'a> Search<'a> {
         let node = self.graph.molecule_mut(id);
         node.tried = tried;
         node.untried = match expansion.probability(tried).filter(|_| tried < listed) {
-            Some(next) => step_cost(next, 1.0),
+            Some(next) => step_cost(next),
             None => node.floor,
         };
         self.planner.expander.keep(&expansion);

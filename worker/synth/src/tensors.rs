@@ -56,6 +56,22 @@ impl Weights {
         Ok((dtype == Dtype::I8).then(|| each(bytes, i8::from_le_bytes)))
     }
 
+    /// A tensor of unsigned bytes of this shape.
+    pub fn bytes(&self, tensor: &'static str, shape: &[usize]) -> Result<&[u8], ModelError> {
+        match self.values(tensor, shape)? {
+            (Dtype::U8, bytes) => Ok(bytes),
+            (other, _) => Err(self.fault(tensor, format!("holds {other:?}, expected U8"))),
+        }
+    }
+
+    /// A tensor of unsigned 32-bit numbers of this shape.
+    pub fn unsigned(&self, tensor: &'static str, shape: &[usize]) -> Result<Vec<u32>, ModelError> {
+        match self.values(tensor, shape)? {
+            (Dtype::U32, bytes) => Ok(each(bytes, u32::from_le_bytes)),
+            (other, _) => Err(self.fault(tensor, format!("holds {other:?}, expected U32"))),
+        }
+    }
+
     /// A fault of one of the file's tensors.
     pub fn fault(&self, tensor: &'static str, fault: String) -> ModelError {
         ModelError::Tensor { path: self.path.clone(), tensor, fault }

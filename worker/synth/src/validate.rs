@@ -4,12 +4,14 @@
 //! graph has no cycles, and extraction counts the steps of every branch. What is left is the step itself: run
 //! forwards on its precursors, its template must give the product again, stereo included, and must not give
 //! another product, which would mean that it hits a competing site that nothing in the template tells apart.
-//! Sites that are equivalent by symmetry give the same product and compete with nothing.
+//! Sites that are equivalent by symmetry give the same product and compete with nothing. Before that the
+//! [feasibility filter](crate::feasibility) refuses what it holds for impossible.
 
 use std::time::{Duration, Instant};
 
 use chem::{Key, Molecule};
 
+use crate::assess::Assessor;
 use crate::graph::{Graph, ReactionId, Verdict};
 use crate::model::RetroModel;
 use crate::plan::Refusals;
@@ -21,6 +23,7 @@ pub struct Validator<'a> {
     budget: &'a Budget,
     pub refusals: Refusals,
     pub elapsed: Duration,
+    assessor: Assessor<'a>,
 }
 
 /// Why a proposal is refused.
@@ -31,7 +34,22 @@ enum Refusal {
 
 impl<'a> Validator<'a> {
     pub fn new(model: &'a RetroModel, budget: &'a Budget) -> Self {
-        Self { model, budget, refusals: Refusals::default(), elapsed: Duration::ZERO }
+        Self {
+            model,
+            budget,
+            refusals: Refusals::default(),
+            elapsed: Duration::ZERO,
+            assessor: Assessor::new(model),
+        }
+    }
+
+    /// Assesses a step, if nobody has: true if nobody had.
+    pub fn assess(&mut self, graph: &mut Graph, id: ReactionId) -> bool {
+        let is_new = graph.reaction(id).assessment.is_none();
+        if is_new {
+            self.assessor.assess(graph, id);
+        }
+        is_new
     }
 
     /// Whether the search's time is over.
@@ -53,7 +71,14 @@ impl<'a> Validator<'a> {
     }
 
     fn check(&mut self, graph: &mut Graph, id: ReactionId) -> Option<()> {
+        self.assess(graph, id);
         let node = graph.reaction(id);
+        if node.assessment.is_some_and(|assessment| self.model.refuses(assessment.feasibility)) {
+            self.refusals.infeasible += (node.proposals.len() - node.current) as u64;
+            let node = graph.reaction_mut(id);
+            (node.current, node.verdict) = (node.proposals.len(), Verdict::Refused);
+            return Some(());
+        }
         let product = graph.molecule(node.product).molecule.key();
         let precursors: Vec<Molecule> =
             node.precursors.iter().map(|&precursor| graph.molecule(precursor).molecule.clone()).collect();

@@ -21,7 +21,8 @@ mod tests;
 mod text;
 mod valence;
 
-pub(crate) use matcher::Target;
+pub(crate) use matcher::{Target, matches};
+pub(crate) use query::Query;
 
 use std::sync::OnceLock;
 
@@ -31,7 +32,6 @@ use crate::error::TemplateError;
 use crate::molecule::Molecule;
 use crate::prepared::PreparedMolecule;
 use demand::Demand;
-use query::Query;
 use script::Script;
 
 /// A retro template: a pattern of the product and what its precursors look like.

@@ -1,0 +1,144 @@
+//! The order of routes: what counts beside the cost of their steps.
+//!
+//! The score of a route is the sum of
+//! - the costs of its steps: −ln of the template's probability and of the step's feasibility, 0.2 a step, 1.1 for each
+//!   functional group that asks for protection;
+//! - [`BRANCH_COST`] for each step of its longest branch: of two routes of as many steps the convergent one is better;
+//! - [`PRECEDENT_COST`] for each step times how unlike its product is to what its template is recorded to have made;
+//! - [`PRICE_COST`] times ln(1 + USD per gram / 10), over the sum of its building blocks.
+//!
+//! Lower is better. All but the first are at least 0, so that routes that come in the order of their costs can be
+//! put into the order of their scores as they come.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+
+use rustc_hash::FxHashMap;
+
+use crate::catalogue::Catalogue;
+use crate::extract::Choices;
+use crate::graph::{Graph, MoleculeId, ReactionId};
+use crate::group::{blocks, longest_branch};
+use crate::model::RetroModel;
+use crate::task::Task;
+
+const BRANCH_COST: f64 = 0.1;
+const PRECEDENT_COST: f64 = 0.3;
+const PRICE_COST: f64 = 0.15;
+/// What a building block of unknown price is taken to cost, USD per gram.
+const UNKNOWN_PRICE: f64 = 100.0;
+
+/// Scores routes.
+pub struct Ranker<'a> {
+    model: &'a RetroModel,
+    catalogue: &'a Catalogue,
+    task: &'a Task,
+    /// What each step costs for want of precedents.
+    unprecedented: FxHashMap<ReactionId, f64>,
+}
+
+impl<'a> Ranker<'a> {
+    pub fn new(model: &'a RetroModel, catalogue: &'a Catalogue, task: &'a Task) -> Self {
+        Self { model, catalogue, task, unprecedented: FxHashMap::default() }
+    }
+
+    /// The score of a route, at least its cost.
+    pub fn score(&mut self, graph: &Graph, choices: &Choices) -> f64 {
+        let steps: f64 =
+            choices.made.iter().map(|&(product, step)| self.unprecedented(graph, product, step)).sum();
+        let price: f64 = blocks(graph, choices)
+            .into_iter()
+            .map(|block| {
+                self.catalogue.usd_per_gram(block, self.task.masks.region).map_or(UNKNOWN_PRICE, f64::from)
+            })
+            .sum();
+        choices.cost
+            + BRANCH_COST * f64::from(longest_branch(graph, choices, graph.target()))
+            + steps
+            + PRICE_COST * (price / 10.0).ln_1p()
+    }
+
+    fn unprecedented(&mut self, graph: &Graph, product: MoleculeId, step: ReactionId) -> f64 {
+        *self.unprecedented.entry(step).or_insert_with(|| {
+            let template = graph.reaction(step).proposal().template;
+            let fingerprint = graph.molecule(product).molecule.fingerprint();
+            let nearest = self.model.nearest_precedent(template, &fingerprint).unwrap_or(1.0);
+            PRECEDENT_COST * f64::from(1.0 - nearest)
+        })
+    }
+}
+
+/// Routes that came in the order of their costs and leave in the order of their scores.
+#[derive(Default)]
+pub struct Queue {
+    waiting: BinaryHeap<Reverse<Scored>>,
+    came: usize,
+}
+
+/// A route and its score.
+#[derive(Debug)]
+pub struct Scored {
+    pub choices: Choices,
+    pub score: f64,
+    /// Its place among routes of the same score.
+    pub place: usize,
+}
+
+impl Queue {
+    /// Takes the next route.
+    pub fn push(&mut self, choices: Choices, score: f64) {
+        self.waiting.push(Reverse(Scored { choices, score, place: self.came }));
+        self.came += 1;
+    }
+
+    /// The best route, if nothing that costs at least `cost` can be better.
+    pub fn next(&mut self, cost: f64) -> Option<Scored> {
+        let best = self.waiting.peek()?;
+        if best.0.score > cost { None } else { self.waiting.pop().map(|best| best.0) }
+    }
+}
+
+impl Ord for Scored {
+    /// By score; of the same score, the one that came first is less.
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.score.total_cmp(&other.score).then(self.place.cmp(&other.place))
+    }
+}
+
+impl PartialOrd for Scored {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Scored {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Scored {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn choices(cost: f64) -> Choices {
+        Choices { made: Vec::new(), cost }
+    }
+
+    #[test]
+    fn routes_leave_in_the_order_of_their_scores_and_none_before_it_is_safe() {
+        let mut queue = Queue::default();
+        queue.push(choices(1.0), 5.0);
+        assert!(queue.next(1.0).is_none());
+        queue.push(choices(2.0), 2.5);
+        assert!(queue.next(2.0).is_none());
+        queue.push(choices(3.0), 5.0);
+        assert_eq!(queue.next(3.0).unwrap().score, 2.5);
+        assert!(queue.next(3.0).is_none());
+        let rest: Vec<f64> =
+            std::iter::from_fn(|| queue.next(f64::INFINITY)).map(|route| route.choices.cost).collect();
+        assert_eq!(rest, [1.0, 3.0]);
+    }
+}

@@ -40,7 +40,8 @@ def write(folder: Path, model: SmilesGru, vocabulary: list[str], temperature: fl
     ids = {"bos_token_id": corpus.BOS, "eos_token_id": corpus.EOS, "pad_token_id": corpus.PAD}
     write_json(folder / "config.json", {"model_type": "smiles_gru", **model.shape(), **ids})
     write_json(
-        folder / "generation_config.json", {"temperature": temperature, "top_p": 1.0, "max_length": max_length}
+        folder / "generation_config.json",
+        {"temperature": temperature, "top_p": 1.0, "max_length": max_length, "constrained": True},
     )
     tokenizer(vocabulary).save(str(folder / "tokenizer.json"), pretty=True)
     save_file(

@@ -105,11 +105,28 @@ def test_drawn_strings_end_or_are_cut() -> None:
 
 
 def test_metrics_count_raw_strings() -> None:
-    metrics = evaluate.measure(["CCO", "OCC", "c1ccccc1", "C(", ""], ["CCO", "CCN"])
+    metrics = evaluate.measure(["CCO", "OCC", "c1ccccc1", "C(", ""], ["CCO", "CCN"], [])
 
     assert metrics["validity"] == 0.6
     assert metrics["uniqueness"] == pytest.approx(2 / 3, abs=1e-4)
     assert metrics["novelty"] == 0.5
+    assert "kl_score" not in metrics
+
+
+def test_the_kl_score_is_one_for_the_reference_itself() -> None:
+    molecules = ["CCO", "c1ccccc1", "CCN", "CC(=O)O"]
+
+    assert evaluate.kl_score(molecules, molecules) == pytest.approx(1.0)
+    assert evaluate.kl_score(["CCO"] * 4, molecules) < 0.9
+
+
+def test_figures_of_a_file_are_stored_beside_others(tmp_path: Path) -> None:
+    pack.write_json(tmp_path / "metadata.json", {"id": "m", "metrics": {"old": {"validity": 0.5}}})
+
+    evaluate.store(tmp_path, "new", {"validity": 0.9})
+
+    stored = json.loads((tmp_path / "metadata.json").read_text(encoding="utf-8"))
+    assert stored == {"id": "m", "metrics": {"old": {"validity": 0.5}, "new": {"validity": 0.9}}}
 
 
 def test_templates_are_grouped_and_lose_one_sided_maps() -> None:

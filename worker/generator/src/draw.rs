@@ -2,10 +2,20 @@
 //!
 //! Top-p is nucleus sampling (Holtzman et al., ICLR 2020): the fewest most probable tokens that
 //! together reach `top_p`. Ties go to the lower id.
+//!
+//! A token that the string cannot go on with is drawn again from those that it can go on with, in
+//! proportion to their probabilities. That is the model's distribution, restricted and made to sum to
+//! one again, and yet most tokens are examined alone: the others only matter when the first one drawn
+//! does not fit. But where the model finds next to nothing likely that fits, the string went wrong
+//! earlier, and what could be drawn would be far-fetched: then none is drawn.
 
 use rand::{Rng, RngExt};
 
 use crate::{gates::exp, pack::ModelPack};
+
+/// The share of the probability that must fit for a token to be drawn again. Of strings that went on with
+/// less, two in three came to no end.
+const LEAST_SHARE: f32 = 0.3;
 
 /// Draws tokens; holds nothing but settings and room to work in.
 #[derive(Debug)]
@@ -36,6 +46,41 @@ impl Draw {
     ///
     /// Logits that are no distribution (a network that overflows) end the string.
     pub(crate) fn next(&mut self, logits: &[f32], rng: &mut impl Rng) -> u32 {
+        self.weigh(logits);
+        self.pick(rng).unwrap_or(self.eos)
+    }
+
+    /// Draws from the same distribution, restricted to the tokens that `fits` says yes to.
+    ///
+    /// `None` when it is not worth while: see `LEAST_SHARE`. The token drawn is the last that `fits` was
+    /// asked about.
+    pub(crate) fn next_fitting(
+        &mut self,
+        logits: &[f32],
+        rng: &mut impl Rng,
+        mut fits: impl FnMut(u32) -> bool,
+    ) -> Option<u32> {
+        self.weigh(logits);
+        let first = self.pick(rng).unwrap_or(self.eos);
+        if fits(first) {
+            return Some(first);
+        }
+        let whole: f32 = self.chances.iter().sum();
+        self.chances[first as usize] = 0.0;
+        for (token, chance) in (0..).zip(&mut self.chances) {
+            if *chance > 0.0 && !fits(token) {
+                *chance = 0.0;
+            }
+        }
+        let rest: f32 = self.chances.iter().sum();
+        if rest < LEAST_SHARE * whole {
+            return None;
+        }
+        self.pick(rng).filter(|token| fits(*token))
+    }
+
+    /// Turns logits into what each token's chance is in proportion to.
+    fn weigh(&mut self, logits: &[f32]) {
         let known = logits.iter().zip(&self.allowed).filter(|(_, allowed)| **allowed > 0.0);
         let largest = known.map(|(logit, _)| *logit).fold(f32::NEG_INFINITY, f32::max);
         let scale = self.scale;
@@ -45,20 +90,24 @@ impl Draw {
         if self.top_p < 1.0 {
             self.cut_to_nucleus();
         }
+    }
 
+    /// Draws a token by the chances; `None` when these are no distribution.
+    fn pick(&self, rng: &mut impl Rng) -> Option<u32> {
         let total: f32 = self.chances.iter().sum();
         if !(total.is_finite() && total > 0.0) {
-            return self.eos;
+            return None;
         }
-        let mut rest = rng.random::<f32>() * total;
-        let mut last = self.eos;
+        // Over 0: a random number has 24 bits, and a token of less chance must not have that of a 0.
+        let mut rest = (1.0 - rng.random::<f32>()) * total;
+        let mut last = None;
         for (token, chance) in (0..).zip(&self.chances) {
             if *chance > 0.0 {
-                if rest < *chance {
-                    return token;
+                if rest <= *chance {
+                    return Some(token);
                 }
                 rest -= chance;
-                last = token;
+                last = Some(token);
             }
         }
         // Rounding can leave a crumb beyond the last token.
@@ -78,6 +127,74 @@ impl Draw {
                 *chance = 0.0;
             }
             reached += *chance;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    use super::Draw;
+
+    const CHANCES: [f32; 6] = [0.1, 0.2, 0.05, 0.3, 0.25, 0.1];
+    const DRAWS: usize = 100_000;
+
+    fn draw(top_p: f32) -> Draw {
+        Draw { scale: 1.0, top_p, allowed: vec![1.0; 6], eos: 0, chances: Vec::new(), order: Vec::new() }
+    }
+
+    /// How often each token is drawn, and how often none.
+    fn counts(top_p: f32, fits: impl Fn(u32) -> bool) -> ([f64; 6], usize) {
+        let logits = CHANCES.map(f32::ln);
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);
+        let (mut draw, mut counts, mut none) = (draw(top_p), [0.0; 6], 0);
+        for _ in 0..DRAWS {
+            let mut asked = None;
+            let token = draw.next_fitting(&logits, &mut rng, |token| {
+                asked = Some(token);
+                fits(token)
+            });
+            match token {
+                Some(token) => {
+                    assert!(fits(token));
+                    assert_eq!(asked, Some(token), "the token drawn is asked about last");
+                    counts[token as usize] += 1.0 / DRAWS as f64;
+                }
+                None => none += 1,
+            }
+        }
+        (counts, none)
+    }
+
+    #[test]
+    fn what_fits_is_drawn_in_proportion_to_its_probability() {
+        let (counts, none) = counts(1.0, |token| token != 3 && token != 0);
+
+        assert_eq!(none, 0);
+        for (count, chance) in counts.iter().zip([0.0, 0.2, 0.05, 0.0, 0.25, 0.1].map(|chance| chance / 0.6))
+        {
+            assert!((count - chance).abs() < 0.006, "{count} is not {chance}");
+        }
+    }
+
+    #[test]
+    fn where_next_to_nothing_fits_only_what_is_drawn_at_once_is_taken() {
+        let (counts, none) = counts(1.0, |token| token == 1);
+
+        assert!((counts[1] - 0.2).abs() < 0.006);
+        assert_eq!(none, DRAWS - (counts[1] * DRAWS as f64).round() as usize);
+    }
+
+    #[test]
+    fn a_nucleus_is_restricted_as_the_whole_is() {
+        // Tokens 3, 4 and 1 reach 0.7.
+        let (counts, none) = counts(0.7, |token| token != 4);
+
+        assert_eq!(none, 0);
+        for (count, chance) in counts.iter().zip([0.0, 0.4, 0.0, 0.6, 0.0, 0.0]) {
+            assert!((count - chance).abs() < 0.006, "{count} is not {chance}");
         }
     }
 }

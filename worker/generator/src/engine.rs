@@ -50,19 +50,53 @@ impl Engine {
         }
     }
 
-    /// Takes one token for every member of the batch and scores the next ones: `[batch, vocab]` logits.
+    /// Takes one token for every member of the batch and scores the next ones: see [`State::logits`].
     ///
     /// Members marked in `fresh` begin anew: what `state` holds for them is forgotten.
-    pub(crate) fn step<'a>(&self, tokens: &[u32], fresh: &[bool], state: &'a mut State) -> Result<&'a [f32]> {
+    pub(crate) fn step(&self, tokens: &[u32], fresh: &[bool], state: &mut State) -> Result<()> {
         match (self, state) {
             (Self::Single(network), State::Single(state)) => network.step(tokens, fresh, state),
-            (Self::Bytes(network), State::Bytes(state)) => Ok(network.step(tokens, fresh, state)),
+            (Self::Bytes(network), State::Bytes(state)) => {
+                network.step(tokens, fresh, state);
+                Ok(())
+            }
             _ => candle_core::bail!("the state of another engine"),
         }
     }
 }
 
+/// One member's hidden state, kept to come back to.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Kept(int8::Kept);
+
 impl State {
+    /// The scores of the last step, `[batch, vocab]`.
+    pub(crate) fn logits(&self) -> &[f32] {
+        match self {
+            Self::Single(state) => state.logits(),
+            Self::Bytes(state) => state.logits(),
+        }
+    }
+
+    /// Keeps a member's hidden state; says whether it did. Tensors are not taken apart: who wants to come
+    /// back to a state of theirs has to take the tokens again.
+    pub(crate) fn keep(&self, member: usize, kept: &mut Kept) -> bool {
+        match self {
+            Self::Single(_) => false,
+            Self::Bytes(state) => {
+                state.keep(member, &mut kept.0);
+                true
+            }
+        }
+    }
+
+    /// Gives a member the hidden state that was kept.
+    pub(crate) fn restore(&mut self, member: usize, kept: &Kept) {
+        if let Self::Bytes(state) = self {
+            state.restore(member, &kept.0);
+        }
+    }
+
     /// Takes members, ascending, out of the batch; the last ones move to their places, as
     /// [`Vec::swap_remove`] does from the last of `members` to the first.
     pub(crate) fn swap_remove(&mut self, members: &[usize]) -> Result<()> {

@@ -12,5 +12,5 @@ mod network;
 mod rate;
 
 pub(crate) use kernel::{Inputs, Kernel, Panel, Sums, Weights};
-pub(crate) use network::{Network, State};
+pub(crate) use network::{Kept, Network, State};
 pub use rate::ByteRates;

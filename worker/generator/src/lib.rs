@@ -10,12 +10,16 @@ mod error;
 mod gates;
 mod harvest;
 mod int8;
+mod kekule;
 mod lstm;
 mod network;
 mod outline;
 mod pack;
 mod sampler;
+mod sketch;
+mod slot;
 mod stream;
+mod symbol;
 mod vocabulary;
 mod weights;
 

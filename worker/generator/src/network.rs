@@ -66,6 +66,11 @@ struct LayerState {
 }
 
 impl State {
+    /// The scores of the last step, `[batch, vocab]`.
+    pub(crate) fn logits(&self) -> &[f32] {
+        &self.logits
+    }
+
     /// Takes members out of the batch; see [`crate::engine::State::swap_remove`].
     pub(crate) fn swap_remove(&mut self, members: &[usize]) -> Result<()> {
         let tensors = self.layers.iter_mut().flat_map(|layer| [Some(&mut layer.hidden), layer.cell.as_mut()]);
@@ -109,7 +114,7 @@ impl Network {
     }
 
     /// Takes one token for every member of the batch; see [`crate::engine::Engine::step`].
-    pub(crate) fn step<'a>(&self, tokens: &[u32], fresh: &[bool], state: &'a mut State) -> Result<&'a [f32]> {
+    pub(crate) fn step(&self, tokens: &[u32], fresh: &[bool], state: &mut State) -> Result<()> {
         let layers = &mut state.layers;
         for n in 0..self.layers.len() {
             let below = n.checked_sub(1).map(|below| layers[below].hidden.clone());
@@ -118,7 +123,7 @@ impl Network {
         let top = layers.last().expect("pack: a model has a layer");
         let logits = top.hidden.matmul(&self.out_weight)?.broadcast_add(&self.out_bias)?;
         state.logits = logits.flatten_all()?.to_vec1()?;
-        Ok(&state.logits)
+        Ok(())
     }
 }
 

@@ -40,6 +40,9 @@ pub struct GenerationConfig {
     pub top_p: f64,
     /// Tokens of the longest string, the first and the last special token included.
     pub max_length: usize,
+    /// Whether tokens after which a string cannot become a molecule any more are never drawn.
+    #[serde(default = "yes")]
+    pub constrained: bool,
 }
 
 /// `config.json`.
@@ -179,7 +182,7 @@ impl Config {
 impl GenerationConfig {
     fn load(file: PathBuf) -> Result<Self, PackError> {
         let config: Self = json(&file)?;
-        let Self { temperature, top_p, max_length } = config;
+        let Self { temperature, top_p, max_length, constrained: _ } = config;
         let check = Check(&file);
         check.that("temperature", &temperature, (1e-3..=100.0).contains(&temperature), "0.001 to 100")?;
         check.that("top_p", &top_p, top_p > 0.0 && top_p <= 1.0, "over 0 and at most 1")?;
@@ -223,6 +226,10 @@ impl Check<'_> {
 /// Reads a whole file.
 pub(crate) fn bytes(file: &Path) -> Result<Vec<u8>, PackError> {
     fs::read(file).map_err(|source| PackError::Unreadable { file: file.to_owned(), source })
+}
+
+fn yes() -> bool {
+    true
 }
 
 fn json<T: DeserializeOwned>(file: &Path) -> Result<T, PackError> {

@@ -27,7 +27,7 @@ use crate::{
     engine::Engine,
     harvest::Harvest,
     int8::ByteRates,
-    stream::{self, Ends, Hopeless, Raw},
+    stream::{self, End, Ends, Hopeless, Raw},
 };
 
 /// Strings that a thread checks at a time.
@@ -97,11 +97,12 @@ impl Sampler {
         if size == 0 {
             return Ok(Vec::new());
         }
+        let hopeless = self.hopeless(Hopeless::Cut);
         let run = Run::new(size, budget);
         self.on_threads(size, || {
             let mut worker = Worker { run: &run, unchecked: Vec::with_capacity(CHECKED_TOGETHER) };
             loop {
-                let work = stream::generate(&self.engine, &self.pack, seed, Hopeless::Cut, &mut worker);
+                let work = stream::generate(&self.engine, &self.pack, seed, hopeless, &mut worker);
                 if work.is_err() {
                     run.end();
                 }
@@ -126,16 +127,18 @@ impl Sampler {
 
     /// Draws `count` strings as the model writes them, valid or not, for evaluation.
     ///
-    /// A string that reaches the pack's `max_length` is cut there.
+    /// A string that reaches the pack's `max_length` is cut there. Where the pack constrains its strings, they
+    /// are what [`Self::sample`] checks, and one that could not be brought to an end is empty.
     ///
     /// # Errors
     /// Fails when the network does.
     pub fn raw(&self, count: usize, seed: u64) -> Result<Vec<String>, SampleError> {
+        let hopeless = self.hopeless(Hopeless::Continue);
         let begun = AtomicU64::new(0);
         let texts = Mutex::new(vec![String::new(); count]);
         self.on_threads(count, || {
-            let mut collector = Collector { begun: &begun, count: count as u64, texts: &texts };
-            stream::generate(&self.engine, &self.pack, seed, Hopeless::Continue, &mut collector)
+            let mut collector = Collector { begun: &begun, count: count as u64, hopeless, texts: &texts };
+            stream::generate(&self.engine, &self.pack, seed, hopeless, &mut collector)
         })?;
         Ok(texts.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
@@ -157,9 +160,9 @@ impl Sampler {
         for step in 0..steps {
             let tokens: Vec<u32> = strings.iter().map(|string| *string.get(step).unwrap_or(&eos)).collect();
             let fresh = vec![step == 0; strings.len()];
-            let logits = self.engine.step(&tokens, &fresh, &mut state)?;
+            self.engine.step(&tokens, &fresh, &mut state)?;
             for ((string, rows), logits) in
-                strings.iter().zip(&mut rows).zip(logits.chunks_exact(self.pack.vocabulary.len()))
+                strings.iter().zip(&mut rows).zip(state.logits().chunks_exact(self.pack.vocabulary.len()))
             {
                 if step < string.len() {
                     rows.push(logits.to_vec());
@@ -177,6 +180,11 @@ impl Sampler {
             Engine::Bytes(network) => network.rates(stream::SLOTS, time),
             Engine::Single(_) => None,
         }
+    }
+
+    /// What becomes of hopeless strings where the pack does not constrain them.
+    fn hopeless(&self, otherwise: Hopeless) -> Hopeless {
+        if self.pack.generation.constrained { Hopeless::Avoid } else { otherwise }
     }
 
     /// Does `work` on as many threads as `size` strings are worth.
@@ -202,7 +210,7 @@ fn pools(threads: NonZeroUsize) -> Vec<ThreadPool> {
 
 /// The canonical SMILES of a string that is a molecule.
 fn canonical(raw: &Raw) -> Option<String> {
-    if !raw.ended {
+    if raw.end != End::Itself {
         return None;
     }
     Molecule::parse(&raw.text, Limits::TARGET).ok().map(|molecule| molecule.canonical_smiles())
@@ -317,6 +325,7 @@ impl Ends for Worker<'_> {
 struct Collector<'a> {
     begun: &'a AtomicU64,
     count: u64,
+    hopeless: Hopeless,
     texts: &'a Mutex<Vec<String>>,
 }
 
@@ -326,9 +335,11 @@ impl Ends for Collector<'_> {
     }
 
     fn take(&mut self, number: u64, raw: Raw) {
-        let mut texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
-        // Below `count`, which is a length.
-        texts[number as usize] = raw.text;
+        if raw.end == End::Itself || self.hopeless == Hopeless::Continue {
+            let mut texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
+            // Below `count`, which is a length.
+            texts[number as usize] = raw.text;
+        }
     }
 
     fn is_over(&self) -> bool {

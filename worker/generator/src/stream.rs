@@ -4,14 +4,12 @@
 //! slot whose string has ended goes to the next string at once. When there is none to begin, the
 //! batch shrinks.
 
-use rand::SeedableRng;
-use rand_xoshiro::Xoshiro256PlusPlus;
-
 use crate::{
     draw::Draw,
     engine::{Engine, State},
     outline::Outline,
     pack::ModelPack,
+    slot::{Lost, Slot},
 };
 
 /// Slots of a batch. More would make matrix products in single precision a little faster, and a
@@ -22,17 +20,30 @@ pub(crate) const SLOTS: usize = 96;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Raw {
     pub(crate) text: String,
-    /// Whether the model ended the string itself and it was not refused; otherwise it was cut.
-    pub(crate) ended: bool,
+    pub(crate) end: End,
 }
 
-/// What becomes of strings that cannot become a molecule.
+/// How a string ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    /// The model ended it.
+    Itself,
+    /// It reached the pack's `max_length` and was cut there.
+    TooLong,
+    /// It could not become a molecule any more and was cut.
+    Hopeless,
+}
+
+/// What becomes of strings that cannot become a molecule any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hopeless {
     /// They go on.
     Continue,
     /// They are cut where that is certain.
     Cut,
+    /// There are none: what would make them so is not drawn, and where that leaves next to nothing, they
+    /// are taken back. Those that cannot be brought to an end even so are cut.
+    Avoid,
 }
 
 /// Where a batch's strings come from and go to.
@@ -45,24 +56,6 @@ pub(crate) trait Ends {
 
     /// Whether nobody wants the rest.
     fn is_over(&self) -> bool;
-}
-
-/// A string in the making.
-struct Slot {
-    number: u64,
-    rng: Xoshiro256PlusPlus,
-    tokens: Vec<u32>,
-    outline: Outline,
-}
-
-impl Slot {
-    fn begin(seed: u64, number: u64) -> Self {
-        // Every string has a generator of its own, so what it says does not depend on how strings
-        // are spread over slots and threads.
-        let seed = seed ^ number.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-        Self { number, rng, tokens: Vec::new(), outline: Outline::default() }
-    }
 }
 
 /// Generates strings of the run `seed` until there is none to begin and none in the making.
@@ -84,6 +77,7 @@ pub(crate) fn generate(
         seed,
         hopeless,
         draw: Draw::new(pack),
+        trial: Outline::default(),
         state: engine.start(slots.len())?,
         tokens: vec![pack.vocabulary.bos(); slots.len()],
         fresh: vec![true; slots.len()],
@@ -95,12 +89,23 @@ pub(crate) fn generate(
     Ok(())
 }
 
+/// What a slot does next.
+enum Next {
+    /// It gives the network this token.
+    Token(u32),
+    /// It gives the network the token that begins every string.
+    Anew,
+    End(End),
+}
+
 struct Batch<'a> {
     engine: &'a Engine,
     pack: &'a ModelPack,
     seed: u64,
     hopeless: Hopeless,
     draw: Draw,
+    /// What a slot's outline would be.
+    trial: Outline,
     slots: Vec<Slot>,
     state: State,
     /// By slot: the token to take next.
@@ -112,29 +117,31 @@ struct Batch<'a> {
 impl Batch<'_> {
     /// Advances every slot by one token.
     fn step(&mut self, ends: &mut impl Ends) -> candle_core::Result<()> {
-        let vocabulary = &self.pack.vocabulary;
-        let logits = self.engine.step(&self.tokens, &self.fresh, &mut self.state)?;
+        self.engine.step(&self.tokens, &self.fresh, &mut self.state)?;
+        let bos = self.pack.vocabulary.bos();
         let mut dry = Vec::new();
-        for (n, logits) in logits.chunks_exact(vocabulary.len()).enumerate() {
-            let slot = &mut self.slots[n];
-            let token = self.draw.next(logits, &mut slot.rng);
-            let ended = token == vocabulary.eos();
-            if !ended {
-                slot.tokens.push(token);
-            }
-            let hopeless = self.hopeless == Hopeless::Cut
-                && !(if ended { slot.outline.can_end() } else { slot.outline.read(vocabulary.piece(token)) });
-            // One for the token that begins every string, and one for that which ends it.
-            let full = slot.tokens.len() + 2 > self.pack.generation.max_length;
-            if !(ended || full || hopeless) {
+        for n in 0..self.slots.len() {
+            if let Some(token) = self.slots[n].give_again() {
                 (self.tokens[n], self.fresh[n]) = (token, false);
                 continue;
             }
-            ends.take(slot.number, Raw { text: vocabulary.text(&slot.tokens), ended: ended && !hopeless });
+            let end = match self.advance(n) {
+                Next::Token(token) => {
+                    (self.tokens[n], self.fresh[n]) = (token, false);
+                    continue;
+                }
+                Next::Anew => {
+                    (self.tokens[n], self.fresh[n]) = (bos, true);
+                    continue;
+                }
+                Next::End(end) => end,
+            };
+            let slot = &mut self.slots[n];
+            ends.take(slot.number, Raw { text: self.pack.vocabulary.text(&slot.tokens), end });
             match ends.next() {
                 Some(number) => {
-                    *slot = Slot::begin(self.seed, number);
-                    (self.tokens[n], self.fresh[n]) = (vocabulary.bos(), true);
+                    slot.begin_again(self.seed, number);
+                    (self.tokens[n], self.fresh[n]) = (bos, true);
                 }
                 None => dry.push(n),
             }
@@ -143,6 +150,48 @@ impl Batch<'_> {
             self.drop_slots(&dry)?;
         }
         Ok(())
+    }
+
+    /// Draws the next token of slot `n`.
+    fn advance(&mut self, n: usize) -> Next {
+        let (vocabulary, slot, trial) = (&self.pack.vocabulary, &mut self.slots[n], &mut self.trial);
+        let logits = &self.state.logits()[n * vocabulary.len()..(n + 1) * vocabulary.len()];
+        let mut fits = |token| {
+            trial.clone_from(&slot.outline);
+            if token == vocabulary.eos() { trial.end() } else { trial.read(vocabulary.symbols(token)) }
+        };
+        let token = match self.hopeless {
+            Hopeless::Continue => Some(self.draw.next(logits, &mut slot.rng)),
+            Hopeless::Cut => Some(self.draw.next(logits, &mut slot.rng)).filter(|token| fits(*token)),
+            Hopeless::Avoid => self.draw.next_fitting(logits, &mut slot.rng, fits),
+        };
+        // One for the token that begins every string, and one for that which ends it.
+        let has_room = slot.tokens.len() + 2 < self.pack.generation.max_length;
+        let end = match token {
+            Some(token) if token == vocabulary.eos() => return Next::End(End::Itself),
+            Some(token) if has_room => {
+                if self.hopeless != Hopeless::Continue {
+                    std::mem::swap(&mut slot.outline, trial);
+                }
+                if self.hopeless == Hopeless::Avoid {
+                    slot.keep(&self.state, n);
+                }
+                slot.push(token);
+                return Next::Token(token);
+            }
+            Some(token) => {
+                slot.tokens.push(token);
+                End::TooLong
+            }
+            None => End::Hopeless,
+        };
+        if self.hopeless != Hopeless::Avoid {
+            return Next::End(end);
+        }
+        match slot.rewind(vocabulary, &mut self.state, n) {
+            Ok(token) => token.map_or(Next::Anew, Next::Token),
+            Err(Lost) => Next::End(end),
+        }
     }
 
     /// Takes the slots numbered `dry`, ascending, out of the batch.

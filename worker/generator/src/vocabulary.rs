@@ -8,12 +8,18 @@ use std::{collections::HashMap, path::PathBuf};
 use serde_json::Value;
 use tokenizers::Tokenizer;
 
-use crate::{PackError, pack, pack::Config};
+use crate::{
+    PackError, pack,
+    pack::Config,
+    symbol::{Symbol, symbols},
+};
 
 /// Token texts by id.
 #[derive(Debug, Clone)]
 pub(crate) struct Vocabulary {
     texts: Vec<String>,
+    /// The symbols that each text is made of.
+    symbols: Vec<Vec<Symbol>>,
     bos: u32,
     eos: u32,
     pad: Option<u32>,
@@ -37,8 +43,13 @@ impl Vocabulary {
             }
         }
         let texts: Vec<String> = texts.into_iter().flatten().collect();
-        let vocabulary =
-            Self { texts, bos: config.bos_token_id, eos: config.eos_token_id, pad: config.pad_token_id };
+        let vocabulary = Self {
+            symbols: texts.iter().map(|text| symbols(text)).collect(),
+            texts,
+            bos: config.bos_token_id,
+            eos: config.eos_token_id,
+            pad: config.pad_token_id,
+        };
 
         let plain: Vec<u32> = (0..).take(vocabulary.len()).filter(|id| !vocabulary.is_special(*id)).collect();
         let decoded = tokenizer.decode(&plain, true).map_err(|e| fault(e.to_string()))?;
@@ -69,8 +80,13 @@ impl Vocabulary {
     }
 
     /// The text of one token.
-    pub(crate) fn piece(&self, token: u32) -> &str {
+    fn piece(&self, token: u32) -> &str {
         &self.texts[token as usize]
+    }
+
+    /// The symbols of one token.
+    pub(crate) fn symbols(&self, token: u32) -> &[Symbol] {
+        &self.symbols[token as usize]
     }
 
     /// The tokens that may follow others: all but the first token of a string and padding.

@@ -63,6 +63,13 @@ struct LayerState {
     next: Vec<Inputs>,
 }
 
+/// One member's hidden state, layer by layer.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Kept {
+    values: Vec<f32>,
+    bytes: Vec<[u8; 4]>,
+}
+
 impl Network {
     /// Rounds a pack's weights, for `kernel`.
     pub(crate) fn new(pack: &ModelPack, kernel: Kernel) -> candle_core::Result<Self> {
@@ -103,10 +110,10 @@ impl Network {
         }
     }
 
-    /// Takes one token for every member of the batch and scores the next ones: `[batch, vocab]` logits.
+    /// Takes one token for every member of the batch and scores the next ones: see [`State::logits`].
     ///
     /// Members marked in `fresh` begin anew: what `state` holds for them is forgotten.
-    pub(crate) fn step<'a>(&self, tokens: &[u32], fresh: &[bool], state: &'a mut State) -> &'a [f32] {
+    pub(crate) fn step(&self, tokens: &[u32], fresh: &[bool], state: &mut State) {
         for (member, _) in fresh.iter().enumerate().filter(|(_, fresh)| **fresh) {
             state.forget(member);
         }
@@ -122,7 +129,7 @@ impl Network {
             let room = (&mut state.sums[..], &mut state.below[..]);
             self.layers[n].step(self.kernel, &tokens, lower.last(), &mut upper[0], room);
         }
-        self.score(state)
+        self.score(state);
     }
 
     /// The largest product of a step.
@@ -130,7 +137,7 @@ impl Network {
         &self.layers[0].hidden
     }
 
-    fn score<'a>(&self, state: &'a mut State) -> &'a [f32] {
+    fn score(&self, state: &mut State) {
         let vocab = self.out_bias.len();
         let top = state.layers.last().expect("pack: a model has a layer");
         for panel in 0..self.out.panels() {
@@ -148,7 +155,6 @@ impl Network {
                 }
             }
         }
-        &state.logits[..state.members * vocab]
     }
 }
 
@@ -224,6 +230,12 @@ impl Layer {
 }
 
 impl State {
+    /// The scores of the last step, `[batch, vocab]`.
+    pub(crate) fn logits(&self) -> &[f32] {
+        let vocab = self.logits.len() / (self.sums.len() * ROWS).max(1);
+        &self.logits[..self.members * vocab]
+    }
+
     /// Takes members, ascending, out of the batch; the last ones move to their places, as
     /// [`Vec::swap_remove`] does from the last of `members` to the first.
     pub(crate) fn swap_remove(&mut self, members: &[usize]) {
@@ -248,6 +260,35 @@ impl State {
         self.sums.truncate(tiles);
         self.below.truncate(tiles);
         self.logits.truncate(self.logits.len() / before * tiles);
+    }
+
+    /// Keeps a member's hidden state.
+    pub(crate) fn keep(&self, member: usize, kept: &mut Kept) {
+        let (tiles, tile, row) = (self.sums.len(), member / ROWS, member % ROWS);
+        kept.values.clear();
+        kept.bytes.clear();
+        for layer in &self.layers {
+            let quads = layer.bytes.len() / tiles;
+            kept.bytes.extend(layer.bytes[tile * quads..(tile + 1) * quads].iter().map(|bytes| bytes[row]));
+            for panel in layer.values.chunks_exact(tiles) {
+                kept.values.extend_from_slice(&panel[tile][row * LANES..][..LANES]);
+            }
+        }
+    }
+
+    /// Gives a member the hidden state that was kept.
+    pub(crate) fn restore(&mut self, member: usize, kept: &Kept) {
+        let (tiles, tile, row) = (self.sums.len(), member / ROWS, member % ROWS);
+        let (mut values, mut bytes) = (kept.values.chunks_exact(LANES), kept.bytes.iter());
+        for layer in &mut self.layers {
+            let quads = layer.bytes.len() / tiles;
+            for (to, from) in layer.bytes[tile * quads..(tile + 1) * quads].iter_mut().zip(&mut bytes) {
+                to[row] = *from;
+            }
+            for (panel, from) in layer.values.chunks_exact_mut(tiles).zip(&mut values) {
+                panel[tile][row * LANES..][..LANES].copy_from_slice(from);
+            }
+        }
     }
 
     /// The first layer's hidden states in bytes.

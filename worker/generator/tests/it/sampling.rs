@@ -3,7 +3,7 @@
 use std::{collections::HashSet, num::NonZeroUsize, path::Path, sync::atomic::Ordering, time::Instant};
 
 use chem::Molecule;
-use generator::{Budget, Device, ModelPack, SampleError, Sampler};
+use generator::{Budget, Device, ModelPack, Precision, SampleError, Sampler};
 use serde_json::json;
 
 use crate::toy;
@@ -85,12 +85,16 @@ fn a_model_that_knows_no_molecule_gives_none() {
 
 #[test]
 fn a_string_that_never_ends_is_cut_and_is_no_molecule() {
-    let sampler = sampler(toy::endless("C").path());
-
     // `max_length` 10 counts the token that begins a string and the one that would end it.
-    assert_eq!(sampler.raw(3, 1).unwrap(), ["CCCCCCCCC"; 3]);
-    let error = sampler.sample(1, 1, &Budget::unlimited()).unwrap_err();
-    assert!(matches!(error, SampleError::SizeUnreachable { wanted: 1, reached: 0 }), "{error}");
+    for (constrained, string) in [(false, "CCCCCCCCC"), (true, "")] {
+        let pack = toy::endless("C");
+        toy::edit(pack.path(), "generation_config.json", |config| config["constrained"] = json!(constrained));
+        let sampler = sampler(pack.path());
+
+        assert_eq!(sampler.raw(3, 1).unwrap(), [string; 3]);
+        let error = sampler.sample(1, 1, &Budget::unlimited()).unwrap_err();
+        assert!(matches!(error, SampleError::SizeUnreachable { wanted: 1, reached: 0 }), "{error}");
+    }
 }
 
 #[test]
@@ -111,10 +115,46 @@ fn a_spent_budget_interrupts() {
 fn a_narrow_distribution_draws_what_is_most_probable() {
     for (field, value) in [("top_p", json!(1e-6)), ("temperature", json!(0.001))] {
         let pack = toy::random();
-        toy::edit(pack.path(), "generation_config.json", |config| config[field] = value);
+        toy::edit(pack.path(), "generation_config.json", |config| {
+            (config[field], config["constrained"]) = (value, json!(false));
+        });
 
         let strings: HashSet<String> = sampler(pack.path()).raw(100, 1).unwrap().into_iter().collect();
 
         assert_eq!(strings.len(), 1, "{field}: {strings:?}");
     }
+}
+
+#[test]
+fn a_constrained_string_is_a_molecule_or_nothing() {
+    // Weights that know nothing: branches, rings and bonds come in any order.
+    let pack = toy::random_of(&["C", "N", "O", "F", "=", "#", "(", ")", "1", "2", "c", "n", "[nH]", "-"]);
+
+    let strings = sampler(pack.path()).raw(3_000, 3).unwrap();
+
+    let whole: Vec<_> = strings.iter().filter(|text| !text.is_empty()).collect();
+    assert!(whole.len() > 200, "{} strings", whole.len());
+    for symbol in ["(", "1", "c", "="] {
+        let count = whole.iter().filter(|text| text.contains(symbol)).count();
+        assert!(count > 5, "{count} strings have `{symbol}`");
+    }
+    for text in whole {
+        assert!(text.parse::<Molecule>().is_ok(), "{text}");
+    }
+}
+
+#[test]
+fn bytes_and_single_precision_take_a_string_back_alike() {
+    let pack = toy::random_of(&["C", "N", "=", "#", "(", ")", "1", "2", "c", "n"]);
+    let pack = ModelPack::load(pack.path()).unwrap();
+    let strings = |precision| {
+        let sampler = Sampler::new(&pack, Device::Cpu).unwrap().with_precision(precision).unwrap();
+        sampler.raw(300, 3).unwrap()
+    };
+
+    let (bytes, single) = (strings(Precision::Bytes), strings(Precision::Single));
+
+    // Rounded weights draw another token now and then, and then the strings part for good.
+    let alike = bytes.iter().zip(&single).filter(|(one, other)| one == other).count();
+    assert!(alike > 200, "{alike} of 300 strings are the same");
 }

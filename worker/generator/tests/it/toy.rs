@@ -15,7 +15,11 @@ const EOS: usize = 2;
 /// A model of small random weights: its strings are chains of the letters C, N, O, S and F in any
 /// order, of which many are molecules and those with F inside are not.
 pub fn random() -> TempDir {
-    let tokens = ["C", "N", "O", "S", "F"];
+    random_of(&["C", "N", "O", "S", "F"])
+}
+
+/// A model of small random weights that writes these tokens in any order.
+pub fn random_of(tokens: &[&str]) -> TempDir {
     let (vocab, embedding, hidden, layers) = (SPECIAL.len() + tokens.len(), 7, 12, 2);
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
     let mut tensor = |shape: &[usize]| {
@@ -35,7 +39,7 @@ pub fn random() -> TempDir {
         weights.insert(format!("rnn.bias_ih_l{n}"), tensor(&[3 * hidden]));
         weights.insert(format!("rnn.bias_hh_l{n}"), tensor(&[3 * hidden]));
     }
-    write(&tokens, [embedding, hidden, layers], &weights, 40)
+    write(tokens, [embedding, hidden, layers], &weights, 40)
 }
 
 /// A model that writes `text` and nothing else; each token can only occur once.

@@ -1,0 +1,151 @@
+//! Double bonds for the aromatic atoms of a sketch: whether they can be given, as the string grows.
+//!
+//! Every aromatic atom that needs a double bond must have one along an aromatic bond, and only one: a
+//! matching. One is kept all the time, and whenever an atom's need becomes certain it is extended by an
+//! alternating path (Berge, 1957). An atom that the string can still go on from waits: what comes may bind
+//! it or relieve it. So a string is refused at the symbol after which no rest could mend it.
+
+use super::sketch::{Place, Sketch};
+use crate::symbol::Aromatic;
+
+/// Steps of a search for a path, after which the parser may have the last word.
+const MOST_STEPS: u32 = 2_000;
+
+/// The search for a path from an atom that lacks a double bond.
+struct Search {
+    /// The atoms on the path, one bit each.
+    path: u128,
+    steps: u32,
+}
+
+impl Place {
+    /// Whether it needs a double bond, as it stands.
+    fn needs(&self) -> bool {
+        !self.is_saturated
+            && match self.atom.aromatic {
+                Aromatic::Always => true,
+                Aromatic::WithNeighbours(needed) => self.neighbours == needed,
+                Aromatic::Never | Aromatic::No => false,
+            }
+    }
+
+    /// Whether a double bond may go to it.
+    fn may_need(&self) -> bool {
+        let may_grow =
+            |needed| self.is_open && self.neighbours < needed && self.atom.most_neighbours >= needed;
+        match self.atom.aromatic {
+            Aromatic::WithNeighbours(needed) if may_grow(needed) => !self.is_saturated,
+            _ => self.needs(),
+        }
+    }
+
+    /// Whether it must have a double bond, and from what is there already.
+    fn is_due(&self) -> bool {
+        let waits = self.open_rings > 0 || self.is_open && self.has_room(1);
+        !waits && self.needs()
+    }
+
+    /// Whether it has, or can still get, the two aromatic bonds that it has in an aromatic ring.
+    fn can_be_in_aromatic_ring(&self) -> bool {
+        let room = if self.is_open { self.atom.most_neighbours - self.neighbours } else { 0 };
+        self.atom.aromatic == Aromatic::No || self.aromatic_bonds() + self.open_rings + room >= 2
+    }
+}
+
+impl Sketch {
+    /// Says that the string will not go on from `place`; says whether that can be.
+    pub(crate) fn finish(&mut self, place: u8) -> bool {
+        let may_come = self.rings_may_come;
+        let it = self.at_mut(place);
+        it.is_open = false;
+        if !may_come && !it.in_ring && it.atom.aromatic != Aromatic::No {
+            return false;
+        }
+        self.settle(place)
+    }
+
+    /// Says whether a bond that is in no ring may still come into one; says whether that can be.
+    pub(crate) fn let_rings_come(&mut self, may_come: bool) -> bool {
+        let ends = self.rings_may_come && !may_come;
+        self.rings_may_come = may_come;
+        !ends || self.outside_rings == 0 || self.settle_outside_rings()
+    }
+
+    /// Finds a double bond for `place` if it must have one, or another for its partner if it cannot have
+    /// one any more; says whether there is.
+    pub(crate) fn settle(&mut self, place: u8) -> bool {
+        if let Some(partner) = self.at(place).partner
+            && !self.at(place).may_need()
+        {
+            self.part(place, partner);
+            if !self.provide(partner) {
+                return false;
+            }
+        }
+        self.at(place).can_be_in_aromatic_ring() && self.provide(place)
+    }
+
+    /// Takes back double bonds along bonds that turned out to lie in no ring, and finds others.
+    fn settle_outside_rings(&mut self) -> bool {
+        for place in 0..self.places.len() as u8 {
+            let it = self.at(place);
+            if it.atom.aromatic == Aromatic::No {
+                continue;
+            }
+            if !it.in_ring && !it.is_open {
+                return false;
+            }
+            if let Some(partner) = it.partner
+                && !self.aromatic_neighbours(place).any(|other| other == partner)
+            {
+                self.part(place, partner);
+                if !(self.provide(place) && self.provide(partner)) {
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    fn part(&mut self, one: u8, other: u8) {
+        self.at_mut(one).partner = None;
+        self.at_mut(other).partner = None;
+    }
+
+    /// Finds a double bond for `place` if it must have one.
+    fn provide(&mut self, place: u8) -> bool {
+        let it = self.at(place);
+        if it.partner.is_some() || !it.is_due() {
+            return true;
+        }
+        let mut search = Search { path: 1 << place, steps: 0 };
+        self.search(place, &mut search) || search.steps >= MOST_STEPS
+    }
+
+    /// Gives `place` a double bond to a neighbour, whose partner gets another in turn.
+    fn search(&mut self, place: u8, search: &mut Search) -> bool {
+        for neighbour in self.aromatic_neighbours(place) {
+            let it = self.at(neighbour);
+            if search.path >> neighbour & 1 == 1 || !it.may_need() || search.steps >= MOST_STEPS {
+                continue;
+            }
+            search.steps += 1;
+            if let Some(partner) = it.partner {
+                let pair = 1 << neighbour | 1 << partner;
+                search.path |= pair;
+                let is_free = !self.at(partner).is_due() || self.search(partner, search);
+                search.path &= !pair;
+                if !is_free {
+                    continue;
+                }
+                if self.at(partner).partner == Some(neighbour) {
+                    self.at_mut(partner).partner = None;
+                }
+            }
+            self.at_mut(place).partner = Some(neighbour);
+            self.at_mut(neighbour).partner = Some(place);
+            return true;
+        }
+        false
+    }
+}

@@ -1,0 +1,257 @@
+//! The molecule of a string as far as it is written: who is bonded to whom, and which bonds lie in a ring.
+//!
+//! Atoms are numbered in the order in which they are written, so an atom's parent, to which its chain bond
+//! goes, has a lower number than the atom.
+
+use crate::symbol::{Aromatic, Atom, Bond};
+
+/// Most atoms of a sketch: as many as a set of them has bits.
+pub(crate) const MOST_ATOMS: usize = 128;
+/// Most neighbours that any atom has.
+const MOST_NEIGHBOURS: usize = 6;
+
+/// Atoms and bonds, and the double bonds that are found for the aromatic ones (see `kekule`).
+#[derive(Debug, Default)]
+pub(crate) struct Sketch {
+    pub(super) places: Vec<Place>,
+    /// Whether a bond that is in no ring yet may still come into one.
+    pub(super) rings_may_come: bool,
+    /// Aromatic atoms that no ring runs through yet, and aromatic chain bonds that lie in none yet.
+    pub(super) outside_rings: u32,
+}
+
+impl Clone for Sketch {
+    fn clone(&self) -> Self {
+        Self { places: self.places.clone(), ..*self }
+    }
+
+    /// Copies without asking for memory, as long as this sketch once had as many atoms.
+    fn clone_from(&mut self, source: &Self) {
+        self.places.clone_from(&source.places);
+        self.rings_may_come = source.rings_may_come;
+        self.outside_rings = source.outside_rings;
+    }
+}
+
+/// An atom and its bonds.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    pub(super) atom: Atom,
+    /// Valence taken, open ring bonds included.
+    bonds: u8,
+    /// Neighbours, open ring bonds included.
+    pub(super) neighbours: u8,
+    /// The atoms it is bonded to, of which there are `len`.
+    to: [u8; MOST_NEIGHBOURS],
+    len: u8,
+    /// The bonds among these that are aromatic, one bit each.
+    aromatic: u8,
+    parent: Option<u8>,
+    chain_in_ring: bool,
+    pub(super) in_ring: bool,
+    /// Whether it has a double or triple bond of its own.
+    pub(super) is_saturated: bool,
+    /// Open ring bonds that may become aromatic.
+    pub(super) open_rings: u8,
+    /// Whether the string can still go on from it.
+    pub(super) is_open: bool,
+    /// The neighbour that its ring's double bond goes to.
+    pub(super) partner: Option<u8>,
+}
+
+impl Place {
+    /// Whether another bond of this order fits.
+    pub(super) fn has_room(&self, order: u8) -> bool {
+        self.neighbours < self.atom.most_neighbours && self.bonds + order <= self.atom.most_bonds
+    }
+
+    pub(super) fn aromatic_bonds(&self) -> u8 {
+        self.aromatic.count_ones() as u8
+    }
+
+    fn is_aromatic(&self) -> bool {
+        self.atom.aromatic != Aromatic::No
+    }
+
+    fn take(&mut self, order: u8) {
+        self.neighbours += 1;
+        self.bonds += order;
+        self.is_saturated |= order > 1;
+    }
+
+    fn bind(&mut self, other: u8, bond: Bond) {
+        // `has_room` held, and no atom has more bonds than there are places for neighbours.
+        self.to[usize::from(self.len)] = other;
+        self.aromatic |= u8::from(bond == Bond::Aromatic) << self.len;
+        self.len += 1;
+    }
+
+    fn is_bound_to(&self, other: u8) -> bool {
+        self.to[..usize::from(self.len)].contains(&other)
+    }
+}
+
+impl Sketch {
+    pub(crate) fn clear(&mut self) {
+        self.places.clear();
+        self.rings_may_come = false;
+        self.outside_rings = 0;
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        self.places.len() == MOST_ATOMS
+    }
+
+    /// Whether a bond of this order fits `place`.
+    pub(crate) fn has_room(&self, place: u8, order: u8) -> bool {
+        self.at(place).has_room(order)
+    }
+
+    /// Adds an atom, bonded to `parent` if that is given, and gives its number; `None` when it cannot be
+    /// so bonded.
+    pub(crate) fn add(&mut self, atom: Atom, parent: Option<(u8, Option<Bond>)>) -> Option<u8> {
+        let number = self.places.len() as u8;
+        let mut place = Place {
+            atom,
+            bonds: 0,
+            neighbours: 0,
+            to: [0; MOST_NEIGHBOURS],
+            len: 0,
+            aromatic: 0,
+            parent: parent.map(|(parent, _)| parent),
+            chain_in_ring: false,
+            in_ring: false,
+            is_saturated: false,
+            open_rings: 0,
+            is_open: true,
+            partner: None,
+        };
+        self.outside_rings += u32::from(place.is_aromatic());
+        if let Some((parent, written)) = parent {
+            let above = self.at_mut(parent);
+            let bond = bond_between(above, &place, written)?;
+            if !(above.has_room(bond.order()) && place.has_room(bond.order())) {
+                return None;
+            }
+            above.take(bond.order());
+            above.bind(number, bond);
+            place.take(bond.order());
+            place.bind(parent, bond);
+            self.outside_rings += u32::from(bond == Bond::Aromatic);
+        }
+        self.places.push(place);
+        Some(number)
+    }
+
+    /// Opens a ring bond; says whether it fits.
+    pub(crate) fn open_ring(&mut self, place: u8, written: Option<Bond>) -> bool {
+        let order = written.map_or(1, Bond::order);
+        let place = self.at_mut(place);
+        if !place.has_room(order) {
+            return false;
+        }
+        place.take(order);
+        place.open_rings += u8::from(may_be_aromatic(written));
+        true
+    }
+
+    /// Closes a ring bond that was opened at `from`; says whether that can be.
+    pub(crate) fn close_ring(
+        &mut self,
+        from: u8,
+        opened: Option<Bond>,
+        to: u8,
+        closed: Option<Bond>,
+    ) -> bool {
+        let differ = opened.zip(closed).is_some_and(|(opened, closed)| opened != closed);
+        if from == to || differ || self.at(from).is_bound_to(to) {
+            return false;
+        }
+        let Some(bond) = bond_between(self.at(from), self.at(to), opened.or(closed)) else { return false };
+        let more = bond.order() - opened.map_or(1, Bond::order);
+        let first = self.at_mut(from);
+        if first.bonds + more > first.atom.most_bonds {
+            return false;
+        }
+        first.bonds += more;
+        first.is_saturated |= more > 0;
+        first.open_rings -= u8::from(may_be_aromatic(opened));
+        first.bind(to, bond);
+        let second = self.at_mut(to);
+        if !second.has_room(bond.order()) {
+            return false;
+        }
+        second.take(bond.order());
+        second.bind(from, bond);
+        self.mark_ring(from, to);
+        true
+    }
+
+    /// The atoms that `place` is bonded to by aromatic bonds that lie in a ring or may come to.
+    pub(super) fn aromatic_neighbours(&self, place: u8) -> impl Iterator<Item = u8> + use<> {
+        let Place { to, len, mut aromatic, .. } = *self.at(place);
+        for (n, other) in to.iter().enumerate().take(usize::from(len)) {
+            if !(self.rings_may_come || self.is_in_ring(place, *other)) {
+                aromatic &= !(1 << n);
+            }
+        }
+        to.into_iter().enumerate().filter(move |(n, _)| aromatic >> n & 1 == 1).map(|(_, other)| other)
+    }
+
+    /// Whether the bond between two neighbours lies in a ring.
+    fn is_in_ring(&self, one: u8, other: u8) -> bool {
+        let (child, parent) = (one.max(other), one.min(other));
+        let child = self.at(child);
+        child.parent != Some(parent) || child.chain_in_ring
+    }
+
+    /// Marks the ring that a bond between two atoms closes: it and the chain between them.
+    fn mark_ring(&mut self, mut one: u8, mut other: u8) {
+        let (first, last) = (one, other);
+        while one != other {
+            // The later of the two has a parent, for the first atom of all is earlier than any.
+            let child = one.max(other);
+            let place = self.at_mut(child);
+            let parent = place.parent.unwrap_or(0);
+            let is_new = !place.chain_in_ring;
+            place.chain_in_ring = true;
+            let bit = place.to[..usize::from(place.len)].iter().position(|to| *to == parent);
+            let is_aromatic = bit.is_some_and(|bit| place.aromatic >> bit & 1 == 1);
+            self.outside_rings -= u32::from(is_new && is_aromatic);
+            self.enter_ring(child);
+            self.enter_ring(parent);
+            (one, other) = (one.min(other), parent);
+        }
+        self.enter_ring(first);
+        self.enter_ring(last);
+    }
+
+    fn enter_ring(&mut self, place: u8) {
+        let place = self.at_mut(place);
+        let is_new = place.is_aromatic() && !place.in_ring;
+        place.in_ring = true;
+        self.outside_rings -= u32::from(is_new);
+    }
+
+    pub(super) fn at(&self, place: u8) -> &Place {
+        &self.places[usize::from(place)]
+    }
+
+    pub(super) fn at_mut(&mut self, place: u8) -> &mut Place {
+        &mut self.places[usize::from(place)]
+    }
+}
+
+/// Whether a bond written so is aromatic between aromatic atoms. One that gives a direction is: it says on
+/// which side of a double bond out of the ring it lies, as in `Cn1cccc/c1=N/C`.
+fn may_be_aromatic(written: Option<Bond>) -> bool {
+    matches!(written, None | Some(Bond::Aromatic | Bond::Direction))
+}
+
+/// The bond that is meant between two atoms, if there can be such a bond.
+fn bond_between(one: &Place, other: &Place, written: Option<Bond>) -> Option<Bond> {
+    if one.is_aromatic() && other.is_aromatic() && may_be_aromatic(written) {
+        return Some(Bond::Aromatic);
+    }
+    Some(written.unwrap_or(Bond::Single)).filter(|bond| *bond != Bond::Aromatic)
+}

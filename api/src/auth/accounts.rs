@@ -37,6 +37,10 @@ impl Accounts {
 
     /// Whether the account exists and is not disabled, as of half a minute ago at most.
     pub async fn is_active(&self, id: &str) -> Result<bool, ApiError> {
+        // PostgreSQL cannot be asked for a NUL character.
+        if id.contains('\0') {
+            return Ok(false);
+        }
         if let Some((seen, active)) = self.remembered().get(id)
             && seen.elapsed() < BELIEVED
         {

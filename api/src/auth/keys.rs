@@ -170,6 +170,10 @@ impl Keys {
         if header.typ.as_deref().is_none_or(|typ| !typ.eq_ignore_ascii_case(TokenType::Access.as_str())) {
             return Err(refused("the token is no access token"));
         }
+        if header.crit.is_some() {
+            // What must be understood is not (RFC 7515, section 4.1.11).
+            return Err(refused("the access token needs an extension that is not known"));
+        }
         let kid = header.kid.ok_or_else(|| refused("the access token names no key"))?;
         let key = self.key(&kid).await?.ok_or_else(|| refused("the key of the access token is unknown"))?;
         let token = jsonwebtoken::decode::<Verified>(token, &key, &self.validation).map_err(|error| {

@@ -118,6 +118,15 @@ impl Application {
         form.retain(|_, value| !value.is_empty());
         answer(service.http.post(format!("{}{path}", service.base)).form(&form)).await
     }
+
+    /// Goes all the way: login, consent, code, tokens.
+    pub async fn tokens(&self, service: &Service) -> serde_json::Value {
+        let browser = Browser::new(service);
+        let landed = browser.let_in(&self.request(&[])).await;
+        let tokens = self.exchange(service, &landed.code(), &[]).await;
+        assert_eq!(tokens.status, 200, "{tokens:?}");
+        tokens.json()
+    }
 }
 
 /// Where the browser was sent that is not ours.
@@ -170,6 +179,15 @@ impl<'a> Browser<'a> {
     pub async fn post(&self, path: &str, form: &[(&str, &str)]) -> Answer {
         let request = self.http.post(format!("{}{path}", self.service.base)).form(form);
         self.send(request.header("origin", "http://retort.test")).await
+    }
+
+    /// Sends a form with `headers`, from wherever.
+    pub async fn post_with(&self, path: &str, form: &[(&str, &str)], headers: &[(&str, &str)]) -> Answer {
+        let mut request = self.http.post(format!("{}{path}", self.service.base)).form(form);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        self.send(request).await
     }
 
     async fn send(&self, request: RequestBuilder) -> Answer {

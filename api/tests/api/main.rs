@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot set up its stage has failed")]
 #![allow(clippy::print_stderr, reason = "a database that a test leaves behind is worth a word")]
 
+mod attacks;
 mod auth_authorize;
 mod auth_bearer;
 mod auth_openid;

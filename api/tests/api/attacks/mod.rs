@@ -1,0 +1,45 @@
+//! Attacks, one test each, over real HTTP. `api/src/auth/ATTACKS.md` is the table of them; a test here keeps
+//! it complete.
+
+mod accounts;
+mod applications;
+mod bearer;
+mod browser;
+mod codes;
+mod redirects;
+mod refresh;
+
+use std::collections::BTreeSet;
+
+/// The names of the tests in the files of this folder.
+fn tests() -> BTreeSet<String> {
+    let sources = [
+        ("accounts", include_str!("accounts.rs")),
+        ("applications", include_str!("applications.rs")),
+        ("bearer", include_str!("bearer.rs")),
+        ("browser", include_str!("browser.rs")),
+        ("codes", include_str!("codes.rs")),
+        ("redirects", include_str!("redirects.rs")),
+        ("refresh", include_str!("refresh.rs")),
+    ];
+    let test = |file: &str, chunk: &str| {
+        let (name, _) = chunk.split_once("async fn ")?.1.split_once('(')?;
+        Some(format!("{file}::{name}"))
+    };
+    let mut tests = BTreeSet::new();
+    for (file, source) in sources {
+        tests.extend(source.split("#[tokio::test]").skip(1).filter_map(|chunk| test(file, chunk)));
+    }
+    tests
+}
+
+#[test]
+fn the_table_names_every_attack_and_no_other() {
+    let table = include_str!("../../../src/auth/ATTACKS.md");
+
+    let cells = table.lines().filter(|line| line.starts_with("| ")).filter_map(|line| line.split('`').nth(1));
+    let named: Vec<_> = cells.filter(|cell| cell.contains("::")).map(str::to_owned).collect();
+
+    assert_eq!(named.len(), named.iter().collect::<BTreeSet<_>>().len(), "an attack is named twice");
+    assert_eq!(named.into_iter().collect::<BTreeSet<_>>(), tests());
+}

@@ -56,7 +56,7 @@ impl App {
     pub async fn new(config: Config, pool: PgPool) -> Result<Arc<Self>, StartError> {
         Ok(Arc::new(Self {
             queue: queue::Client::connect(pool.clone()).await?,
-            keys: Keys::load(pool.clone(), &config.issuer()).await?,
+            keys: Keys::load(pool.clone(), &config.issuer(), config.keys_secret.clone()).await?,
             accounts: Accounts::new(pool.clone()),
             passwords: Passwords::new(),
             revocations: Revocations::new(pool.clone()),

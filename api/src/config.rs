@@ -5,6 +5,7 @@
 use std::{collections::BTreeMap, fmt, net::SocketAddr, str::FromStr, time::Duration};
 
 use secrecy::SecretString;
+use signing::{NotASecret, Secret};
 
 use crate::auth::{LONGEST_ACCESS_TOKEN, Transport};
 
@@ -33,6 +34,8 @@ pub struct Config {
     pub access_token_lifetime: Duration,
     /// `REFRESH_TOKEN_SECONDS`, default 30 days; each use starts it again.
     pub refresh_token_lifetime: Duration,
+    /// `KEYS_SECRET`: seals the keys that sign tokens; 32 bytes in Base64, unset by default.
+    pub keys_secret: Option<Secret>,
     /// `AUTH_SESSION_SECONDS`, default 12 hours: how long a login in a browser lasts.
     pub session_lifetime: Duration,
     /// `AUTH_IMPLICIT`, default `on`: whether `/auth/authorize` gives access tokens in redirects.
@@ -145,6 +148,7 @@ impl Config {
             },
             access_token_lifetime: reader.access_token_lifetime(),
             refresh_token_lifetime: reader.seconds("REFRESH_TOKEN_SECONDS", 30 * 24 * 3600),
+            keys_secret: reader.keys_secret(),
             session_lifetime: reader.seconds("AUTH_SESSION_SECONDS", 12 * 3600),
             implicit_flow: reader.read("AUTH_IMPLICIT", Switch::On, Ok),
             password_grant: reader.read("AUTH_PASSWORD_GRANT", Switch::On, Ok),
@@ -215,6 +219,11 @@ impl Reader<'_> {
             }
         };
         Duration::from_secs(self.read("ACCESS_TOKEN_SECONDS", 3600, check))
+    }
+
+    fn keys_secret(&mut self) -> Option<Secret> {
+        let secret = self.get("KEYS_SECRET")?.parse();
+        secret.map_err(|error: NotASecret| self.faults.push(format!("KEYS_SECRET: {error}"))).ok()
     }
 
     fn database_url(&mut self) -> SecretString {

@@ -4,6 +4,7 @@ pub mod account;
 pub mod app;
 pub mod catalogue;
 pub mod doctor;
+pub mod keys;
 pub mod login;
 pub mod model;
 pub mod plan;

@@ -55,6 +55,9 @@ enum Subcommands {
     /// Manage the applications that may ask for tokens, in the database.
     #[command(subcommand)]
     App(commands::app::App),
+    /// Manage the keys that sign tokens, in the database.
+    #[command(subcommand)]
+    Keys(commands::keys::Keys),
     /// Log in and keep the credentials in the data folder.
     Login(commands::login::Login),
     /// Print a bearer token and nothing else.
@@ -92,6 +95,7 @@ async fn main() -> ExitCode {
     let done = match cli.command {
         Subcommands::Account(command) => command.run(&cli.place).await,
         Subcommands::App(command) => command.run(&cli.place).await,
+        Subcommands::Keys(command) => command.run(&cli.place).await,
         Subcommands::Login(command) => command.run(&cli.place).await,
         Subcommands::Token(command) => command.run(&cli.place).await,
         Subcommands::Sample(command) => command.run(&cli.place).await,

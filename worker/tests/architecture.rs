@@ -10,16 +10,17 @@ use std::{
 use serde_json::Value;
 
 /// Our packages and the packages of ours that each may link, directly or not.
-const ARROWS: [(&str, &[&str]); 9] = [
+const ARROWS: [(&str, &[&str]); 10] = [
     ("contract", &[]),
+    ("signing", &[]),
     ("telemetry", &[]),
     ("chem", &[]),
     ("generator", &["chem"]),
     ("synth", &["chem"]),
     ("queue", &["contract", "telemetry"]),
-    ("api", &["chem", "contract", "queue", "telemetry"]),
+    ("api", &["chem", "contract", "queue", "signing", "telemetry"]),
     ("worker", &["chem", "contract", "generator", "queue", "synth", "telemetry"]),
-    ("ops", &["chem", "contract", "generator", "synth", "telemetry"]),
+    ("ops", &["chem", "contract", "generator", "signing", "synth", "telemetry"]),
 ];
 
 /// What each package links: names of packages by name, build and test dependencies left out.

@@ -13,10 +13,19 @@ use crate::{app::App, error::ApiError};
 /// How long an account's state is believed: a disabled account is refused after this at the latest.
 const BELIEVED: Duration = Duration::from_secs(30);
 
-/// Access to accounts, with a short memory of which are active.
+/// Access to accounts, with a short memory of how they stand.
 pub struct Accounts {
     pool: PgPool,
-    active: Mutex<HashMap<String, (Instant, bool)>>,
+    remembered: Mutex<HashMap<String, (Instant, Option<Standing>)>>,
+}
+
+/// What of an account decides about its tokens.
+#[derive(Debug, Clone, FromRow)]
+pub struct Standing {
+    /// What its tokens may do at most, by now.
+    pub scopes: Vec<String>,
+    /// Tokens from before this, in seconds of the epoch, have ended.
+    pub tokens_from: i64,
 }
 
 /// What logins and tokens need of an account.
@@ -32,24 +41,24 @@ pub struct Account {
 
 impl Accounts {
     pub fn new(pool: PgPool) -> Self {
-        Self { pool, active: Mutex::default() }
+        Self { pool, remembered: Mutex::default() }
     }
 
-    /// Whether the account exists and is not disabled, as of half a minute ago at most.
-    pub async fn is_active(&self, id: &str) -> Result<bool, ApiError> {
+    /// How the account stands, as of half a minute ago at most; `None` if it is unknown or disabled.
+    pub async fn standing(&self, id: &str) -> Result<Option<Standing>, ApiError> {
         // PostgreSQL cannot be asked for a NUL character.
         if id.contains('\0') {
-            return Ok(false);
+            return Ok(None);
         }
-        if let Some((seen, active)) = self.remembered().get(id)
+        if let Some((seen, standing)) = self.remembered().get(id)
             && seen.elapsed() < BELIEVED
         {
-            return Ok(*active);
+            return Ok(standing.clone());
         }
-        let active = find_active(&self.pool, id).await?;
+        let standing = find_standing(&self.pool, id).await?;
         // Only ids from signed tokens come here, so the map grows with the accounts and no further.
-        self.remembered().insert(id.to_owned(), (Instant::now(), active));
-        Ok(active)
+        self.remembered().insert(id.to_owned(), (Instant::now(), standing.clone()));
+        Ok(standing)
     }
 
     pub async fn find_by_email(&self, email: &str) -> Result<Option<Account>, sqlx::Error> {
@@ -72,8 +81,8 @@ impl Accounts {
         .await
     }
 
-    fn remembered(&self) -> std::sync::MutexGuard<'_, HashMap<String, (Instant, bool)>> {
-        self.active.lock().unwrap_or_else(PoisonError::into_inner)
+    fn remembered(&self) -> std::sync::MutexGuard<'_, HashMap<String, (Instant, Option<Standing>)>> {
+        self.remembered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -93,11 +102,12 @@ pub async fn authenticate(app: &App, email: &str, password: &str) -> Result<Opti
     Ok(account)
 }
 
-async fn find_active(pool: &PgPool, id: &str) -> Result<bool, sqlx::Error> {
-    let (active,): (bool,) =
-        sqlx::query_as("select exists (select from accounts where id = $1 and disabled_at is null)")
-            .bind(id)
-            .fetch_one(pool)
-            .await?;
-    Ok(active)
+async fn find_standing(pool: &PgPool, id: &str) -> Result<Option<Standing>, sqlx::Error> {
+    sqlx::query_as(
+        "select scopes, coalesce(floor(extract(epoch from tokens_from))::bigint, 0) as tokens_from \
+         from accounts where id = $1 and disabled_at is null",
+    )
+    .bind(id)
+    .fetch_optional(pool)
+    .await
 }

@@ -181,7 +181,7 @@ async fn issue(
         Wanted::TokenAndIdToken { nonce } => Some(nonce),
     };
     let bearer = Bearer { account_id: &person.account_id, client_id, family: &family, scopes: granted };
-    let access = mint::access_token(app, bearer)?;
+    let access = mint::access_token(app, bearer).await?;
     let expires_in = access.expires_in_seconds.to_string();
     let mut pairs = vec![
         ("access_token", access.text.as_str()),
@@ -197,7 +197,7 @@ async fn issue(
                 authenticated_at: person.authenticated_at,
                 nonce: Some(nonce),
             };
-            Some(mint::id_token(app, bearer, &told, &access)?)
+            Some(mint::id_token(app, bearer, &told, &access).await?)
         }
         None => None,
     };

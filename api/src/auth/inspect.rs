@@ -85,8 +85,8 @@ async fn describe(app: &App, token: &str, client_id: &str) -> Result<Option<Valu
 /// The access token, if it is good now and the application's.
 async fn own_access_token(app: &App, token: &str, client_id: &str) -> Result<Option<Verified>, ApiError> {
     let standing = async {
-        let verified = app.keys.verify(token).await?;
-        check_standing(app, &verified).await?;
+        let mut verified = app.keys.verify(token).await?;
+        check_standing(app, &mut verified).await?;
         Ok(verified)
     };
     match standing.await {

@@ -1,7 +1,10 @@
 //! The keys that sign access tokens, and the check of a token.
 //!
 //! An installation makes its own Ed25519 pair at its first start and keeps it in Postgres, so that every API
-//! process signs and accepts the same. Processes that start together agree by an advisory lock. A token is
+//! process signs and accepts the same. Processes that start together agree by an advisory lock. Private keys
+//! are sealed where the environment gives a secret for it. A new key is published before it signs, so that
+//! whoever keeps our key set for its five minutes knows it in time; an old one verifies until its last token
+//! has ended. A token is
 //! only ever checked with the one algorithm of its key, so `none` and an HMAC keyed with the public key have
 //! nowhere to go in.
 
@@ -12,15 +15,12 @@ use std::{
 };
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-use ed25519_dalek::{
-    SigningKey, VerifyingKey,
-    pkcs8::{DecodePublicKey, EncodePrivateKey, EncodePublicKey, spki::der::pem::LineEnding},
-};
+use ed25519_dalek::{VerifyingKey, pkcs8::DecodePublicKey};
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation, errors::ErrorKind};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
-use sqlx::PgPool;
+use signing::{OpenError, Secret};
+use sqlx::{PgConnection, PgPool};
 
 use super::{AUDIENCE, refused};
 use crate::error::ApiError;
@@ -96,6 +96,11 @@ pub enum KeysError {
     /// A stored key cannot be used.
     #[error("the signing key `{kid}` is damaged")]
     Damaged { kid: String },
+    /// A stored key is sealed and cannot be opened.
+    #[error(
+        "the signing key `{kid}` cannot be used; KEYS_SECRET has to be what it was when the key was made"
+    )]
+    Sealed { kid: String, source: OpenError },
     /// There is no key that is not retired.
     #[error("every signing key is retired")]
     None,
@@ -104,6 +109,7 @@ pub enum KeysError {
 /// The installation's keys.
 pub struct Keys {
     pool: PgPool,
+    secret: Option<Secret>,
     /// Of access tokens.
     validation: Validation,
     /// Of ID tokens that come back as a hint: they may have expired, and each is for its own application.
@@ -126,9 +132,9 @@ struct PublicKey {
 
 impl Keys {
     /// Reads the keys, and makes the first one if there is none.
-    pub async fn load(pool: PgPool, issuer: &str) -> Result<Self, KeysError> {
-        make_first(&pool).await?;
-        let set = read(&pool).await?;
+    pub async fn load(pool: PgPool, issuer: &str, secret: Option<Secret>) -> Result<Self, KeysError> {
+        prepare(&pool, secret.as_ref()).await?;
+        let set = read(&pool, secret.as_ref()).await?;
         let mut validation = Validation::new(Algorithm::EdDSA);
         validation.set_issuer(&[issuer]);
         validation.set_audience(&[AUDIENCE]);
@@ -141,20 +147,19 @@ impl Keys {
         hint_validation.validate_exp = false;
         hint_validation.validate_aud = false;
         let reloaded = Mutex::new(Instant::now());
-        Ok(Self { pool, validation, hint_validation, set: RwLock::new(set), reloaded })
+        Ok(Self { pool, secret, validation, hint_validation, set: RwLock::new(set), reloaded })
     }
 
     /// Signs a token of our own.
-    pub fn sign(
-        &self,
-        kind: TokenType,
-        claims: &impl Serialize,
-    ) -> Result<String, jsonwebtoken::errors::Error> {
+    pub async fn sign(&self, kind: TokenType, claims: &impl Serialize) -> Result<String, ApiError> {
+        if self.age() >= BELIEVED {
+            self.reload().await?;
+        }
         let set = self.set.read().unwrap_or_else(PoisonError::into_inner);
         let mut header = Header::new(Algorithm::EdDSA);
         header.kid = Some(set.signing_kid.clone());
         header.typ = Some(kind.as_str().to_owned());
-        jsonwebtoken::encode(&header, claims, &set.signing)
+        jsonwebtoken::encode(&header, claims, &set.signing).map_err(|error| ApiError::internal(&error))
     }
 
     /// The claims of the access token, if it is one of ours for us and in its time.
@@ -210,9 +215,8 @@ impl Keys {
 
     /// The key `kid`; looks for new ones where it is not known, or what is known is old.
     async fn key(&self, kid: &str) -> Result<Option<DecodingKey>, ApiError> {
-        let age = self.reloaded.lock().unwrap_or_else(PoisonError::into_inner).elapsed();
         match self.decoding(kid) {
-            Some(key) if age < BELIEVED => Ok(Some(key)),
+            Some(key) if self.age() < BELIEVED => Ok(Some(key)),
             _ => {
                 self.reload().await?;
                 Ok(self.decoding(kid))
@@ -225,6 +229,10 @@ impl Keys {
         set.verifying.get(kid).map(|key| key.decoding.clone())
     }
 
+    fn age(&self) -> Duration {
+        self.reloaded.lock().unwrap_or_else(PoisonError::into_inner).elapsed()
+    }
+
     /// Looks for keys that another process made; strangers' tokens do not make it look often.
     async fn reload(&self) -> Result<(), ApiError> {
         {
@@ -234,7 +242,7 @@ impl Keys {
             }
             *reloaded = Instant::now();
         }
-        match read(&self.pool).await {
+        match read(&self.pool, self.secret.as_ref()).await {
             Ok(set) => *self.set.write().unwrap_or_else(PoisonError::into_inner) = set,
             Err(KeysError::Database(error)) => return Err(error.into()),
             Err(error) => return Err(ApiError::internal(&error)),
@@ -247,47 +255,57 @@ fn jwk(kid: &str, x: &str) -> Value {
     json!({ "kty": "OKP", "crv": "Ed25519", "alg": "EdDSA", "use": "sig", "kid": kid, "x": x })
 }
 
-/// The thumbprint of RFC 7638: members of the key in their order, hashed.
-fn thumbprint(x: &str) -> String {
-    URL_SAFE_NO_PAD.encode(Sha256::digest(format!(r#"{{"crv":"Ed25519","kty":"OKP","x":"{x}"}}"#)))
-}
-
-async fn make_first(pool: &PgPool) -> Result<(), KeysError> {
+/// Makes the first key, and seals what was stored before there was a secret.
+async fn prepare(pool: &PgPool, secret: Option<&Secret>) -> Result<(), KeysError> {
     let mut transaction = pool.begin().await?;
     sqlx::query("select pg_advisory_xact_lock($1)").bind(LOCK).execute(&mut *transaction).await?;
-    let (exists,): (bool,) =
-        sqlx::query_as("select exists (select from signing_keys where retired_at is null)")
-            .fetch_one(&mut *transaction)
-            .await?;
+    let (exists,): (bool,) = sqlx::query_as(
+        "select exists (select from signing_keys where retired_at is null or retired_at > now())",
+    )
+    .fetch_one(&mut *transaction)
+    .await?;
     if !exists {
-        let key = SigningKey::from_bytes(&rand::random());
-        let kid = thumbprint(&URL_SAFE_NO_PAD.encode(key.verifying_key().as_bytes()));
-        let private =
-            key.to_pkcs8_pem(LineEnding::LF).expect("keys: 32 bytes make a key that can be written");
-        let public = key
-            .verifying_key()
-            .to_public_key_pem(LineEnding::LF)
-            .expect("keys: 32 bytes make a key that can be written");
+        let key = signing::generate(secret);
         sqlx::query(
             "insert into signing_keys (kid, algorithm, private_key_pem, public_key_pem) \
-             values ($1, 'EdDSA', $2, $3)",
+             values ($1, $2, $3, $4)",
         )
-        .bind(&kid)
-        .bind(private.as_str())
-        .bind(public)
+        .bind(&key.kid)
+        .bind(key.algorithm)
+        .bind(key.private_key_pem)
+        .bind(key.public_key_pem)
         .execute(&mut *transaction)
         .await?;
-        tracing::info!(kid, "made the key that signs access tokens");
+        tracing::info!(kid = key.kid, "made the key that signs access tokens");
+    }
+    if let Some(secret) = secret {
+        seal_open_keys(&mut transaction, secret).await?;
     }
     transaction.commit().await?;
     Ok(())
 }
 
-async fn read(pool: &PgPool) -> Result<KeySet, KeysError> {
+async fn seal_open_keys(connection: &mut PgConnection, secret: &Secret) -> Result<(), KeysError> {
+    let rows: Vec<(String, String)> =
+        sqlx::query_as("select kid, private_key_pem from signing_keys").fetch_all(&mut *connection).await?;
+    for (kid, private) in rows.iter().filter(|(_, private)| !signing::is_sealed(private)) {
+        sqlx::query("update signing_keys set private_key_pem = $2 where kid = $1")
+            .bind(kid)
+            .bind(signing::seal(kid, private, secret))
+            .execute(&mut *connection)
+            .await?;
+        tracing::info!(kid, "sealed a signing key");
+    }
+    Ok(())
+}
+
+/// The newest key that everybody has had time to hear of signs; on a new installation, the only one.
+async fn read(pool: &PgPool, secret: Option<&Secret>) -> Result<KeySet, KeysError> {
     let rows: Vec<(String, String, String, bool)> = sqlx::query_as(
-        "select kid, private_key_pem, public_key_pem, retired_at is null from signing_keys \
-         where algorithm = 'EdDSA' and (retired_at is null or retired_at > now() - interval '1 day') \
-         order by created_at desc, kid",
+        "select kid, private_key_pem, public_key_pem, retired_at is null or retired_at > now() \
+         from signing_keys \
+         where algorithm = 'EdDSA' and (retired_at is null or retired_at > now() - interval '25 hours') \
+         order by created_at <= now() - interval '10 minutes' desc, created_at desc, kid",
     )
     .fetch_all(pool)
     .await?;
@@ -299,6 +317,8 @@ async fn read(pool: &PgPool) -> Result<KeySet, KeysError> {
         let x = URL_SAFE_NO_PAD.encode(point.as_bytes());
         let decoding = DecodingKey::from_ed_components(&x).map_err(|_| damaged())?;
         if current && signing.is_none() {
+            let private = signing::open(&kid, &private, secret)
+                .map_err(|source| KeysError::Sealed { kid: kid.clone(), source })?;
             let key = EncodingKey::from_ed_pem(private.as_bytes()).map_err(|_| damaged())?;
             signing = Some((kid.clone(), key));
         }
@@ -306,17 +326,4 @@ async fn read(pool: &PgPool) -> Result<KeySet, KeysError> {
     }
     let (signing_kid, signing) = signing.ok_or(KeysError::None)?;
     Ok(KeySet { signing_kid, signing, verifying })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The example of RFC 8037, appendix A.3.
-    #[test]
-    fn a_kid_is_the_thumbprint_of_rfc_7638() {
-        let kid = thumbprint("11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo");
-
-        assert_eq!(kid, "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k");
-    }
 }

@@ -53,7 +53,7 @@ struct AccessClaims<'a> {
     family: &'a str,
 }
 
-pub fn access_token(app: &App, bearer: Bearer<'_>) -> Result<AccessToken, ApiError> {
+pub async fn access_token(app: &App, bearer: Bearer<'_>) -> Result<AccessToken, ApiError> {
     let now = seconds(Utc::now());
     let lifetime = app.config.access_token_lifetime.as_secs();
     let scope = bearer.scopes.join(" ");
@@ -69,12 +69,12 @@ pub fn access_token(app: &App, bearer: Bearer<'_>) -> Result<AccessToken, ApiErr
         scope: &scope,
         family: bearer.family,
     };
-    let text = app.keys.sign(TokenType::Access, &claims).map_err(|error| ApiError::internal(&error))?;
+    let text = app.keys.sign(TokenType::Access, &claims).await?;
     Ok(AccessToken { text, expires_in_seconds: lifetime, scope })
 }
 
 /// The ID token that goes with `access` (OpenID Connect Core, section 2).
-pub fn id_token(
+pub async fn id_token(
     app: &App,
     bearer: Bearer<'_>,
     told: &Authentication<'_>,
@@ -95,7 +95,7 @@ pub fn id_token(
     if let Some(nonce) = told.nonce {
         claims.insert("nonce".to_owned(), json!(nonce));
     }
-    app.keys.sign(TokenType::Identity, &claims).map_err(|error| ApiError::internal(&error))
+    app.keys.sign(TokenType::Identity, &claims).await
 }
 
 /// The claims about the person that `held` allows (OpenID Connect Core, section 5.4). Addresses count as

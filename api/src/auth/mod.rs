@@ -138,19 +138,21 @@ async fn admit(app: &App, operation: Operation, headers: &HeaderMap) -> Result<(
 
 /// The claims of the request's token, if it is good now.
 async fn identify(app: &App, headers: &HeaderMap) -> Result<Verified, ApiError> {
-    let verified = app.keys.verify(bearer(headers)?).await?;
-    check_standing(app, &verified).await?;
+    let mut verified = app.keys.verify(bearer(headers)?).await?;
+    check_standing(app, &mut verified).await?;
     Ok(verified)
 }
 
-/// What of a token can change after it was made.
-async fn check_standing(app: &App, verified: &Verified) -> Result<(), ApiError> {
-    if !app.accounts.is_active(&verified.sub).await? {
-        return Err(refused("the account is unknown or disabled"));
-    }
-    if app.revocations.contain([&verified.family, &verified.client_id, &verified.jti]).await? {
+/// Narrows the token to what its account may do by now, and refuses it where it has ended early.
+async fn check_standing(app: &App, verified: &mut Verified) -> Result<(), ApiError> {
+    let standing = app.accounts.standing(&verified.sub).await?;
+    let standing = standing.ok_or_else(|| refused("the account is unknown or disabled"))?;
+    let revoked = [verified.family.as_str(), &verified.client_id, &verified.jti];
+    let made_at = i64::try_from(verified.iat).unwrap_or(i64::MAX);
+    if made_at < standing.tokens_from || app.revocations.contain(revoked).await? {
         return Err(refused("the access token was revoked"));
     }
+    verified.scope = scopes::narrow(&scopes::parse(&verified.scope), &standing.scopes).join(" ");
     Ok(())
 }
 

@@ -79,7 +79,7 @@ async fn code(app: &App, application: &Application, form: &Form) -> Result<Respo
     let account = account.ok_or(TokenError::InvalidGrant("the code is not valid"))?;
     let told = promise.authentication(&account.email, &account.name);
     let told = scopes::has(&promise.scopes, scope::OPENID).then_some(told);
-    answer(app, promise.grant().bearer(&promise.scopes), refresh_token, told)
+    answer(app, promise.grant().bearer(&promise.scopes), refresh_token, told).await
 }
 
 async fn password(
@@ -113,7 +113,7 @@ async fn password(
     } else {
         None
     };
-    answer(app, grant.bearer(&grant.scopes), refresh_token, None)
+    answer(app, grant.bearer(&grant.scopes), refresh_token, None).await
 }
 
 async fn refresh(app: &App, application: &Application, form: &Form) -> Result<Response, TokenError> {
@@ -134,7 +134,7 @@ async fn refresh(app: &App, application: &Application, form: &Form) -> Result<Re
     let held = account.map(|account| account.scopes).unwrap_or_default();
     let scopes = narrowed(form, &grant.scopes)?;
     let scopes = scopes::narrow(&scopes::narrow(&scopes, &held), &application.scopes);
-    answer(app, grant.bearer(&scopes), Some(token), None)
+    answer(app, grant.bearer(&scopes), Some(token), None).await
 }
 
 /// The scopes asked for, which must all be `held`; without the parameter, all that are held.
@@ -167,13 +167,13 @@ impl Promise {
 }
 
 /// The answer; with an ID token where `told` says what it tells.
-fn answer(
+async fn answer(
     app: &App,
     bearer: Bearer<'_>,
     refresh_token: Option<String>,
     told: Option<Authentication<'_>>,
 ) -> Result<Response, TokenError> {
-    let access = mint::access_token(app, bearer)?;
+    let access = mint::access_token(app, bearer).await?;
     tracing::info!(
         target: "audit", { account.id = bearer.account_id, client_id = bearer.client_id, scope = access.scope },
         "issued an access token"
@@ -186,7 +186,7 @@ fn answer(
         body["refresh_token"] = refresh_token.into();
     }
     if let Some(told) = told {
-        body["id_token"] = mint::id_token(app, bearer, &told, &access)?.into();
+        body["id_token"] = mint::id_token(app, bearer, &told, &access).await?.into();
     }
     Ok(([(header::CACHE_CONTROL, "no-store"), (header::PRAGMA, "no-cache")], Json(body)).into_response())
 }

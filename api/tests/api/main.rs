@@ -8,6 +8,7 @@
 mod attacks;
 mod auth_authorize;
 mod auth_bearer;
+mod auth_keys;
 mod auth_openid;
 mod auth_token;
 mod browser;

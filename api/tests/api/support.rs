@@ -1,6 +1,6 @@
 //! A service of its own for each test: database, workers, socket.
 
-use std::{net::SocketAddr, sync::atomic::Ordering, time::Duration};
+use std::{collections::BTreeMap, net::SocketAddr, sync::atomic::Ordering, time::Duration};
 
 use api::{app, config::Config};
 use argon2::{Argon2, PasswordHasher, password_hash::SaltString};
@@ -26,6 +26,7 @@ pub struct Service {
     /// The account of [`Service::request`].
     pub account: String,
     database: String,
+    variables: BTreeMap<String, String>,
     tasks: JoinSet<()>,
 }
 
@@ -73,7 +74,7 @@ impl Service {
         sqlx::raw_sql(create).execute(&mut admin).await.unwrap();
 
         let url = server().rsplit_once('/').map(|(server, _)| format!("{server}/{database}")).unwrap();
-        let mut variables: std::collections::BTreeMap<String, String> = [
+        let mut variables: BTreeMap<String, String> = [
             ("DATABASE_URL", url.as_str()),
             ("DATABASE_CONNECTIONS", "5"),
             ("PUBLIC_URL", "http://retort.test"),
@@ -83,19 +84,27 @@ impl Service {
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .collect();
         variables.retain(|_, value| !value.is_empty());
-        let config = Config::from_variables(&variables).unwrap();
-        let pool = api::connect(&config).await.unwrap();
+        let pool = api::connect(&Config::from_variables(&variables).unwrap()).await.unwrap();
         api::migrate(&pool).await.unwrap();
-        let router = app::router(app::App::new(config, pool.clone()).await.unwrap());
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let base = format!("http://{}", listener.local_addr().unwrap());
         let mut tasks = JoinSet::new();
-        tasks.spawn(async move {
-            let service = router.into_make_service_with_connect_info::<SocketAddr>();
-            axum::serve(listener, service).await.unwrap();
-        });
+        let base = serve(&variables, &pool, &mut tasks).await;
         let account = add_account(&pool, "demo@example.org").await;
-        Self { base, pool, http: reqwest::Client::new(), account, database, tasks }
+        let http = reqwest::Client::new();
+        Self { base, pool, http, account, database, variables, tasks }
+    }
+
+    /// Starts another API over the same database; returns its address.
+    pub async fn another(&mut self) -> String {
+        serve(&self.variables, &self.pool, &mut self.tasks).await
+    }
+
+    /// Whether another API would start, with `secret` for its keys.
+    pub async fn would_start(&self, secret: Option<&str>) -> Result<(), String> {
+        let mut variables = self.variables.clone();
+        variables.remove("KEYS_SECRET");
+        variables.extend(secret.map(|secret| ("KEYS_SECRET".to_owned(), secret.to_owned())));
+        let config = Config::from_variables(&variables).map_err(|error| error.to_string())?;
+        app::App::new(config, self.pool.clone()).await.map(drop).map_err(|error| error.to_string())
     }
 
     async fn wait_until_ready(&self) {
@@ -161,6 +170,18 @@ impl Drop for Service {
             eprintln!("a test database remains: {error}");
         }
     }
+}
+
+async fn serve(variables: &BTreeMap<String, String>, pool: &PgPool, tasks: &mut JoinSet<()>) -> String {
+    let config = Config::from_variables(variables).unwrap();
+    let router = app::router(app::App::new(config, pool.clone()).await.unwrap());
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let base = format!("http://{}", listener.local_addr().unwrap());
+    tasks.spawn(async move {
+        let service = router.into_make_service_with_connect_info::<SocketAddr>();
+        axum::serve(listener, service).await.unwrap();
+    });
+    base
 }
 
 /// Status, headers and body of an answer.

@@ -1,4 +1,4 @@
-//! `retort account`: accounts are made by the operator, straight in the database.
+//! `retort account`: accounts are made and managed by the operator, straight in the database.
 //!
 //! Passwords are kept as Argon2id hashes in PHC form, with the crate's default parameters (19 MiB, two
 //! passes, one lane), which are OWASP's.
@@ -11,6 +11,8 @@ use argon2::{
 use clap::{Args, Subcommand};
 use contract::scope;
 use sqlx::PgConnection;
+
+mod manage;
 
 use crate::{
     Place,
@@ -32,6 +34,48 @@ type GeneratedPassword = u128;
 pub enum Account {
     /// Make an account.
     Add(Add),
+    /// List accounts: e-mail address, state, scopes, day of creation, name.
+    List,
+    /// End every login and token of an account within a minute, and let it get no more.
+    Disable {
+        /// The account.
+        email: String,
+    },
+    /// Let a disabled account log in again.
+    Enable {
+        /// The account.
+        email: String,
+    },
+    /// Give an account another password; its logins and tokens end within a minute.
+    Password(Password),
+    /// Set what tokens of an account may do; those that there are lose the rest within a minute.
+    Scopes {
+        /// The account.
+        email: String,
+        /// Separated by commas; without it, everything.
+        #[arg(value_delimiter = ',', value_name = "SCOPE,…")]
+        scopes: Option<Vec<String>>,
+    },
+}
+
+/// Give an account another password.
+#[derive(Debug, Args)]
+pub struct Password {
+    /// The account.
+    email: String,
+    #[command(flatten)]
+    new: NewPassword,
+}
+
+/// Where a new password comes from.
+#[derive(Debug, Args)]
+struct NewPassword {
+    /// Read the password from the first line of standard input instead of asking.
+    #[arg(long, conflicts_with = "generate")]
+    password_stdin: bool,
+    /// Make a password and print it on standard output.
+    #[arg(long)]
+    generate: bool,
 }
 
 /// Make an account.
@@ -42,12 +86,8 @@ pub struct Add {
     /// The person's name; by default the part of the address before its at sign.
     #[arg(long)]
     name: Option<String>,
-    /// Read the password from the first line of standard input instead of asking.
-    #[arg(long, conflicts_with = "generate")]
-    password_stdin: bool,
-    /// Make a password and print it on standard output.
-    #[arg(long)]
-    generate: bool,
+    #[command(flatten)]
+    password: NewPassword,
     /// What tokens of the account may do, separated by commas [default: everything].
     #[arg(long, value_delimiter = ',', value_name = "SCOPE,…")]
     scopes: Option<Vec<String>>,
@@ -56,9 +96,38 @@ pub struct Add {
 impl Account {
     /// Runs the command.
     pub async fn run(self, place: &Place) -> Result<(), Failure> {
-        match self {
-            Self::Add(add) => add.run(place).await,
+        if let Self::Add(add) = self {
+            return add.run(place).await;
         }
+        let mut database = place.data().connect().await?;
+        match self {
+            Self::Add(_) => {}
+            Self::List => {
+                let rows = manage::list(&mut database).await?;
+                rows.iter().try_for_each(|row| terminal::data(&row.to_line()))?;
+            }
+            Self::Disable { email } => {
+                manage::disable(&mut database, &email).await?;
+                terminal::note(&format!("disabled {email}; its tokens end within a minute"));
+            }
+            Self::Enable { email } => {
+                manage::enable(&mut database, &email).await?;
+                terminal::note(&format!("enabled {email}"));
+            }
+            Self::Password(Password { email, new }) => {
+                manage::exists(&mut database, &email).await?;
+                let password = new.read()?;
+                manage::change_password(&mut database, &email, &hash_password(&password)?).await?;
+                new.show(&password)?;
+                terminal::note(&format!("changed the password of {email}; its tokens end within a minute"));
+            }
+            Self::Scopes { email, scopes } => {
+                let scopes = parse_scopes(scopes.as_deref())?;
+                manage::change_scopes(&mut database, &email, &scopes).await?;
+                terminal::note(&format!("{email} may now do: {}", scopes.join(", ")));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -68,6 +137,19 @@ impl Add {
         let scopes = parse_scopes(self.scopes.as_deref())?;
         let name = self.name.unwrap_or_else(|| email.split('@').next().unwrap_or_default().to_owned());
         let mut database = place.data().connect().await?;
+        let password = self.password.read()?;
+        let hash = hash_password(&password)?;
+
+        insert(&mut database, &email, &name, &hash, &scopes).await?;
+
+        self.password.show(&password)?;
+        terminal::note(&format!("made the account {email}"));
+        Ok(())
+    }
+}
+
+impl NewPassword {
+    fn read(&self) -> Result<String, Failure> {
         let password = if self.generate {
             generate_password()
         } else if self.password_stdin {
@@ -83,15 +165,12 @@ impl Add {
         if password.len() > MAX_PASSWORD_BYTES {
             return Err(Failure::Usage(format!("a password has at most {MAX_PASSWORD_BYTES} bytes")));
         }
-        let hash = hash_password(&password)?;
+        Ok(password)
+    }
 
-        insert(&mut database, &email, &name, &hash, &scopes).await?;
-
-        if self.generate {
-            terminal::data(&password)?;
-        }
-        terminal::note(&format!("made the account {email}"));
-        Ok(())
+    /// Prints a password that was made here.
+    fn show(&self, password: &str) -> Result<(), Failure> {
+        if self.generate { terminal::data(password) } else { Ok(()) }
     }
 }
 

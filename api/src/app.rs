@@ -61,7 +61,7 @@ impl App {
             passwords: Passwords::new(),
             revocations: Revocations::new(pool.clone()),
             throttle: Throttle::new(config.rates.login),
-            limits: Limits::new(config.rates),
+            limits: Limits::new(pool.clone(), config.rates),
             config,
             pool,
         }))

@@ -4,6 +4,7 @@
 
 use std::{collections::BTreeMap, fmt, net::SocketAddr, str::FromStr, time::Duration};
 
+use contract::Ration;
 use secrecy::SecretString;
 use signing::{NotASecret, Secret};
 
@@ -28,7 +29,7 @@ pub struct Config {
     pub search_slack: Duration,
     /// `GZIP_BODY`, default `contract`.
     pub gzip_body: GzipBody,
-    /// `RATE_*_PER_MINUTE`; per account and per API process.
+    /// `RATE_*_PER_MINUTE`; per account, over all API processes.
     pub rates: Rates,
     /// `ACCESS_TOKEN_SECONDS`, default 3600.
     pub access_token_lifetime: Duration,
@@ -70,12 +71,27 @@ impl FromStr for Switch {
 pub struct Rates {
     /// `RATE_SAMPLES_CREATE_PER_MINUTE`, default 60.
     pub samples_create: u32,
+    /// `RATE_MOLECULES_PER_MINUTE`, default 600,000: the sizes of the samples created, added up.
+    pub molecules: u32,
     /// `RATE_SAMPLES_READ_PER_MINUTE`, default 600: list and retrieve together.
     pub samples_read: u32,
     /// `RATE_TREESEARCH_PER_MINUTE`, default 60.
     pub treesearch: u32,
     /// `RATE_LOGIN_PER_MINUTE`, default 20: attempts on one account; an address may make three times as many.
+    /// Per API process.
     pub login: u32,
+}
+
+impl Rates {
+    /// What everybody has of `ration` a minute.
+    pub(crate) const fn of(&self, ration: Ration) -> u32 {
+        match ration {
+            Ration::SamplesCreate => self.samples_create,
+            Ration::Molecules => self.molecules,
+            Ration::Reads => self.samples_read,
+            Ration::TreeSearch => self.treesearch,
+        }
+    }
 }
 
 /// What a caller gets whose `accept-encoding` contains `gzip`.
@@ -142,6 +158,7 @@ impl Config {
             gzip_body: reader.read("GZIP_BODY", GzipBody::Contract, Ok),
             rates: Rates {
                 samples_create: reader.read("RATE_SAMPLES_CREATE_PER_MINUTE", 60, Ok),
+                molecules: reader.read("RATE_MOLECULES_PER_MINUTE", 600_000, Ok),
                 samples_read: reader.read("RATE_SAMPLES_READ_PER_MINUTE", 600, Ok),
                 treesearch: reader.read("RATE_TREESEARCH_PER_MINUTE", 60, Ok),
                 login: reader.read("RATE_LOGIN_PER_MINUTE", 20, Ok),
@@ -273,7 +290,9 @@ mod tests {
         assert_eq!(config.public_url, "http://127.0.0.1:8080");
         assert_eq!(config.issuer(), "http://127.0.0.1:8080/auth");
         assert_eq!(config.gzip_body, GzipBody::Contract);
-        assert_eq!(config.rates, Rates { samples_create: 60, samples_read: 600, treesearch: 60, login: 20 });
+        let rates =
+            Rates { samples_create: 60, molecules: 600_000, samples_read: 600, treesearch: 60, login: 20 };
+        assert_eq!(config.rates, rates);
     }
 
     #[test]

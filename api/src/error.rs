@@ -215,6 +215,14 @@ pub enum TokenError {
     UnauthorizedClient,
     UnsupportedGrantType,
     InvalidScope,
+    /// The person has not decided yet whether the device may in (RFC 8628, section 3.5).
+    AuthorizationPending,
+    /// The device asks more often than it may.
+    SlowDown,
+    /// The person refused.
+    AccessDenied,
+    /// The device's code has run out.
+    ExpiredToken,
     /// Too many attempts on one account or from one address.
     TooMany {
         retry_after: Duration,
@@ -252,6 +260,12 @@ impl IntoResponse for TokenError {
             Self::InvalidScope => {
                 (StatusCode::BAD_REQUEST, "invalid_scope", "a scope is unknown or not this account's")
             }
+            Self::AuthorizationPending => {
+                (StatusCode::BAD_REQUEST, "authorization_pending", "the person has not decided yet")
+            }
+            Self::SlowDown => (StatusCode::BAD_REQUEST, "slow_down", "ask five seconds later than so far"),
+            Self::AccessDenied => (StatusCode::BAD_REQUEST, "access_denied", "the person refused"),
+            Self::ExpiredToken => (StatusCode::BAD_REQUEST, "expired_token", "the code has run out"),
             Self::TooMany { .. } => (StatusCode::TOO_MANY_REQUESTS, "slow_down", "too many attempts"),
             Self::Other(error) => (error.status(), "server_error", "the request could not be served"),
         };
@@ -354,10 +368,10 @@ impl From<sqlx::Error> for PageError {
     }
 }
 
-/// The login page once more, after wrong words.
-pub struct RefusedLogin(pub Page);
+/// A form's page once more, after wrong words.
+pub struct RefusedForm(pub Page);
 
-impl IntoResponse for RefusedLogin {
+impl IntoResponse for RefusedForm {
     fn into_response(self) -> Response {
         (StatusCode::FORBIDDEN, self.0).into_response()
     }

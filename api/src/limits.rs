@@ -1,23 +1,29 @@
-//! Rate limits per account and operation.
+//! Rate limits per account, shared by all API processes.
 //!
-//! They are kept in the process, by the generic cell rate algorithm: an account may spend a minute's ration
-//! at once and gets it back evenly. With several API processes behind one address each allows the whole
-//! ration, so an operator divides the settings by their number. Answers tell the state in the headers of
+//! The generic cell rate algorithm: an account may spend a minute's ration at once and gets it back evenly.
+//! The state is one row of an unlogged table, changed by one statement, so that any number of processes agree
+//! and a request costs a fraction of a millisecond. A process remembers who has nothing left and refuses them
+//! by itself: a flood stops at its memory. Answers tell the state in the headers of
 //! draft-ietf-httpapi-ratelimit-headers.
 
-use std::{num::NonZeroU32, time::Duration};
+use std::{
+    collections::{BTreeMap, HashMap},
+    num::NonZeroU32,
+    sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
+};
 
 use axum::{http::HeaderValue, response::Response};
-use governor::{
-    Quota, RateLimiter,
-    clock::{Clock, DefaultClock},
-    middleware::StateInformationMiddleware,
-    state::keyed::DefaultKeyedStateStore,
-};
+use contract::Ration;
+use sqlx::PgPool;
 
 use crate::{config::Rates, error::whole_seconds};
 
-type Limiter = RateLimiter<String, DefaultKeyedStateStore<String>, DefaultClock, StateInformationMiddleware>;
+/// How much of a ration may be spent at once: all of it.
+const BURST: Duration = Duration::from_secs(60);
+
+/// Accounts that are remembered at most before those with something left again are dropped.
+const MANY: usize = 10_000;
 
 /// The operations that need a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,68 +48,120 @@ impl Operation {
             Self::CreateTreeSearch => None,
         }
     }
-}
 
-/// The limiters of this process.
-pub struct Limits {
-    samples_create: Option<Ration>,
-    /// Everything that costs little.
-    reads: Option<Ration>,
-    treesearch: Option<Ration>,
-}
-
-struct Ration {
-    name: &'static str,
-    per_minute: NonZeroU32,
-    limiter: Limiter,
-}
-
-impl Ration {
-    fn new(name: &'static str, per_minute: u32) -> Option<Self> {
-        let per_minute = NonZeroU32::new(per_minute)?;
-        let limiter =
-            RateLimiter::keyed(Quota::per_minute(per_minute)).with_middleware::<StateInformationMiddleware>();
-        Some(Self { name, per_minute, limiter })
+    /// What a request takes one of.
+    pub fn ration(self) -> Ration {
+        match self {
+            Self::ListSamples
+            | Self::RetrieveSample
+            | Self::DeleteSample
+            | Self::ListModels
+            | Self::RetrieveModel => Ration::Reads,
+            Self::CreateSample => Ration::SamplesCreate,
+            Self::CreateTreeSearch => Ration::TreeSearch,
+        }
     }
+}
+
+/// What an account has of each ration a minute, where the operator gave it another than everybody; 0 is no
+/// limit.
+pub type Rations = BTreeMap<String, u32>;
+
+/// The rations, and who is known to have spent them.
+pub struct Limits {
+    pool: PgPool,
+    rates: Rates,
+    spent: Mutex<HashMap<(String, Ration), Instant>>,
 }
 
 /// What is left of a ration after a request took its part.
+#[derive(Debug)]
 pub enum Headroom {
     Unlimited,
-    Left { name: &'static str, per_minute: NonZeroU32, remaining: u32 },
-    Spent { name: &'static str, per_minute: NonZeroU32, retry_after: Duration },
+    Left { ration: Ration, per_minute: NonZeroU32, remaining: u32 },
+    Spent { ration: Ration, per_minute: NonZeroU32, retry_after: Duration },
 }
 
 impl Limits {
-    pub fn new(rates: Rates) -> Self {
-        Self {
-            samples_create: Ration::new("samples-create", rates.samples_create),
-            reads: Ration::new("reads", rates.samples_read),
-            treesearch: Ration::new("treesearch", rates.treesearch),
-        }
+    pub fn new(pool: PgPool, rates: Rates) -> Self {
+        Self { pool, rates, spent: Mutex::default() }
     }
 
-    /// Takes one request of `operation` from the ration of `account_id`.
-    pub fn take(&self, operation: Operation, account_id: &str) -> Headroom {
-        let ration = match operation {
-            Operation::ListSamples
-            | Operation::RetrieveSample
-            | Operation::DeleteSample
-            | Operation::ListModels
-            | Operation::RetrieveModel => &self.reads,
-            Operation::CreateSample => &self.samples_create,
-            Operation::CreateTreeSearch => &self.treesearch,
-        };
-        let Some(Ration { name, per_minute, limiter }) = ration else { return Headroom::Unlimited };
-        let (name, per_minute) = (*name, *per_minute);
-        match limiter.check_key(&account_id.to_owned()) {
-            Ok(state) => Headroom::Left { name, per_minute, remaining: state.remaining_burst_capacity() },
-            Err(refused) => {
-                let retry_after = refused.wait_time_from(limiter.clock().now());
-                Headroom::Spent { name, per_minute, retry_after }
-            }
+    /// Takes `amount` of the account's ration; more than a whole ration counts as all of it.
+    pub async fn take(
+        &self,
+        ration: Ration,
+        account_id: &str,
+        rations: &Rations,
+        amount: u32,
+    ) -> Result<Headroom, sqlx::Error> {
+        let per_minute = rations.get(ration.as_str()).copied().unwrap_or_else(|| self.rates.of(ration));
+        let Some(per_minute) = NonZeroU32::new(per_minute) else { return Ok(Headroom::Unlimited) };
+        let key = (account_id.to_owned(), ration);
+        if let Some(retry_after) = self.known_wait(&key) {
+            return Ok(Headroom::Spent { ration, per_minute, retry_after });
         }
+        let cost =
+            BURST.as_secs_f64() * f64::from(amount.min(per_minute.get())) / f64::from(per_minute.get());
+        let (ahead, refused) = spend(&self.pool, account_id, ration, cost).await?;
+        if refused {
+            let wait = Duration::from_secs_f64((ahead + cost - BURST.as_secs_f64()).max(0.0));
+            // A smaller request may still find enough: only the smallest one's wait holds for all.
+            if amount == 1 {
+                self.remember(key, wait);
+            }
+            return Ok(Headroom::Spent { ration, per_minute, retry_after: wait });
+        }
+        let left = (BURST.as_secs_f64() - ahead) / BURST.as_secs_f64() * f64::from(per_minute.get());
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "at most the ration, and saturating is what is wanted"
+        )]
+        // The clock has gone on since the statement began; a millisecond more or less is no request.
+        let remaining = ((left + 1e-3).floor() as u32).min(per_minute.get());
+        Ok(Headroom::Left { ration, per_minute, remaining })
     }
+
+    fn known_wait(&self, key: &(String, Ration)) -> Option<Duration> {
+        let until = *self.spent.lock().unwrap_or_else(PoisonError::into_inner).get(key)?;
+        let wait = until.saturating_duration_since(Instant::now());
+        (!wait.is_zero()).then_some(wait)
+    }
+
+    fn remember(&self, key: (String, Ration), wait: Duration) {
+        let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        if spent.len() > MANY {
+            spent.retain(|_, until| *until > now);
+        }
+        spent.insert(key, now + wait);
+    }
+}
+
+/// Seconds that the account's ration is spent ahead, with `cost` seconds more unless that was refused.
+async fn spend(
+    pool: &PgPool,
+    account_id: &str,
+    ration: Ration,
+    cost: f64,
+) -> Result<(f64, bool), sqlx::Error> {
+    sqlx::query_as(
+        "insert into rate_limits as held (account_id, ration, spent_until, refused) \
+         values ($1, $2, now() + make_interval(secs => $3), false) \
+         on conflict (account_id, ration) do update set \
+         refused = greatest(held.spent_until, now()) + make_interval(secs => $3 - $4) > now(), \
+         spent_until = case \
+         when greatest(held.spent_until, now()) + make_interval(secs => $3 - $4) > now() then held.spent_until \
+         else greatest(held.spent_until, now()) + make_interval(secs => $3) end \
+         returning extract(epoch from spent_until - now())::float8, refused",
+    )
+    .bind(account_id)
+    .bind(ration.as_str())
+    .bind(cost)
+    .bind(BURST.as_secs_f64())
+    .fetch_one(pool)
+    .await
 }
 
 impl Headroom {
@@ -115,23 +173,22 @@ impl Headroom {
         }
     }
 
-    /// `response` with the state of the limit in its headers.
+    /// `response` with the state of the limit in its headers, unless it tells of another one already.
     pub fn attach(&self, mut response: Response) -> Response {
-        let (name, per_minute, remaining, reset) = match self {
+        let (ration, per_minute, remaining, reset) = match self {
             Self::Unlimited => return response,
-            Self::Left { name, per_minute, remaining } => {
+            Self::Left { ration, per_minute, remaining } => {
                 let taken = per_minute.get().saturating_sub(*remaining);
-                let reset = Duration::from_secs(60) * taken / per_minute.get();
-                (name, per_minute, *remaining, reset)
+                (ration, per_minute, *remaining, BURST * taken / per_minute.get())
             }
-            Self::Spent { name, per_minute, retry_after } => (name, per_minute, 0, *retry_after),
+            Self::Spent { ration, per_minute, retry_after } => (ration, per_minute, 0, *retry_after),
         };
-        let state = format!("\"{name}\";r={remaining};t={}", whole_seconds(reset));
+        let state = format!("\"{ration}\";r={remaining};t={}", whole_seconds(reset));
         for (header, value) in
-            [("ratelimit-policy", format!("\"{name}\";q={per_minute};w=60")), ("ratelimit", state)]
+            [("ratelimit-policy", format!("\"{ration}\";q={per_minute};w=60")), ("ratelimit", state)]
         {
             let value = HeaderValue::try_from(value).expect("limits: the header values are plain ASCII");
-            response.headers_mut().insert(header, value);
+            response.headers_mut().entry(header).or_insert(value);
         }
         response
     }

@@ -105,6 +105,17 @@ impl DataFolder {
         self.write_secret("credentials.json", &text)
     }
 
+    /// Forgets the credentials.
+    pub fn forget_credentials(&self) -> Result<(), Failure> {
+        let path = self.path.join("credentials.json");
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(Failure::Other(anyhow::Error::new(error).context(format!("removing {}", path.display()))))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Waits until no other command works on the credentials; the lock ends with the returned file.
     ///
     /// A refresh token works once, so two commands that refresh at the same time would end the login.

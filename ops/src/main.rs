@@ -60,6 +60,10 @@ enum Subcommands {
     Keys(commands::keys::Keys),
     /// Log in and keep the credentials in the data folder.
     Login(commands::login::Login),
+    /// Forget the login, here and at the service.
+    Logout(commands::logout::Logout),
+    /// Print who is logged in.
+    Whoami(commands::whoami::Whoami),
     /// Print a bearer token and nothing else.
     Token(commands::token::Token),
     /// Generate molecules.
@@ -97,6 +101,8 @@ async fn main() -> ExitCode {
         Subcommands::App(command) => command.run(&cli.place).await,
         Subcommands::Keys(command) => command.run(&cli.place).await,
         Subcommands::Login(command) => command.run(&cli.place).await,
+        Subcommands::Logout(command) => command.run(&cli.place).await,
+        Subcommands::Whoami(command) => command.run(&cli.place).await,
         Subcommands::Token(command) => command.run(&cli.place).await,
         Subcommands::Sample(command) => command.run(&cli.place).await,
         Subcommands::Plan(command) => command.run(&cli.place).await,

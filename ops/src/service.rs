@@ -3,6 +3,8 @@
 //! An access token is renewed a minute before its end, and once more when the service refuses it; the
 //! refresh happens under a file lock, because a refresh token works once.
 
+mod login;
+
 use std::time::Duration;
 
 use chrono::{TimeDelta, Utc};
@@ -44,6 +46,12 @@ struct TokenAnswer {
 struct TokenError {
     error: String,
     error_description: Option<String>,
+}
+
+impl From<TokenError> for Failure {
+    fn from(TokenError { error, error_description }: TokenError) -> Self {
+        Self::Refused(format!("login refused: {}", error_description.unwrap_or(error)))
+    }
 }
 
 /// A refusal with reasons, as the contract words it.
@@ -173,19 +181,21 @@ impl Service {
     }
 
     async fn token(&self, form: &[(&str, &str)]) -> Result<TokenAnswer, Failure> {
+        Ok(self.ask_for_token(form).await??)
+    }
+
+    /// The token, or what the authorization server says instead.
+    async fn ask_for_token(&self, form: &[(&str, &str)]) -> Result<Result<TokenAnswer, TokenError>, Failure> {
         let request = self.http.post(format!("{}/auth/token", self.base)).timeout(SHORT).form(form);
         let response = request.send().await.map_err(|error| Failure::http(&self.base, &error))?;
         let status = response.status();
         if status.is_success() {
-            return response.json().await.map_err(|error| Failure::http(&self.base, &error));
+            return response.json().await.map(Ok).map_err(|error| Failure::http(&self.base, &error));
         }
         let text = response.text().await.unwrap_or_default();
-        match serde_json::from_str::<TokenError>(&text) {
-            Ok(TokenError { error, error_description }) => {
-                Err(Failure::Refused(format!("login refused: {}", error_description.unwrap_or(error))))
-            }
-            Err(_) => Err(Failure::Other(anyhow::anyhow!("{}/auth/token answered {status}", self.base))),
-        }
+        serde_json::from_str(&text)
+            .map(Err)
+            .map_err(|_| Failure::Other(anyhow::anyhow!("{}/auth/token answered {status}", self.base)))
     }
 
     async fn post_once<B: Serialize + ?Sized>(

@@ -8,6 +8,7 @@ mod error;
 mod flow;
 mod job;
 mod model;
+mod ration;
 mod sample;
 pub mod scope;
 mod treesearch;
@@ -16,6 +17,7 @@ pub use error::{ErrorBody, ErrorItem, Location};
 pub use flow::{Flow, FlowError};
 pub use job::{JobId, Problem, SampleJob, StoredSampleJob, StoredTreeSearchJob, TreeSearchJob};
 pub use model::{Model, ModelCard, ModelList, ModelObject};
+pub use ration::{Ration, RationError};
 pub use sample::{
     ListObject, MAX_SAMPLE_SIZE, NotASampleId, Sample, SampleId, SampleList, SampleListItem, SampleObject,
     SampleRequest,

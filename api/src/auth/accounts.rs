@@ -8,7 +8,7 @@ use std::{
 
 use sqlx::{FromRow, PgPool};
 
-use crate::{app::App, error::ApiError};
+use crate::{app::App, error::ApiError, limits::Rations};
 
 /// How long an account's state is believed: a disabled account is refused after this at the latest.
 const BELIEVED: Duration = Duration::from_secs(30);
@@ -26,6 +26,9 @@ pub struct Standing {
     pub scopes: Vec<String>,
     /// Tokens from before this, in seconds of the epoch, have ended.
     pub tokens_from: i64,
+    /// What it has of each ration, where that is another than everybody's.
+    #[sqlx(json)]
+    pub rations: Rations,
 }
 
 /// What logins and tokens need of an account.
@@ -104,7 +107,9 @@ pub async fn authenticate(app: &App, email: &str, password: &str) -> Result<Opti
 
 async fn find_standing(pool: &PgPool, id: &str) -> Result<Option<Standing>, sqlx::Error> {
     sqlx::query_as(
-        "select scopes, coalesce(floor(extract(epoch from tokens_from))::bigint, 0) as tokens_from \
+        "select scopes, coalesce(floor(extract(epoch from tokens_from))::bigint, 0) as tokens_from, \
+         coalesce((select jsonb_object_agg(ration, per_minute) from account_rations where account_id = id), '{}') \
+         as rations \
          from accounts where id = $1 and disabled_at is null",
     )
     .bind(id)

@@ -12,7 +12,6 @@ use axum::{
     response::{IntoResponse, Redirect, Response},
 };
 use chrono::Utc;
-use contract::scope;
 
 use super::{
     applications::Application,
@@ -98,8 +97,7 @@ fn is_login_enough(wanted: &AuthorizationRequest, session: &Session) -> bool {
 /// What of the request the account can give.
 fn grantable(wanted: &AuthorizationRequest, person: &Person) -> Result<Vec<String>, Refusal> {
     let granted = scopes::narrow(&wanted.scopes, &person.scopes);
-    let lacks_openid = scopes::has(&wanted.scopes, scope::OPENID) && !scopes::has(&granted, scope::OPENID);
-    if lacks_openid || (granted.is_empty() && !wanted.scopes.is_empty()) {
+    if granted.is_empty() && !wanted.scopes.is_empty() {
         return Err(wanted.refuse("access_denied", "the account may not do this"));
     }
     Ok(granted)
@@ -127,6 +125,7 @@ fn login_page(app: &App, headers: &HeaderMap, wanted: &AuthorizationRequest) -> 
     let request = wanted.form.to_query();
     let page = pages::login(&pages::Login {
         application: Some(&wanted.application.name),
+        to: Purpose::Login,
         proof: &csrf::proof(&secret, Purpose::Login, &request),
         request: &request,
         email: wanted.login_hint.as_deref().unwrap_or_default(),

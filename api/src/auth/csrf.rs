@@ -21,16 +21,25 @@ use crate::{app::App, error::PageError};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     Login,
+    /// A login on the way to [`Purpose::Device`].
+    DeviceLogin,
     Consent,
     Logout,
+    /// The code that a device shows.
+    Device,
+    /// Whether that device may in.
+    DeviceDecision,
 }
 
 impl Purpose {
-    const fn as_str(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Login => "login",
+            Self::DeviceLogin => "device-login",
             Self::Consent => "consent",
             Self::Logout => "logout",
+            Self::Device => "device",
+            Self::DeviceDecision => "device-decision",
         }
     }
 }

@@ -6,6 +6,7 @@ use axum::{Json, extract::State, http::header, response::IntoResponse};
 use contract::scope;
 use serde_json::json;
 
+use super::token::DEVICE_CODE;
 use crate::{app::App, config::Switch};
 
 /// `GET /auth/jwks.json`.
@@ -20,7 +21,7 @@ pub async fn configuration(State(app): State<Arc<App>>) -> impl IntoResponse {
     let scopes: Vec<_> = scope::ALL.iter().map(|(name, _)| *name).collect();
     let implicit = app.config.implicit_flow == Switch::On;
     let mut response_types = vec!["code"];
-    let mut grant_types = vec!["authorization_code", "refresh_token"];
+    let mut grant_types = vec!["authorization_code", "refresh_token", DEVICE_CODE];
     if implicit {
         response_types.extend(["token", "id_token token"]);
         grant_types.push("implicit");
@@ -33,6 +34,7 @@ pub async fn configuration(State(app): State<Arc<App>>) -> impl IntoResponse {
         "authorization_endpoint": format!("{issuer}/authorize"),
         "token_endpoint": format!("{issuer}/token"),
         "userinfo_endpoint": format!("{issuer}/userinfo"),
+        "device_authorization_endpoint": format!("{issuer}/device_authorization"),
         "revocation_endpoint": format!("{issuer}/revoke"),
         "introspection_endpoint": format!("{issuer}/introspect"),
         "end_session_endpoint": format!("{issuer}/logout"),

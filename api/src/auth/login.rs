@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     app::App,
-    error::{PageError, RefusedLogin},
+    error::{PageError, RefusedForm},
 };
 
 /// `POST /auth/login`.
@@ -34,11 +34,19 @@ pub async fn login(
     let form = Form::read(request).await?;
     let transport = app.config.transport();
     let secret = Cookie::Form.read(&headers, transport).ok_or(PageError::Forged)?;
-    csrf::check(&app, &headers, &form, Purpose::Login, &secret)?;
+    let purpose = if form.get("to") == Some(Purpose::DeviceLogin.as_str()) {
+        Purpose::DeviceLogin
+    } else {
+        Purpose::Login
+    };
+    csrf::check(&app, &headers, &form, purpose, &secret)?;
     let query = form.get("request").unwrap_or_default();
-    let wanted = match AuthorizationRequest::read(&app, query).await? {
-        Read::Wanted(wanted) => wanted,
-        Read::Refused(refusal) => return Ok(refusal.send(&app)),
+    let wanted = match purpose {
+        Purpose::DeviceLogin => None,
+        _ => match AuthorizationRequest::read(&app, query).await? {
+            Read::Wanted(wanted) => Some(wanted),
+            Read::Refused(refusal) => return Ok(refusal.send(&app)),
+        },
     };
 
     let email = form.get("email").unwrap_or_default().trim();
@@ -47,20 +55,29 @@ pub async fn login(
     app.throttle.take(email, address).map_err(|retry_after| PageError::TooMany { retry_after })?;
     let Some(account) = accounts::authenticate(&app, email, password).await? else {
         let page = pages::login(&pages::Login {
-            application: Some(&wanted.application.name),
-            proof: &csrf::proof(&secret, Purpose::Login, query),
+            application: wanted.as_ref().map(|wanted| wanted.application.name.as_str()),
+            to: purpose,
+            proof: &csrf::proof(&secret, purpose, query),
             request: query,
             email,
             failed: Some("The e-mail address or the password is wrong."),
         });
-        return Ok(RefusedLogin(page.leads_to(&wanted.reply.redirect_uri)).into_response());
+        return Ok(RefusedForm(match &wanted {
+            Some(wanted) => page.leads_to(&wanted.reply.redirect_uri),
+            None => page,
+        })
+        .into_response());
     };
 
     if let Some(old) = Cookie::Session.read(&headers, transport) {
         sessions::end(&app.pool, &old).await?;
     }
     let session = sessions::begin(&app.pool, &account.id, app.config.session_lifetime).await?;
-    let location = format!("/auth/authorize?{}", after_login(wanted.form));
+    let location = match wanted {
+        Some(wanted) => format!("/auth/authorize?{}", after_login(wanted.form)),
+        // The proof covers it, so it is what we wrote: letters.
+        None => format!("/auth/device?user_code={query}"),
+    };
     let mut response = Redirect::to(&location).into_response();
     for cookie in [Cookie::Session.set(&session, transport), Cookie::Form.clear(transport)] {
         let cookie = HeaderValue::try_from(cookie).expect("login: cookies of ours are plain ASCII");

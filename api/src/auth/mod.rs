@@ -14,6 +14,8 @@ mod authorize;
 mod codes;
 mod consents;
 mod csrf;
+mod device;
+mod device_codes;
 mod discovery;
 mod form;
 mod inspect;
@@ -43,12 +45,13 @@ use axum::{
     routing::{get, post},
 };
 
+use accounts::Standing;
 use keys::Verified;
 
 use crate::{
     app::App,
     error::{ApiError, Challenge},
-    limits::{Headroom, Operation},
+    limits::{Headroom, Operation, Rations},
 };
 
 pub use accounts::Accounts;
@@ -67,6 +70,8 @@ pub const AUDIENCE: &str = "retort";
 #[derive(Debug, Clone)]
 pub struct Caller {
     pub account_id: String,
+    /// Its own rations.
+    pub rations: Rations,
 }
 
 impl<S: Sync> FromRequestParts<S> for Caller {
@@ -85,6 +90,9 @@ pub fn router() -> Router<Arc<App>> {
         .route("/auth/login", post(login::login))
         .route("/auth/consent", post(authorize::consent))
         .route("/auth/logout", get(login::logout).post(login::logout))
+        .route("/auth/device_authorization", post(device::authorization))
+        .route("/auth/device", get(device::ask).post(device::look))
+        .route("/auth/device/decision", post(device::decide))
         .route("/auth/pages.css", get(pages::style))
         .route("/auth/token", post(token::issue))
         .route("/auth/revoke", post(inspect::revoke))
@@ -123,28 +131,30 @@ impl From<ApiError> for Refusal {
 }
 
 async fn admit(app: &App, operation: Operation, headers: &HeaderMap) -> Result<(Caller, Headroom), Refusal> {
-    let claims = identify(app, headers).await?;
+    let (claims, standing) = identify(app, headers).await?;
     if let Some(scope) = operation.scope()
         && !claims.scope.split(' ').any(|held| held == scope)
     {
         return Err(ApiError::Forbidden { scope }.into());
     }
-    let headroom = app.limits.take(operation, &claims.sub);
+    let rations = standing.rations;
+    let headroom = app.limits.take(operation.ration(), &claims.sub, &rations, 1).await;
+    let headroom = headroom.map_err(ApiError::from)?;
     match headroom.spent() {
         Some(retry_after) => Err(Refusal { error: ApiError::RateLimited { retry_after }, headroom }),
-        None => Ok((Caller { account_id: claims.sub }, headroom)),
+        None => Ok((Caller { account_id: claims.sub, rations }, headroom)),
     }
 }
 
 /// The claims of the request's token, if it is good now.
-async fn identify(app: &App, headers: &HeaderMap) -> Result<Verified, ApiError> {
+async fn identify(app: &App, headers: &HeaderMap) -> Result<(Verified, Standing), ApiError> {
     let mut verified = app.keys.verify(bearer(headers)?).await?;
-    check_standing(app, &mut verified).await?;
-    Ok(verified)
+    let standing = check_standing(app, &mut verified).await?;
+    Ok((verified, standing))
 }
 
 /// Narrows the token to what its account may do by now, and refuses it where it has ended early.
-async fn check_standing(app: &App, verified: &mut Verified) -> Result<(), ApiError> {
+async fn check_standing(app: &App, verified: &mut Verified) -> Result<Standing, ApiError> {
     let standing = app.accounts.standing(&verified.sub).await?;
     let standing = standing.ok_or_else(|| refused("the account is unknown or disabled"))?;
     let revoked = [verified.family.as_str(), &verified.client_id, &verified.jti];
@@ -153,7 +163,7 @@ async fn check_standing(app: &App, verified: &mut Verified) -> Result<(), ApiErr
         return Err(refused("the access token was revoked"));
     }
     verified.scope = scopes::narrow(&scopes::parse(&verified.scope), &standing.scopes).join(" ");
-    Ok(())
+    Ok(standing)
 }
 
 fn refused(why: &'static str) -> ApiError {

@@ -10,7 +10,7 @@ use axum::{
 use maud::{DOCTYPE, Markup, html};
 use url::Url;
 
-use super::{scopes, sessions::Person};
+use super::{csrf::Purpose, device_codes::Decision, scopes, sessions::Person};
 
 /// A page with its headers.
 #[derive(Debug)]
@@ -24,8 +24,10 @@ pub struct Page {
 /// The login page.
 #[derive(Debug)]
 pub struct Login<'a> {
-    /// What the login is for.
+    /// What the login is for; `None`: a device.
     pub application: Option<&'a str>,
+    /// What comes after it, as the form's proof says.
+    pub to: Purpose,
     pub request: &'a str,
     pub proof: &'a str,
     /// The address to begin with.
@@ -103,13 +105,15 @@ pub async fn style() -> impl IntoResponse {
 
 pub fn login(login: &Login<'_>) -> Page {
     let content = html! {
-        @if let Some(application) = login.application {
-            p { "Log in to continue to " strong { (application) } "." }
+        @match login.application {
+            Some(application) => p { "Log in to continue to " strong { (application) } "." },
+            None => p { "Log in to let a device in." },
         }
         @if let Some(failed) = login.failed {
             p #failed .failed role="alert" { (failed) }
         }
         form method="post" action="/auth/login" {
+            input type="hidden" name="to" value=(login.to.as_str());
             input type="hidden" name="request" value=(login.request);
             input type="hidden" name="proof" value=(login.proof);
             label for="email" { "E-mail address" }
@@ -129,21 +133,81 @@ pub fn consent(consent: &Consent<'_>) -> Page {
         p { strong { (consent.application) } " asks to act for you at Retort." }
         p { "You are logged in as " strong { (consent.person.email) } ". The answer goes to "
             strong { (place(consent.address)) } "." }
-        @if consent.scopes.is_empty() {
+        (permissions(consent.scopes))
+        (decision("/auth/consent", consent.request, consent.proof))
+    };
+    Page::new("Allow access", content)
+}
+
+fn permissions(scopes: &[String]) -> Markup {
+    html! {
+        @if scopes.is_empty() {
             p { "It may plan syntheses, and nothing else." }
         } @else {
             p { "It may plan syntheses, and:" }
-            ul { @for scope in consent.scopes { li { (scopes::meaning(scope)) " " small { (scope) } } } }
+            ul { @for scope in scopes { li { (scopes::meaning(scope)) " " small { (scope) } } } }
         }
-        form method="post" action="/auth/consent" {
-            input type="hidden" name="request" value=(consent.request);
-            input type="hidden" name="proof" value=(consent.proof);
+    }
+}
+
+fn decision(action: &str, request: &str, proof: &str) -> Markup {
+    html! {
+        form method="post" action=(action) {
+            input type="hidden" name="request" value=(request);
+            input type="hidden" name="proof" value=(proof);
             button type="submit" name="decision" value="allow" { "Allow" }
             button .quiet type="submit" name="decision" value="deny" { "Refuse" }
         }
         p { small { "Not you? " a href="/auth/logout" { "Log out" } " first." } }
+    }
+}
+
+/// Asks for the code that a device shows.
+pub fn device(code: &str, proof: &str, failed: Option<&str>) -> Page {
+    let content = html! {
+        p { "Type the code that your device shows. If you did not begin this on a device of yours, close this page." }
+        @if let Some(failed) = failed {
+            p #failed .failed role="alert" { (failed) }
+        }
+        form method="post" action="/auth/device" {
+            input type="hidden" name="proof" value=(proof);
+            label for="user_code" { "Code" }
+            input #user_code .code type="text" name="user_code" value=(code) autocomplete="off" spellcheck="false"
+                autocapitalize="characters" required autofocus aria-describedby=[failed.map(|_| "failed")];
+            button type="submit" { "Continue" }
+        }
+    };
+    Page::new("Let a device in", content)
+}
+
+/// The page that asks whether a device may act for the person.
+#[derive(Debug)]
+pub struct AllowDevice<'a> {
+    pub application: &'a str,
+    pub person: &'a Person,
+    pub scopes: &'a [String],
+    pub code: &'a str,
+    pub request: &'a str,
+    pub proof: &'a str,
+}
+
+pub fn allow_device(allow: &AllowDevice<'_>) -> Page {
+    let content = html! {
+        p { strong { (allow.application) } " asks to act for you at Retort, on the device that shows this code:" }
+        p .code { (allow.code) }
+        p { "You are logged in as " strong { (allow.person.email) } "." }
+        (permissions(allow.scopes))
+        (decision("/auth/device/decision", allow.request, allow.proof))
     };
     Page::new("Allow access", content)
+}
+
+pub fn device_decided(decision: Decision) -> Page {
+    let text = match decision {
+        Decision::Allowed => "The device is let in. You can close this page.",
+        Decision::Refused => "The device is refused. You can close this page.",
+    };
+    Page::new("Done", html! { p { (text) } })
 }
 
 pub fn logout(person: &Person, request: &str, proof: &str) -> Page {
@@ -199,6 +263,7 @@ mod tests {
     fn what_comes_from_outside_is_escaped() {
         let page = login(&Login {
             application: Some("<b>App</b>"),
+            to: Purpose::Login,
             request: "a=\"><script>",
             proof: "p",
             email: "\"><img>",

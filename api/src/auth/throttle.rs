@@ -29,6 +29,14 @@ impl Throttle {
         }))
     }
 
+    /// Takes one attempt from `address`, on nothing in particular.
+    pub fn take_address(&self, address: Option<IpAddr>) -> Result<(), Duration> {
+        match (&self.0, address) {
+            (Some(rations), Some(address)) => take(&rations.address, address),
+            _ => Ok(()),
+        }
+    }
+
     /// Takes one attempt on `email` from `address`, or says how long to wait.
     pub fn take(&self, email: &str, address: Option<IpAddr>) -> Result<(), Duration> {
         let Some(rations) = &self.0 else { return Ok(()) };

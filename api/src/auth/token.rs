@@ -1,4 +1,4 @@
-//! `POST /auth/token`: a code, a refresh token or a password for an access token (RFC 6749).
+//! `POST /auth/token`: a code, a device's code, a refresh token or a password for an access token (RFC 6749).
 //!
 //! The password grant is for the operator's command-line tool alone, which an account's owner runs; it can be
 //! switched off.
@@ -21,12 +21,16 @@ use super::{
     accounts,
     applications::{self, Application},
     codes::{self, Presented, Promise},
+    device_codes::{self, Polled},
     form::Form,
     mint::{self, Authentication, Bearer},
     refresh::{self, Grant, Used},
     scopes,
 };
 use crate::{app::App, config::Switch, error::TokenError};
+
+/// The grant of RFC 8628.
+pub const DEVICE_CODE: &str = "urn:ietf:params:oauth:grant-type:device_code";
 
 const MISSING: TokenError = TokenError::InvalidRequest("a parameter is missing");
 
@@ -38,7 +42,7 @@ pub async fn issue(
     let headers = request.headers().clone();
     let form = Form::read(request).await?;
     let grant_type = form.get("grant_type").ok_or(MISSING)?.to_owned();
-    let known = ["authorization_code", "refresh_token", "password"];
+    let known = ["authorization_code", "refresh_token", DEVICE_CODE, "password"];
     let password_is_off = grant_type == "password" && app.config.password_grant == Switch::Off;
     if !known.contains(&grant_type.as_str()) || password_is_off {
         return Err(TokenError::UnsupportedGrantType);
@@ -47,6 +51,7 @@ pub async fn issue(
     match grant_type.as_str() {
         "authorization_code" => code(&app, &application, &form).await,
         "refresh_token" => refresh(&app, &application, &form).await,
+        DEVICE_CODE => device(&app, &application, &form).await,
         _ => {
             let address = peer.map(|Extension(ConnectInfo(address))| address.ip());
             password(&app, &application, &form, address).await
@@ -82,6 +87,43 @@ async fn code(app: &App, application: &Application, form: &Form) -> Result<Respo
     answer(app, promise.grant().bearer(&promise.scopes), refresh_token, told).await
 }
 
+async fn device(app: &App, application: &Application, form: &Form) -> Result<Response, TokenError> {
+    let code = form.get("device_code").ok_or(MISSING)?;
+    let refused = TokenError::InvalidGrant("the device code is not valid");
+    let allowed = match device_codes::poll(&app.pool, code, &application.client_id).await? {
+        Polled::Allowed(allowed) => allowed,
+        Polled::Unknown => return Err(refused),
+        Polled::Expired => return Err(TokenError::ExpiredToken),
+        Polled::Pending => return Err(TokenError::AuthorizationPending),
+        Polled::TooOften => return Err(TokenError::SlowDown),
+        Polled::Refused => return Err(TokenError::AccessDenied),
+    };
+    let account = app.accounts.find(&allowed.account_id).await?;
+    let account = account.filter(|account| account.active).ok_or(refused)?;
+    let grant = Grant {
+        family: codes::new_family(),
+        account_id: allowed.account_id,
+        client_id: application.client_id.clone(),
+        scopes: scopes::narrow(&allowed.scopes, &account.scopes),
+    };
+    let refresh_token = begin(app, &grant).await?;
+    let (email, name) = (account.email.as_str(), account.name.as_str());
+    let told = Authentication { email, name, authenticated_at: allowed.authenticated_at, nonce: None };
+    let told = scopes::has(&grant.scopes, scope::OPENID).then_some(told);
+    answer(app, grant.bearer(&grant.scopes), refresh_token, told).await
+}
+
+/// The first refresh token of the grant, if it is to have one.
+async fn begin(app: &App, grant: &Grant) -> Result<Option<String>, TokenError> {
+    if !scopes::has(&grant.scopes, scope::OFFLINE_ACCESS) {
+        return Ok(None);
+    }
+    let mut transaction = app.pool.begin().await?;
+    let token = refresh::begin(&mut transaction, grant, app.config.refresh_token_lifetime).await?;
+    transaction.commit().await?;
+    Ok(Some(token))
+}
+
 async fn password(
     app: &App,
     application: &Application,
@@ -105,14 +147,7 @@ async fn password(
         client_id: application.client_id.clone(),
         scopes,
     };
-    let refresh_token = if scopes::has(&grant.scopes, scope::OFFLINE_ACCESS) {
-        let mut transaction = app.pool.begin().await?;
-        let token = refresh::begin(&mut transaction, &grant, app.config.refresh_token_lifetime).await?;
-        transaction.commit().await?;
-        Some(token)
-    } else {
-        None
-    };
+    let refresh_token = begin(app, &grant).await?;
     answer(app, grant.bearer(&grant.scopes), refresh_token, None).await
 }
 

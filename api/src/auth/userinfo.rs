@@ -13,7 +13,7 @@ pub async fn userinfo(
     State(app): State<Arc<App>>,
     headers: HeaderMap,
 ) -> Result<Json<Map<String, Value>>, ApiError> {
-    let verified = identify(&app, &headers).await?;
+    let (verified, _) = identify(&app, &headers).await?;
     let held = scopes::parse(&verified.scope);
     if !scopes::has(&held, scope::OPENID) {
         return Err(ApiError::Forbidden { scope: scope::OPENID });

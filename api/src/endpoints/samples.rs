@@ -8,9 +8,9 @@ use axum::{
     Json,
     extract::{Path, Request, State, rejection::PathRejection},
     http::{StatusCode, Uri},
-    response::Response,
+    response::{IntoResponse, Response},
 };
-use contract::{ErrorItem, MAX_SAMPLE_SIZE, Sample, SampleList, SampleObject, SampleRequest};
+use contract::{ErrorItem, MAX_SAMPLE_SIZE, Ration, Sample, SampleList, SampleObject, SampleRequest};
 
 use super::{MAX_ID, misfit, path_word};
 use crate::{
@@ -95,6 +95,10 @@ pub async fn create(
     let wanted = faults.settle(wanted)?;
 
     let size = wanted.size;
+    let headroom = app.limits.take(Ration::Molecules, &caller.account_id, &caller.rations, size).await?;
+    if let Some(retry_after) = headroom.spent() {
+        return Ok(headroom.attach(ApiError::RateLimited { retry_after }.into_response()));
+    }
     let id = jobs::sample(&app, &caller.account_id, wanted).await?;
     tracing::Span::current().record("sample.id", tracing::field::display(id));
     let row = table::find(&app.pool, &caller.account_id, &id.to_string()).await?;

@@ -81,7 +81,10 @@ async fn what_is_switched_off_is_neither_offered_nor_done() {
     assert_eq!(Landed::of(&implicit).error(), "unsupported_response_type");
     assert_eq!(password.json()["error"], "unsupported_grant_type");
     assert_eq!(discovery["response_types_supported"], json!(["code"]));
-    assert_eq!(discovery["grant_types_supported"], json!(["authorization_code", "refresh_token"]));
+    assert_eq!(
+        discovery["grant_types_supported"],
+        json!(["authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code"])
+    );
 }
 
 #[tokio::test]

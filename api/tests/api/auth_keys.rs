@@ -108,8 +108,8 @@ async fn a_new_key_is_published_before_it_signs_and_the_old_one_verifies_after()
     let list = service.http.get(format!("{}/generator/v1/samples", service.base));
     assert_eq!(answer(list.bearer_auth(&old_token)).await.status, 200);
 
-    // A day and an hour later.
-    sqlx::query("update signing_keys set retired_at = retired_at - interval '25 hours'")
+    // A day and two hours later.
+    sqlx::query("update signing_keys set retired_at = retired_at - interval '26 hours'")
         .execute(&service.pool)
         .await
         .unwrap();

@@ -8,6 +8,7 @@
 mod attacks;
 mod auth_authorize;
 mod auth_bearer;
+mod auth_device;
 mod auth_keys;
 mod auth_openid;
 mod auth_token;
@@ -15,6 +16,7 @@ mod browser;
 mod generator_v1_models;
 mod generator_v1_samples;
 mod generator_v1_samples_bad_input;
+mod limits;
 mod process;
 mod service;
 mod support;

@@ -3,13 +3,15 @@
 //! Passwords are kept as Argon2id hashes in PHC form, with the crate's default parameters (19 MiB, two
 //! passes, one lane), which are OWASP's.
 
+use std::str::FromStr;
+
 use anyhow::anyhow;
 use argon2::{
     Argon2,
     password_hash::{PasswordHasher as _, SaltString},
 };
 use clap::{Args, Subcommand};
-use contract::scope;
+use contract::{Ration, scope};
 use sqlx::PgConnection;
 
 mod manage;
@@ -56,6 +58,35 @@ pub enum Account {
         #[arg(value_delimiter = ',', value_name = "SCOPE,…")]
         scopes: Option<Vec<String>>,
     },
+    /// Set how much of something an account has a minute; holds within one.
+    Ration(SetRation),
+}
+
+/// Set how much of something an account has a minute.
+#[derive(Debug, Args)]
+pub struct SetRation {
+    /// The account.
+    email: String,
+    /// samples-create, molecules, reads, or treesearch.
+    ration: Ration,
+    /// A number, 0 for no limit, or `default` for what everybody has.
+    per_minute: PerMinute,
+}
+
+/// How much a minute; `None` is what everybody has.
+#[derive(Debug, Clone, Copy)]
+struct PerMinute(Option<i32>);
+
+impl FromStr for PerMinute {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text == "default" {
+            return Ok(Self(None));
+        }
+        let number = text.parse().ok().filter(|number| *number >= 0);
+        number.map(|number| Self(Some(number))).ok_or("want a number from 0, or `default`")
+    }
 }
 
 /// Give an account another password.
@@ -125,6 +156,11 @@ impl Account {
                 let scopes = parse_scopes(scopes.as_deref())?;
                 manage::change_scopes(&mut database, &email, &scopes).await?;
                 terminal::note(&format!("{email} may now do: {}", scopes.join(", ")));
+            }
+            Self::Ration(SetRation { email, ration, per_minute: PerMinute(per_minute) }) => {
+                manage::change_ration(&mut database, &email, ration, per_minute).await?;
+                let amount = per_minute.map_or_else(|| "the default".to_owned(), |number| number.to_string());
+                terminal::note(&format!("{email} now has {amount} of {ration} a minute"));
             }
         }
         Ok(())

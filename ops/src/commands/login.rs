@@ -1,20 +1,31 @@
 //! `retort login`.
 
+use std::process::{Command, Stdio};
+
 use clap::Args;
 
 use crate::{
     Place,
     failure::Failure,
+    service::Service,
     terminal::{self, Confirm, PasswordSource},
 };
 
 /// Log in and keep the credentials in the data folder.
+///
+/// A browser opens and comes back here; the password is typed there and nowhere else.
 #[derive(Debug, Args)]
 pub struct Login {
-    /// The account [default: the one of the last login here, else asked for].
+    /// The account [default: the one of the last login here].
     email: Option<String>,
-    /// Read the password from the first line of standard input instead of asking.
+    /// Show an address and a code for a browser on another machine.
+    #[arg(long, conflicts_with_all = ["password", "password_stdin"])]
+    no_browser: bool,
+    /// Ask for the password on this terminal.
     #[arg(long)]
+    password: bool,
+    /// Read the password from the first line of standard input.
+    #[arg(long, conflicts_with = "password")]
     password_stdin: bool,
 }
 
@@ -22,21 +33,52 @@ impl Login {
     /// Runs the command.
     pub async fn run(self, place: &Place) -> Result<(), Failure> {
         let service = place.service()?;
-        let email = match self.email {
-            Some(email) => email,
-            // Damaged credentials are what a login mends.
-            None => match place.data().credentials().ok().flatten() {
-                Some(credentials) => credentials.email,
-                None => terminal::ask("E-mail")?,
-            },
+        // Damaged credentials are what a login mends.
+        let last = place.data().credentials().ok().flatten().map(|credentials| credentials.email);
+        let known = self.email.or(last).filter(|email| !email.is_empty());
+        let email = if self.no_browser {
+            service.login_elsewhere(show_code).await?
+        } else if self.password || self.password_stdin {
+            let source = if self.password_stdin {
+                PasswordSource::Stdin
+            } else {
+                PasswordSource::Prompt(Confirm::Once)
+            };
+            by_password(&service, known, source).await?
+        } else {
+            service.login_here(known.as_deref(), open_browser).await?
         };
-        let source =
-            if self.password_stdin { PasswordSource::Stdin } else { PasswordSource::Prompt(Confirm::Once) };
-        let password = terminal::password(source)?;
-
-        service.login(&email, &password).await?;
-
         terminal::note(&format!("logged in at {} as {email}", service.base()));
         Ok(())
     }
+}
+
+async fn by_password(
+    service: &Service,
+    known: Option<String>,
+    source: PasswordSource,
+) -> Result<String, Failure> {
+    let email = match known {
+        Some(email) => email,
+        None => terminal::ask("E-mail")?,
+    };
+    service.login(&email, &terminal::password(source)?).await?;
+    Ok(email)
+}
+
+fn show_code(address: &str, code: &str) {
+    terminal::note(&format!("Open {address}\nand check that it shows the code {code}"));
+}
+
+/// The address is shown too: an opener can succeed without a browser.
+fn open_browser(address: &str) {
+    let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    let opened = Command::new(opener)
+        .arg(address)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    let what = if opened.is_ok() { "A browser opens at" } else { "Open in a browser on this machine" };
+    terminal::note(&format!("{what}\n{address}\n(for a browser elsewhere: retort login --no-browser)"));
 }

@@ -6,6 +6,7 @@ mod applications;
 mod bearer;
 mod browser;
 mod codes;
+mod devices;
 mod redirects;
 mod refresh;
 
@@ -19,6 +20,7 @@ fn tests() -> BTreeSet<String> {
         ("bearer", include_str!("bearer.rs")),
         ("browser", include_str!("browser.rs")),
         ("codes", include_str!("codes.rs")),
+        ("devices", include_str!("devices.rs")),
         ("redirects", include_str!("redirects.rs")),
         ("refresh", include_str!("refresh.rs")),
     ];

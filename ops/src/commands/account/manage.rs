@@ -3,7 +3,7 @@
 //! The API asks how an account stands every half minute, so whatever changes here holds within one.
 
 use anyhow::anyhow;
-use contract::scope;
+use contract::{Ration, scope};
 use sqlx::{Connection as _, PgConnection};
 
 use crate::failure::Failure;
@@ -93,6 +93,27 @@ pub async fn change_scopes(
     found(email, changed).map(drop)
 }
 
+/// Gives the account a ration of its own, or with `None` what everybody has.
+pub async fn change_ration(
+    database: &mut PgConnection,
+    email: &str,
+    ration: Ration,
+    per_minute: Option<i32>,
+) -> Result<(), Failure> {
+    let failed = |error: sqlx::Error| Failure::database("changing the ration", &error);
+    let account = sqlx::query_as("select id from accounts where lower(email) = lower($1)").bind(email);
+    let id = found(email, account.fetch_optional(&mut *database).await.map_err(failed)?)?;
+    let statement = match per_minute {
+        Some(_) => {
+            "insert into account_rations (account_id, ration, per_minute) values ($1, $2, $3) \
+             on conflict (account_id, ration) do update set per_minute = excluded.per_minute"
+        }
+        None => "delete from account_rations where account_id = $1 and ration = $2 and $3::int is null",
+    };
+    let change = sqlx::query(statement).bind(id).bind(ration.as_str()).bind(per_minute);
+    change.execute(database).await.map(drop).map_err(failed)
+}
+
 /// Whether there is an account; asked before a new password is.
 pub async fn exists(database: &mut PgConnection, email: &str) -> Result<(), Failure> {
     let account = sqlx::query_as("select id from accounts where lower(email) = lower($1)")
@@ -178,6 +199,10 @@ mod tests {
                 ]
             );
             enable(database, "ada@example.org").await.unwrap();
+            for (per_minute, rows) in [(Some(5), 1), (Some(6), 1), (None, 0)] {
+                change_ration(database, "ada@example.org", Ration::Reads, per_minute).await.unwrap();
+                assert_eq!(count(database, "select count(*) from account_rations").await, rows);
+            }
             assert_eq!(count(database, "select count(*) from accounts where disabled_at is null").await, 2);
             assert!(exists(database, "nobody@example.org").await.is_err());
             assert!(disable(database, "nobody@example.org").await.is_err());

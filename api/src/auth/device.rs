@@ -1,0 +1,144 @@
+//! A device without a browser is let in from somewhere else (RFC 8628).
+//!
+//! The person types the code that the device shows, also where a link has brought it along: whoever was sent
+//! a stranger's link should notice that no device of theirs shows that code.
+
+use std::{net::SocketAddr, sync::Arc};
+
+use axum::{
+    Extension, Json,
+    extract::{ConnectInfo, Request, State},
+    http::{HeaderMap, header},
+    response::{IntoResponse, Response},
+};
+use contract::Flow;
+use serde_json::json;
+
+use super::{
+    applications, consents,
+    csrf::{self, Purpose},
+    device_codes::{self, Decision},
+    form::Form,
+    pages, scopes, secrets,
+    sessions::{Cookie, Session},
+};
+use crate::{
+    app::App,
+    error::{PageError, RefusedForm, TokenError},
+};
+
+/// `POST /auth/device_authorization`: a device asks for codes.
+pub async fn authorization(
+    State(app): State<Arc<App>>,
+    peer: Option<Extension<ConnectInfo<SocketAddr>>>,
+    request: Request,
+) -> Result<Response, TokenError> {
+    let headers = request.headers().clone();
+    let form = Form::read(request).await?;
+    let application = applications::authenticate(&app.pool, &headers, &form).await?;
+    if !application.allows(Flow::Device) {
+        return Err(TokenError::UnauthorizedClient);
+    }
+    let address = peer.map(|Extension(ConnectInfo(address))| address.ip());
+    app.throttle.take_address(address).map_err(|retry_after| TokenError::TooMany { retry_after })?;
+    let scopes = match form.get("scope").map(scopes::parse) {
+        None => scopes::without_asking(&application.scopes),
+        Some(wanted) if scopes::covers(&application.scopes, &wanted) => wanted,
+        Some(_) => return Err(TokenError::InvalidScope),
+    };
+    let codes = device_codes::issue(&app.pool, &application.client_id, &scopes).await?;
+    let user_code = device_codes::display(&codes.user_code);
+    let address = format!("{}/device", app.config.issuer());
+    let body = json!({
+        "device_code": codes.device_code,
+        "user_code": user_code,
+        "verification_uri": address,
+        "verification_uri_complete": format!("{address}?user_code={user_code}"),
+        "expires_in": device_codes::LIFETIME_SECONDS,
+        "interval": device_codes::INTERVAL_SECONDS,
+    });
+    Ok(([(header::CACHE_CONTROL, "no-store")], Json(body)).into_response())
+}
+
+/// `GET /auth/device`: the person is asked for the code.
+pub async fn ask(State(app): State<Arc<App>>, request: Request) -> Result<Response, PageError> {
+    let query = Form::parse(request.uri().query().unwrap_or_default().as_bytes())?;
+    let code = device_codes::normalise(query.get("user_code").unwrap_or_default());
+    match csrf::session(&app, request.headers()).await? {
+        Some(session) => Ok(question(&session, &code, None).into_response()),
+        None => Ok(login_page(&app, request.headers(), &code).into_response()),
+    }
+}
+
+/// `POST /auth/device`: the person has typed the code, and is asked whether the application may in.
+pub async fn look(State(app): State<Arc<App>>, request: Request) -> Result<Response, PageError> {
+    let headers = request.headers().clone();
+    let form = Form::read(request).await?;
+    let session = csrf::session(&app, &headers).await?.ok_or(PageError::Forged)?;
+    csrf::check(&app, &headers, &form, Purpose::Device, &session.secret)?;
+    app.throttle
+        .take(&format!("device {}", session.person.account_id), None)
+        .map_err(|retry_after| PageError::TooMany { retry_after })?;
+    let code = device_codes::normalise(form.get("user_code").unwrap_or_default());
+    let Some(waiting) = device_codes::find(&app.pool, &code).await? else {
+        let failed = Some("There is no such code, or it has run out.");
+        return Ok(RefusedForm(question(&session, &code, failed)).into_response());
+    };
+    let page = pages::allow_device(&pages::AllowDevice {
+        application: &waiting.application,
+        person: &session.person,
+        scopes: &scopes::narrow(&waiting.scopes, &session.person.scopes),
+        code: &device_codes::display(&code),
+        request: &code,
+        proof: &csrf::proof(&session.secret, Purpose::DeviceDecision, &code),
+    });
+    Ok(page.into_response())
+}
+
+/// `POST /auth/device/decision`.
+pub async fn decide(State(app): State<Arc<App>>, request: Request) -> Result<Response, PageError> {
+    let headers = request.headers().clone();
+    let form = Form::read(request).await?;
+    let session = csrf::session(&app, &headers).await?.ok_or(PageError::Forged)?;
+    csrf::check(&app, &headers, &form, Purpose::DeviceDecision, &session.secret)?;
+    let code = form.get("request").unwrap_or_default();
+    let person = &session.person;
+    let decision = if form.get("decision") == Some("allow") { Decision::Allowed } else { Decision::Refused };
+    let waiting = device_codes::find(&app.pool, code).await?;
+    let at = person.authenticated_at;
+    let done = device_codes::decide(&app.pool, code, decision, &person.account_id, at).await?;
+    let Some(waiting) = waiting.filter(|_| done) else {
+        let failed = Some("There is no such code, or it has run out.");
+        return Ok(RefusedForm(question(&session, code, failed)).into_response());
+    };
+    tracing::info!(
+        target: "audit",
+        { account.id = person.account_id, client_id = waiting.client_id, decision = ?decision },
+        "a person decided on a device"
+    );
+    if decision == Decision::Allowed {
+        let granted = scopes::narrow(&waiting.scopes, &person.scopes);
+        consents::keep(&app.pool, &person.account_id, &waiting.client_id, &granted).await?;
+    }
+    Ok(pages::device_decided(decision).into_response())
+}
+
+fn question(session: &Session, code: &str, failed: Option<&str>) -> pages::Page {
+    let code = if code.is_empty() { String::new() } else { device_codes::display(code) };
+    let proof = csrf::proof(&session.secret, Purpose::Device, "");
+    pages::device(&code, &proof, failed)
+}
+
+fn login_page(app: &App, headers: &HeaderMap, code: &str) -> pages::Page {
+    let transport = app.config.transport();
+    let secret = Cookie::Form.read(headers, transport).unwrap_or_else(secrets::fresh);
+    let page = pages::login(&pages::Login {
+        application: None,
+        to: Purpose::DeviceLogin,
+        request: code,
+        proof: &csrf::proof(&secret, Purpose::DeviceLogin, code),
+        email: "",
+        failed: None,
+    });
+    page.sets(Cookie::Form.set(&secret, transport))
+}

@@ -1,0 +1,103 @@
+//! Rate limits: shared by processes, weighed by size, set for one account.
+
+use reqwest::Method;
+use serde_json::json;
+
+use crate::support::{Answer, Service, add_account, answer, claims};
+
+const SAMPLES: &str = "/generator/v1/samples";
+
+async fn create(service: &Service, size: u32) -> Answer {
+    service.post(SAMPLES, &json!({ "size": size }).to_string()).await
+}
+
+#[tokio::test]
+async fn two_processes_give_one_ration_together() {
+    let mut service = Service::start_without_workers(&[("RATE_SAMPLES_READ_PER_MINUTE", "5")]).await;
+    let bases = [service.base.clone(), service.another().await];
+    let token = service.token(claims(&service.account)).await;
+    let mut statuses = Vec::new();
+    for n in 0..7 {
+        let request = service.http.get(format!("{}{SAMPLES}", bases[n % 2])).bearer_auth(&token);
+        statuses.push(answer(request).await.status);
+    }
+
+    assert_eq!(statuses, [200, 200, 200, 200, 200, 429, 429]);
+}
+
+#[tokio::test]
+async fn a_burst_from_everywhere_at_once_is_counted_exactly() {
+    let mut service = Service::start_without_workers(&[("RATE_SAMPLES_READ_PER_MINUTE", "10")]).await;
+    let bases = [service.base.clone(), service.another().await];
+    let token = service.token(claims(&service.account)).await;
+    let mut requests = tokio::task::JoinSet::new();
+    for n in 0..40 {
+        let request = service.http.get(format!("{}{SAMPLES}", bases[n % 2])).bearer_auth(&token);
+        requests.spawn(async move { answer(request).await.status });
+    }
+
+    let statuses = requests.join_all().await;
+
+    assert_eq!(statuses.iter().filter(|status| **status == 200).count(), 10, "{statuses:?}");
+    assert_eq!(statuses.iter().filter(|status| **status == 429).count(), 30, "{statuses:?}");
+}
+
+#[tokio::test]
+async fn large_samples_take_more_than_small_ones() {
+    let service = Service::start_with(&[("RATE_MOLECULES_PER_MINUTE", "1000")]).await;
+
+    let large = create(&service, 900).await;
+    let too_large = create(&service, 600).await;
+    let small = create(&service, 50).await;
+
+    assert_eq!([large.status, too_large.status, small.status], [200, 429, 200]);
+    assert_eq!(too_large.header("ratelimit-policy"), "\"molecules\";q=1000;w=60");
+    let wait: u32 = too_large.header("retry-after").parse().unwrap();
+    assert!((25..=30).contains(&wait), "{wait}");
+    // More than a whole ration counts as all of it: it can be had after a minute without any.
+    let whole = Service::start_with(&[("RATE_MOLECULES_PER_MINUTE", "10")]).await;
+    assert_eq!([create(&whole, 50).await.status, create(&whole, 1).await.status], [200, 429]);
+}
+
+#[tokio::test]
+async fn an_operator_gives_one_account_another_ration() {
+    let service = Service::start_without_workers(&[("RATE_SAMPLES_READ_PER_MINUTE", "2")]).await;
+    let (more, none) = (
+        add_account(&service.pool, "more@example.org").await,
+        add_account(&service.pool, "none@example.org").await,
+    );
+    // As `retort account ration` does it.
+    for (account, per_minute) in [(&more, 4), (&none, 0)] {
+        sqlx::query("insert into account_rations (account_id, ration, per_minute) values ($1, 'reads', $2)")
+            .bind(account)
+            .bind(per_minute)
+            .execute(&service.pool)
+            .await
+            .unwrap();
+    }
+    let mut allowed = Vec::new();
+    for account in [&service.account, &more, &none] {
+        let mut count = 0;
+        for _ in 0..8 {
+            let list = answer(service.request_as(account, Method::GET, SAMPLES).await).await;
+            count += u32::from(list.status == 200);
+        }
+        allowed.push(count);
+    }
+
+    assert_eq!(allowed, [2, 4, 8]);
+}
+
+#[tokio::test]
+async fn who_has_nothing_left_is_refused_without_the_database() {
+    let service = Service::start_without_workers(&[("RATE_SAMPLES_READ_PER_MINUTE", "1")]).await;
+    assert_eq!(service.get(SAMPLES).await.status, 200);
+    assert_eq!(service.get(SAMPLES).await.status, 429);
+    let token = service.token(claims(&service.account)).await;
+    sqlx::query("alter table rate_limits rename to hidden_limits").execute(&service.pool).await.unwrap();
+
+    for _ in 0..50 {
+        let request = service.http.get(format!("{}{SAMPLES}", service.base)).bearer_auth(&token);
+        assert_eq!(answer(request).await.status, 429);
+    }
+}

@@ -1,0 +1,18 @@
+//! `retort logout`.
+
+use clap::Args;
+
+use crate::{Place, failure::Failure, terminal};
+
+/// Forget the login, here and at the service.
+#[derive(Debug, Args)]
+pub struct Logout {}
+
+impl Logout {
+    /// Runs the command.
+    pub async fn run(self, place: &Place) -> Result<(), Failure> {
+        place.service()?.logout().await?;
+        terminal::note("logged out");
+        Ok(())
+    }
+}

@@ -1,0 +1,298 @@
+//! Logs in without seeing the password: in a browser that comes back to this machine (RFC 8252), or in one
+//! that is somewhere else (RFC 8628).
+
+use std::time::Duration;
+
+use anyhow::{Context as _, anyhow};
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use contract::scope;
+use serde::Deserialize;
+use sha2::{Digest as _, Sha256};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::{TcpListener, TcpStream},
+    time::{Instant, sleep, timeout_at},
+};
+use url::{Url, form_urlencoded};
+
+use super::{CLIENT_ID, SHORT, Service, TokenAnswer};
+use crate::failure::Failure;
+
+/// How long somebody may take to log in.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// The longest request that the browser may send back, in bytes.
+const MAX_REQUEST: usize = 16 * 1024;
+
+/// What of the authorization server's own description is needed (RFC 8414).
+#[derive(Debug, Deserialize)]
+struct Discovery {
+    issuer: String,
+    authorization_endpoint: String,
+}
+
+/// The answer of `/auth/device_authorization` (RFC 8628, section 3.2).
+#[derive(Debug, Deserialize)]
+struct DeviceAnswer {
+    device_code: String,
+    user_code: String,
+    verification_uri: String,
+    verification_uri_complete: Option<String>,
+    expires_in: u64,
+    interval: Option<u64>,
+}
+
+/// Who is logged in (OpenID Connect Core, section 5.3).
+#[derive(Debug, Deserialize)]
+pub struct Person {
+    /// The account's id.
+    pub sub: String,
+    /// The account's name.
+    pub name: Option<String>,
+    /// The account's address.
+    pub email: Option<String>,
+}
+
+impl Service {
+    /// Logs in by a browser on this machine; `show` gets the address to open. Returns the account's address.
+    pub async fn login_here(&self, hint: Option<&str>, show: impl FnOnce(&str)) -> Result<String, Failure> {
+        let discovery = self.discover().await?;
+        let listener = TcpListener::bind("127.0.0.1:0").await.context("listening for the browser")?;
+        let port = listener.local_addr().context("listening for the browser")?.port();
+        let redirect = format!("http://127.0.0.1:{port}/callback");
+        let (verifier, state) = (random(), random());
+        let challenge = URL_SAFE_NO_PAD.encode(Sha256::digest(&verifier));
+        let mut address =
+            Url::parse(&discovery.authorization_endpoint).context("reading the service's description")?;
+        address
+            .query_pairs_mut()
+            .append_pair("response_type", "code")
+            .append_pair("client_id", CLIENT_ID)
+            .append_pair("redirect_uri", &redirect)
+            .append_pair("scope", &everything())
+            .append_pair("state", &state)
+            .append_pair("code_challenge", &challenge)
+            .append_pair("code_challenge_method", "S256");
+        if let Some(hint) = hint {
+            address.query_pairs_mut().append_pair("login_hint", hint);
+        }
+        show(address.as_str());
+
+        let code = await_code(&listener, &state, &discovery.issuer).await?;
+        let form = [
+            ("grant_type", "authorization_code"),
+            ("client_id", CLIENT_ID),
+            ("code", code.as_str()),
+            ("redirect_uri", redirect.as_str()),
+            ("code_verifier", verifier.as_str()),
+        ];
+        let answer = self.token(&form).await?;
+        self.keep_login(answer).await
+    }
+
+    /// Logs in by a browser elsewhere; `show` gets the address to open and the code to type.
+    pub async fn login_elsewhere(&self, show: impl FnOnce(&str, &str)) -> Result<String, Failure> {
+        let form = [("client_id", CLIENT_ID), ("scope", &everything())];
+        let request = self.http.post(format!("{}/auth/device_authorization", self.base)).timeout(SHORT);
+        let answer = request.form(&form).send().await.map_err(|error| Failure::http(&self.base, &error))?;
+        if !answer.status().is_success() {
+            return Err(self.refusal(answer).await);
+        }
+        let device: DeviceAnswer = answer.json().await.map_err(|error| Failure::http(&self.base, &error))?;
+        show(
+            device.verification_uri_complete.as_deref().unwrap_or(&device.verification_uri),
+            &device.user_code,
+        );
+
+        let form = [
+            ("grant_type", "urn:ietf:params:oauth:grant-type:device_code"),
+            ("client_id", CLIENT_ID),
+            ("device_code", device.device_code.as_str()),
+        ];
+        let end = Instant::now() + Duration::from_secs(device.expires_in);
+        let mut interval = Duration::from_secs(device.interval.unwrap_or(5));
+        while Instant::now() < end {
+            sleep(interval).await;
+            let refused = match self.ask_for_token(&form).await? {
+                Ok(answer) => return self.keep_login(answer).await,
+                Err(refused) => refused,
+            };
+            match refused.error.as_str() {
+                "authorization_pending" => {}
+                "slow_down" => interval += Duration::from_secs(5),
+                _ => return Err(refused.into()),
+            }
+        }
+        Err(Failure::NotLoggedIn("nobody let this login in, and its code has run out".into()))
+    }
+
+    /// Ends the login here and at the service.
+    pub async fn logout(&self) -> Result<(), Failure> {
+        let _lock = self.data.lock_credentials()?;
+        let Some(credentials) = self.data.credentials()? else { return Ok(()) };
+        self.data.forget_credentials()?;
+        let token = credentials.refresh_token.unwrap_or(credentials.access_token);
+        let form = [("client_id", CLIENT_ID), ("token", token.as_str())];
+        let request = self.http.post(format!("{}/auth/revoke", credentials.api)).timeout(SHORT).form(&form);
+        let answer = request.send().await.map_err(|error| Failure::http(&credentials.api, &error))?;
+        if answer.status().is_success() {
+            return Ok(());
+        }
+        Err(Failure::Other(anyhow!("the login here is forgotten, but the service did not end it")))
+    }
+
+    /// Who is logged in; `None` where the token may not tell.
+    pub async fn person(&self) -> Result<Option<Person>, Failure> {
+        let token = self.access_token().await?;
+        self.person_of(&token).await
+    }
+
+    async fn person_of(&self, token: &str) -> Result<Option<Person>, Failure> {
+        let request = self.http.get(format!("{}/auth/userinfo", self.base)).bearer_auth(token).timeout(SHORT);
+        let answer = request.send().await.map_err(|error| Failure::http(&self.base, &error))?;
+        match answer.status() {
+            status if status.is_success() => {
+                answer.json().await.map(Some).map_err(|error| Failure::http(&self.base, &error))
+            }
+            reqwest::StatusCode::FORBIDDEN => Ok(None),
+            _ => Err(self.refusal(answer).await),
+        }
+    }
+
+    async fn keep_login(&self, answer: TokenAnswer) -> Result<String, Failure> {
+        let person = self.person_of(&answer.access_token).await?;
+        let email = person.and_then(|person| person.email).unwrap_or_default();
+        let _lock = self.data.lock_credentials()?;
+        self.data.keep_credentials(&self.credentials(email.clone(), answer, None))?;
+        Ok(email)
+    }
+
+    async fn discover(&self) -> Result<Discovery, Failure> {
+        let path = "/auth/.well-known/openid-configuration";
+        let (status, text) = self.probe(path).await?;
+        if !status.is_success() {
+            return Err(Failure::Other(anyhow!("{}{path} answered {status}", self.base)));
+        }
+        Ok(serde_json::from_str(&text).context("reading the service's description")?)
+    }
+}
+
+/// Waits until the browser brings the code.
+async fn await_code(listener: &TcpListener, state: &str, issuer: &str) -> Result<String, Failure> {
+    let end = Instant::now() + PATIENCE;
+    loop {
+        let accepted = timeout_at(end, listener.accept()).await;
+        let Ok(accepted) = accepted else {
+            return Err(Failure::NotLoggedIn("nobody logged in within ten minutes".into()));
+        };
+        let (mut stream, _) = accepted.context("listening for the browser")?;
+        // One that connects and says nothing does not keep the others waiting for long.
+        let end_of_request = Instant::now() + Duration::from_secs(5);
+        let Ok(Some(target)) = timeout_at(end_of_request, request_target(&mut stream)).await else {
+            continue;
+        };
+        let outcome = read_callback(&target, state, issuer);
+        let (status, text) = match &outcome {
+            Some(Ok(_)) => ("200 OK", "You are logged in. You can close this page."),
+            Some(Err(_)) => ("400 Bad Request", "The login failed; the terminal says why."),
+            None => ("404 Not Found", "There is nothing here."),
+        };
+        let answer = format!(
+            "HTTP/1.1 {status}\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: {}\r\n\
+             cache-control: no-store\r\nconnection: close\r\n\r\n{text}",
+            text.len()
+        );
+        // A browser that is gone has still brought the code.
+        let _ = stream.write_all(answer.as_bytes()).await;
+        if let Some(outcome) = outcome {
+            return outcome;
+        }
+    }
+}
+
+/// What the request's first line asks for.
+async fn request_target(stream: &mut TcpStream) -> Option<String> {
+    let mut request = Vec::new();
+    let mut chunk = [0; 2048];
+    while !request.windows(4).any(|window| window == b"\r\n\r\n") {
+        let read = stream.read(&mut chunk).await.ok()?;
+        if read == 0 || request.len() > MAX_REQUEST {
+            return None;
+        }
+        request.extend_from_slice(&chunk[..read]);
+    }
+    let text = String::from_utf8(request).ok()?;
+    let mut words = text.lines().next()?.split(' ');
+    (words.next()? == "GET").then(|| words.next().map(str::to_owned))?
+}
+
+/// The code in the address that the browser came back to; `None` if it is another address.
+fn read_callback(target: &str, state: &str, issuer: &str) -> Option<Result<String, Failure>> {
+    let query = target.strip_prefix("/callback?")?;
+    let pairs: Vec<_> = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
+    let get = |name: &str| pairs.iter().find(|(other, _)| other == name).map(|(_, value)| value.clone());
+    if get("state").as_deref() != Some(state) || get("iss").is_some_and(|iss| iss != issuer) {
+        // Some other page sent the browser here; the person may still come.
+        return None;
+    }
+    Some(match (get("code"), get("error")) {
+        (Some(code), None) => Ok(code),
+        (_, error) => {
+            let why = get("error_description").or(error).unwrap_or_else(|| "no code came back".to_owned());
+            Err(Failure::Refused(format!("login refused: {why}")))
+        }
+    })
+}
+
+fn everything() -> String {
+    scope::ALL.map(|(name, _)| name).join(" ")
+}
+
+/// 256 random bits.
+fn random() -> String {
+    URL_SAFE_NO_PAD.encode(rand::random::<[u8; 32]>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_answer_to_our_own_request_is_taken() {
+        let issuer = "http://retort.test/auth";
+        let read = |target: &str| read_callback(target, "s1", issuer);
+
+        let good = read("/callback?code=c&state=s1&iss=http%3A%2F%2Fretort.test%2Fauth");
+        assert_eq!(good.unwrap().unwrap(), "c");
+        for other in
+            ["/favicon.ico", "/callback?code=c&state=s2", "/callback?code=c&state=s1&iss=http://evil.test"]
+        {
+            assert!(read(other).is_none(), "{other}");
+        }
+        let refused = read("/callback?error=access_denied&error_description=no&state=s1").unwrap();
+        assert!(matches!(refused, Err(Failure::Refused(why)) if why == "login refused: no"));
+    }
+
+    #[tokio::test]
+    async fn the_browser_brings_the_code_to_loopback() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let browser = tokio::spawn(async move {
+            let mut answers = Vec::new();
+            for path in ["/favicon.ico", "/callback?code=c&state=s1"] {
+                let mut stream = TcpStream::connect(address).await.unwrap();
+                let request = format!("GET {path} HTTP/1.1\r\nhost: {address}\r\n\r\n");
+                stream.write_all(request.as_bytes()).await.unwrap();
+                let mut answer = String::new();
+                stream.read_to_string(&mut answer).await.unwrap();
+                answers.push(answer.lines().next().unwrap().to_owned());
+            }
+            answers
+        });
+
+        let code = await_code(&listener, "s1", "http://retort.test/auth").await.unwrap();
+
+        assert_eq!(code, "c");
+        assert_eq!(browser.await.unwrap(), ["HTTP/1.1 404 Not Found", "HTTP/1.1 200 OK"]);
+    }
+}

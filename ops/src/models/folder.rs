@@ -5,6 +5,7 @@ use std::{
     io,
     os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use anyhow::{Context as _, anyhow};
@@ -13,6 +14,9 @@ use tempfile::TempDir;
 
 use super::{ModelId, Pack};
 use crate::failure::Failure;
+
+/// An import or removal that has not ended by then was killed.
+const ABANDONED: Duration = Duration::from_secs(3600);
 
 /// Where the packs are.
 #[derive(Debug)]
@@ -79,11 +83,27 @@ impl ModelsFolder {
         if target.symlink_metadata().is_ok() {
             return Err(taken(&id, &target));
         }
+        self.sweep();
         let folder = tempfile::Builder::new()
             .prefix(".import-")
             .tempdir_in(&self.path)
             .with_context(|| format!("making a folder in {}", self.path.display()))?;
         Ok(Draft { folder, target, id })
+    }
+
+    /// Deletes what imports and removals that were killed have left behind, as far as that is possible.
+    fn sweep(&self) {
+        for entry in fs::read_dir(&self.path).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let name = name.as_encoded_bytes();
+            let ours = name.starts_with(b".import-") || name.starts_with(b".removed-");
+            let written = entry.metadata().and_then(|metadata| metadata.modified());
+            let age = written.ok().and_then(|written| written.elapsed().ok());
+            if ours && age.is_some_and(|age| age > ABANDONED) {
+                // Somebody else's is not for us to delete.
+                let _ = fs::remove_dir_all(entry.path());
+            }
+        }
     }
 
     /// Removes a pack: from the workers' sight at once, then from the disk.
@@ -165,6 +185,8 @@ fn taken(id: &ModelId, folder: &Path) -> Failure {
 
 #[cfg(test)]
 mod tests {
+    use std::time::SystemTime;
+
     use super::*;
 
     fn models() -> (TempDir, ModelsFolder) {
@@ -197,6 +219,23 @@ mod tests {
         drop(models.begin(id("one")).unwrap());
 
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn what_a_killed_import_left_is_swept_up_by_the_next_when_it_is_old() {
+        let (folder, models) = models();
+        for (name, hours) in [(".import-old", 2), (".removed-old-7", 2), (".import-new", 0), (".git", 2)] {
+            fs::create_dir(folder.path().join(name)).unwrap();
+            let written = SystemTime::now() - Duration::from_secs(hours * 3600);
+            File::open(folder.path().join(name)).unwrap().set_modified(written).unwrap();
+        }
+
+        drop(models.begin(id("one")).unwrap());
+
+        let entries = fs::read_dir(folder.path()).unwrap();
+        let mut left: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(left, [".git", ".import-new"]);
     }
 
     #[test]

@@ -184,6 +184,13 @@ impl Installation {
         output(import);
     }
 
+    /// Runs the command line, which must succeed, and gives its data.
+    pub fn retort(&self, arguments: &[&str]) -> String {
+        let mut command = self.command("retort");
+        command.args(arguments);
+        output(command)
+    }
+
     /// Waits for a job of a queue that a worker has begun and not ended, and gives its id.
     pub async fn running_job(&self, role: Role) -> String {
         let mut connection = self.connection().await;

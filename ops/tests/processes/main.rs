@@ -10,6 +10,7 @@
 mod client;
 mod faults;
 mod installation;
+mod models;
 mod postgres;
 mod process;
 mod samples;

@@ -32,6 +32,8 @@ use crate::{
 use network::{INPUTS, Policy};
 use table::Table;
 
+/// Largest file of a network: ten times what is usual.
+const LARGEST: u64 = 1 << 30;
 /// Rows that are named on the terminal; all of them go to the file of errors.
 const NAMED: usize = 10;
 
@@ -44,7 +46,7 @@ pub fn import(models: &ModelsFolder, import: &Import) -> Result<Draft, Failure> 
         )));
     };
     let draft = models.begin(super::id_or_stem(import)?)?;
-    let bytes = read::bytes(&import.source, read::LARGE).map_err(anyhow::Error::from)?;
+    let bytes = read::bytes(&import.source, LARGEST).map_err(anyhow::Error::from)?;
     let policy = Policy::read(&bytes).with_context(|| import.source.display().to_string())?;
     drop(bytes);
     let table = Table::read(templates).with_context(|| templates.display().to_string())?;

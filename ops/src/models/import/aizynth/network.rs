@@ -14,6 +14,8 @@ use super::graph::{Graph, Model, Node, TensorProto};
 pub const INPUTS: usize = 2048;
 /// Most hidden units that it computes with.
 const MOST_HIDDEN: usize = 4096;
+/// Most operations of a policy: a hundred times what is usual.
+const MOST_NODES: usize = 1_000;
 /// Most templates of a network: twenty times what is usual.
 const MOST_OUTPUTS: usize = 1 << 20;
 
@@ -117,6 +119,14 @@ impl Policy {
         }
         let model = Model::decode(bytes).map_err(|fault| NetworkError::Onnx(fault.to_string()))?;
         let graph = model.graph.ok_or_else(|| NetworkError::Onnx("it has no graph".to_owned()))?;
+        let nodes = graph.nodes.len();
+        if nodes > MOST_NODES {
+            return Err(NetworkError::Size {
+                what: "operations",
+                found: nodes,
+                wanted: format!("at most {MOST_NODES}"),
+            });
+        }
         let layers = Walk::new(&graph).layers()?;
         let said = || NetworkError::Layers(describe(&layers));
         let (first, activation, second) = match &layers[..] {

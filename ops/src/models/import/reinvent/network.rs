@@ -185,7 +185,7 @@ impl Saved<'_> {
             return Err(fault("is no tensor"));
         };
         if class == PARAMETER {
-            return match arguments.first() {
+            return match self.pickled.items(*arguments).unwrap_or_default().first() {
                 // A parameter of a parameter could go on for ever, in a file made for it.
                 Some(inner) if !matches!(self.pickled.node(*inner), Node::Object { class, .. } if class == PARAMETER) => {
                     self.view(name, *inner)
@@ -193,7 +193,9 @@ impl Saved<'_> {
                 _ => Err(fault("is no tensor")),
             };
         }
-        let (REBUILD, [storage, offset, size, stride, ..]) = (class.as_str(), &arguments[..]) else {
+        let (REBUILD, [storage, offset, size, stride, ..]) =
+            (class.as_str(), self.pickled.items(*arguments).unwrap_or_default())
+        else {
             return Err(fault("is no tensor"));
         };
         let counts = |id: &Id| {
@@ -212,12 +214,13 @@ impl Saved<'_> {
         let (Some(numbers), Some(true)) = (numbers, end.map(|end| end <= stored)) else {
             return Err(fault("reaches beyond its storage"));
         };
-        let mut expected = 1;
+        let mut expected = 1_usize;
         for (size, stride) in shape.iter().zip(&stride).rev() {
             if *size > 1 && *stride != expected {
                 return Err(fault("does not lie row by row; save a contiguous copy"));
             }
-            expected *= size;
+            // Only a tensor without numbers can have sizes whose product is no number.
+            expected = usize::saturating_mul(expected, *size);
         }
         Ok(View { name: name.to_owned(), shape, numbers, offset, number, key, stored })
     }

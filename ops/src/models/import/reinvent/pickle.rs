@@ -11,8 +11,10 @@ use std::collections::HashMap;
 
 pub use value::{Id, Node, Pickled};
 
-/// Most values of one pickle.
+/// Most values of one pickle, and most that it remembers.
 const MOST_NODES: usize = 1 << 20;
+/// Longest name of a class or function, with its module.
+const LONGEST_NAME: usize = 256;
 /// Newest protocol that is known.
 const NEWEST: u8 = 5;
 
@@ -251,20 +253,24 @@ impl<'a> Machine<'a> {
     /// A name: of an object to call, or the class of an instance (`i`, which calls at once and is refused, but by
     /// what it names where that is forbidden).
     fn global(&mut self, opcode: u8) -> Result<(), PickleError> {
+        let at = self.opcode.0;
         let (module, name) = if opcode == 0x93 {
             let (name, module) = (self.pop()?, self.pop()?);
             match (&self.nodes[module.index()], &self.nodes[name.index()]) {
-                (Node::Text(module), Node::Text(name)) => (module.clone(), name.clone()),
+                (Node::Text(module), Node::Text(name)) => (module.as_str(), name.as_str()),
                 _ => return Err(self.stuck()),
             }
         } else {
-            (self.line()?.to_owned(), self.line()?.to_owned())
+            (self.line()?, self.line()?)
         };
-        let (at, name_in_full) = (self.opcode.0, format!("{module}.{name}"));
-        match (self.allowed)(&module, &name) {
-            None => Err(PickleError::Forbidden { at, name: name_in_full }),
+        if module.len() + name.len() > LONGEST_NAME {
+            return Err(self.argument("name of reasonable length"));
+        }
+        let full = format!("{module}.{name}");
+        match (self.allowed)(module, name) {
+            None => Err(PickleError::Forbidden { at, name: full }),
             Some(_) if opcode == b'i' => Err(PickleError::Opcode { at, opcode }),
-            Some(meaning) => self.push(Node::Name { name: name_in_full, meaning }),
+            Some(meaning) => self.push(Node::Name { name: full, meaning }),
         }
     }
 
@@ -273,8 +279,8 @@ impl<'a> Machine<'a> {
         let (arguments, callee) = (self.pop()?, self.pop()?);
         let node = match (&self.nodes[callee.index()], &self.nodes[arguments.index()]) {
             (Node::Name { meaning: Meaning::Dictionary, .. }, Node::Tuple(_)) => Node::Dict(Vec::new()),
-            (Node::Name { meaning: Meaning::Inert, name }, Node::Tuple(arguments)) => {
-                Node::Object { class: name.clone(), arguments: arguments.clone(), state: None }
+            (Node::Name { meaning: Meaning::Inert, name }, Node::Tuple(_)) => {
+                Node::Object { class: name.clone(), arguments, state: None }
             }
             _ => return Err(self.stuck()),
         };
@@ -306,6 +312,9 @@ impl<'a> Machine<'a> {
             self.stack.push(known.ok_or(PickleError::Memo { at, number })?);
         } else {
             let last = self.stack.last().copied().ok_or_else(|| self.stuck())?;
+            if self.memo.len() == MOST_NODES {
+                return Err(PickleError::TooMany);
+            }
             self.memo.insert(number, last);
         }
         Ok(())

@@ -12,6 +12,10 @@ use crate::models::weights::Tensor;
 
 /// Most tokens of a vocabulary.
 const MOST_TOKENS: usize = 1 << 16;
+/// Most tensors of a network: fifty times what is usual.
+const MOST_TENSORS: usize = 1_000;
+/// Longest line that is taken over from a file, in characters.
+const LONGEST_LINE: usize = 500;
 /// Length of strings where the file does not say, as in REINVENT.
 const DEFAULT_LENGTH: usize = 256;
 /// A prior, checked as far as its own words go.
@@ -80,8 +84,8 @@ pub enum PriorError {
         /// What the network is.
         seen: String,
     },
-    /// There are more weights than a prior has.
-    #[error("more than {MOST_WEIGHTS} weights")]
+    /// There are more weights or tensors than a prior has.
+    #[error("more than {MOST_WEIGHTS} weights, or more than {MOST_TENSORS} tensors")]
     TooLarge,
 }
 
@@ -194,7 +198,12 @@ impl Saved<'_> {
     pub fn network(&self) -> Result<Vec<(&str, Id)>, PriorError> {
         let network = self.entry("network").ok_or_else(|| entry("network", "there"))?;
         let tensors = self.pickled.entries(network);
-        Ok(tensors.ok_or_else(|| entry("network", "a dictionary of tensors"))?.collect())
+        let tensors = tensors.ok_or_else(|| entry("network", "a dictionary of tensors"))?;
+        let tensors: Vec<(&str, Id)> = tensors.take(MOST_TENSORS + 1).collect();
+        if tensors.len() > MOST_TENSORS {
+            return Err(PriorError::TooLarge);
+        }
+        Ok(tensors)
     }
 
     /// What the prior says of its origin: its training data, and lines for its README.
@@ -202,9 +211,13 @@ impl Saved<'_> {
         let Some(metadata) = self.entry("metadata") else { return (None, Vec::new()) };
         // REINVENT's own spelling, and the one that it meant.
         let origin = ["origina_data_source", "original_data_source"];
+        let line = |text: &str| {
+            let line: String = text.trim().chars().take(LONGEST_LINE).collect();
+            line.replace(char::is_control, " ")
+        };
         let text = |name: &str| {
-            let text = self.pickled.text(self.pickled.field(metadata, name)?)?;
-            Some(text.trim().replace(['\n', '\r'], " ")).filter(|text| !text.is_empty())
+            let text = line(self.pickled.text(self.pickled.field(metadata, name)?)?);
+            Some(text).filter(|text| !text.is_empty())
         };
         let training_data = origin.iter().find_map(|name| text(name));
         let mut history: Vec<String> = ["model_id", "hash_id"]
@@ -214,7 +227,7 @@ impl Saved<'_> {
         let comments = self.pickled.field(metadata, "comments").and_then(|id| self.pickled.items(id));
         let comments = comments.unwrap_or_default().iter().take(20);
         let comments = comments.filter_map(|id| self.pickled.text(*id));
-        history.extend(comments.map(|text| format!("comment: {}", text.replace(['\n', '\r'], " "))));
+        history.extend(comments.map(|text| format!("comment: {}", line(text))));
         (training_data, history)
     }
 }

@@ -149,6 +149,10 @@ fn what_the_engine_would_not_compute_is_refused_by_its_name() {
         (fault(|graph| graph.initializers[0].data_location = 1), "its numbers are in another file"),
         (fault(|graph| graph.nodes[0].outputs.clear()), "`MatMul` has no output"),
         (fault(|graph| graph.nodes[5].outputs[0] = "x".to_owned()), "tensor `x`: the way ends here"),
+        (
+            fault(|graph| graph.nodes = vec![node("Identity", &["x"], "x"); 1_001]),
+            "1001 operations, wanted at most 1000",
+        ),
         (Policy::read(b"\x89HDF\r\n\x1a\n").unwrap_err().to_string(), "tf2onnx.convert --keras"),
         (Policy::read(b"").unwrap_err().to_string(), "it has no graph"),
         (Policy::read(&[0xFF; 40]).unwrap_err().to_string(), "not a readable ONNX file"),

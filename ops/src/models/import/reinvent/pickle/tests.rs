@@ -100,7 +100,32 @@ fn what_cannot_be_read_is_refused_with_its_place() {
 }
 
 #[test]
+fn what_one_value_is_used_for_often_is_not_copied() {
+    // A tuple of 100,000 items, and 100,000 calls with it: ten billion items, if each call had its own.
+    let mut bytes = b"\x80\x02ca\nThing\nq\x00(".to_vec();
+    bytes.extend(b"N".repeat(100_000));
+    bytes.extend(b"tq\x01");
+    bytes.extend(b"h\x00h\x01R0".repeat(100_000));
+    bytes.push(b'.');
+
+    assert!(read(&bytes, allowed).is_ok());
+}
+
+#[test]
+fn long_names_are_refused() {
+    let bytes = format!("ca.{}\nThing\n.", "x".repeat(300));
+
+    let fault = read(bytes.as_bytes(), |_, _| Some(Meaning::Inert)).unwrap_err();
+
+    assert_eq!(fault, PickleError::Argument { at: 0, wanted: "name of reasonable length" });
+}
+
+#[test]
 fn values_are_counted() {
+    let mut bytes = b"N".to_vec();
+    bytes.extend(vec![0x94; MOST_NODES + 1]);
+    assert_eq!(read(&bytes, allowed).unwrap_err(), PickleError::TooMany);
+
     let mut bytes = vec![b')'; MOST_NODES + 1];
     bytes.push(b'.');
 

@@ -37,10 +37,10 @@ pub enum Node {
         name: String,
         meaning: Meaning,
     },
-    /// What a call of `class` with `arguments` would give, and the `state` that it would be given.
+    /// What a call of `class` with the tuple `arguments` would give, and the `state` that it would be given.
     Object {
         class: String,
-        arguments: Vec<Id>,
+        arguments: Id,
         state: Option<Id>,
     },
     /// What lies outside the pickle under this name.

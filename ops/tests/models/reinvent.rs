@@ -54,6 +54,22 @@ fn a_prior_becomes_a_pack_with_what_its_file_says() {
 }
 
 #[test]
+fn a_model_that_has_learnt_nothing_is_warned_of() {
+    let stage = Stage::with(&[]);
+    let said = stage.model(&["import", prior("gru").to_str().unwrap(), "--name", "x"]);
+    assert!(!said.notes.contains("the weights know little chemistry"), "{said:?}");
+    let weights = stage.models().join("x/model.safetensors");
+    let mut bytes = fs::read(&weights).unwrap();
+    let header = 8 + u64::from_le_bytes(*bytes.first_chunk().unwrap()) as usize;
+    bytes[header..].fill(0);
+    fs::write(weights, bytes).unwrap();
+
+    let said = stage.model(&["check", "x"]);
+
+    assert!(said.data.contains("the weights know little chemistry"), "{said:?}");
+}
+
+#[test]
 fn a_file_that_would_run_something_is_refused_by_the_name_of_it_and_does_not_run() {
     let stage = Stage::with(&[]);
 

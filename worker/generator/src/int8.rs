@@ -3,7 +3,8 @@
 //! Weights are signed bytes with a scale for each output. Inputs are hidden states, which lie within
 //! ±1, so one fixed scale of 1/127 serves them all and nothing has to be measured at run time. Sums
 //! of products are exact, and what follows them is plain single-precision arithmetic in a fixed
-//! order, so every processor draws the same strings from the same seed.
+//! order, so every processor draws the same strings from the same seed, be it with AMX, AVX-512 VNNI, AVX2 or
+//! none of them.
 
 mod gates;
 mod kernel;
@@ -11,6 +12,6 @@ mod matrix;
 mod network;
 mod rate;
 
-pub(crate) use kernel::{Inputs, Kernel, Panel, Sums, Weights};
+pub(crate) use kernel::{Block, Kernel, Panel, Sums, Weights};
 pub(crate) use network::{Kept, Network, State};
 pub use rate::ByteRates;

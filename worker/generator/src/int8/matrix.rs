@@ -2,7 +2,7 @@
 
 use super::{
     Panel, Weights,
-    kernel::{GROUPS, LANES},
+    kernel::{BLOCK, GROUPS, LANES},
 };
 
 /// What a byte of an input stands for.
@@ -30,10 +30,10 @@ impl Matrix {
         panels: usize,
         row: impl Fn(usize, usize, usize) -> Option<usize>,
     ) -> Self {
-        let quads = inputs.div_ceil(LANES) * LANES / 4;
+        let quads = inputs.div_ceil(BLOCK) * BLOCK / 4;
         let mut matrix = Self {
             quads,
-            weights: vec![[[0; 4 * LANES]; GROUPS]; panels * quads],
+            weights: vec![Weights([[0; 4 * LANES]; GROUPS]); panels * quads],
             start: vec![[[0; LANES]; GROUPS]; panels],
             scales: vec![[[0.0; LANES]; GROUPS]; panels],
         };
@@ -61,7 +61,7 @@ impl Matrix {
         for (input, weight) in row.iter().enumerate() {
             // In range by the choice of the scale.
             let byte = (weight / scale).round() as i8;
-            place[input / 4][group][4 * lane + input % 4] = byte;
+            place[input / 4].0[group][4 * lane + input % 4] = byte;
             sum += i32::from(byte);
         }
         self.start[panel][group][lane] = -128 * sum;

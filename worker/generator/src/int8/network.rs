@@ -7,15 +7,15 @@
 use candle_core::Tensor;
 
 use super::{
-    Inputs, Kernel, Sums,
+    Block, Kernel, Sums,
     gates::{GatesOfPanel, InputPart, Values},
-    kernel::{GROUPS, LANES, ROWS},
+    kernel::{BLOCK, GROUPS, LANES, ROWS},
     matrix::Matrix,
 };
 use crate::{pack::ModelPack, weights::LayerWeights};
 
-/// A byte that stands for 0.
-const ZERO: u8 = 128;
+/// Bytes that stand for 0.
+const ZERO: Block = Block([128; BLOCK]);
 
 /// Weights laid out for stepping.
 #[derive(Debug)]
@@ -57,17 +57,17 @@ pub(crate) struct State {
 struct LayerState {
     /// `[panel, tile]`.
     values: Vec<Values>,
-    /// The same in bytes, `[tile, quad]`.
-    bytes: Vec<Inputs>,
+    /// The same in bytes, `[member, block]`.
+    bytes: Vec<Block>,
     /// The bytes that a step makes.
-    next: Vec<Inputs>,
+    next: Vec<Block>,
 }
 
 /// One member's hidden state, layer by layer.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Kept {
     values: Vec<f32>,
-    bytes: Vec<[u8; 4]>,
+    bytes: Vec<Block>,
 }
 
 impl Network {
@@ -95,7 +95,7 @@ impl Network {
     /// The state before the first token.
     pub(crate) fn start(&self, members: usize) -> State {
         let (tiles, panels) = (members.div_ceil(ROWS), self.hidden.div_ceil(LANES));
-        let bytes = vec![[[ZERO; 4]; ROWS]; tiles * panels * LANES / 4];
+        let bytes = vec![ZERO; tiles * ROWS * self.hidden.div_ceil(BLOCK)];
         let layer = || LayerState {
             values: vec![[0.0; ROWS * LANES]; panels * tiles],
             bytes: bytes.clone(),
@@ -248,9 +248,9 @@ impl State {
             return;
         }
         for layer in &mut self.layers {
-            let quads = layer.bytes.len() / before;
-            layer.bytes.truncate(tiles * quads);
-            layer.next.truncate(tiles * quads);
+            let tile_blocks = layer.bytes.len() / before;
+            layer.bytes.truncate(tiles * tile_blocks);
+            layer.next.truncate(tiles * tile_blocks);
             let mut place = 0;
             layer.values.retain(|_| {
                 place += 1;
@@ -268,8 +268,8 @@ impl State {
         kept.values.clear();
         kept.bytes.clear();
         for layer in &self.layers {
-            let quads = layer.bytes.len() / tiles;
-            kept.bytes.extend(layer.bytes[tile * quads..(tile + 1) * quads].iter().map(|bytes| bytes[row]));
+            let width = layer.bytes.len() / (tiles * ROWS);
+            kept.bytes.extend_from_slice(&layer.bytes[member * width..][..width]);
             for panel in layer.values.chunks_exact(tiles) {
                 kept.values.extend_from_slice(&panel[tile][row * LANES..][..LANES]);
             }
@@ -279,12 +279,10 @@ impl State {
     /// Gives a member the hidden state that was kept.
     pub(crate) fn restore(&mut self, member: usize, kept: &Kept) {
         let (tiles, tile, row) = (self.sums.len(), member / ROWS, member % ROWS);
-        let (mut values, mut bytes) = (kept.values.chunks_exact(LANES), kept.bytes.iter());
-        for layer in &mut self.layers {
-            let quads = layer.bytes.len() / tiles;
-            for (to, from) in layer.bytes[tile * quads..(tile + 1) * quads].iter_mut().zip(&mut bytes) {
-                to[row] = *from;
-            }
+        let mut values = kept.values.chunks_exact(LANES);
+        let width = kept.bytes.len() / self.layers.len();
+        for (layer, bytes) in self.layers.iter_mut().zip(kept.bytes.chunks_exact(width)) {
+            layer.bytes[member * width..][..width].copy_from_slice(bytes);
             for (panel, from) in layer.values.chunks_exact_mut(tiles).zip(&mut values) {
                 panel[tile][row * LANES..][..LANES].copy_from_slice(from);
             }
@@ -292,18 +290,15 @@ impl State {
     }
 
     /// The first layer's hidden states in bytes.
-    pub(super) fn first_bytes(&self) -> &[Inputs] {
+    pub(super) fn first_bytes(&self) -> &[Block] {
         &self.layers[0].bytes
     }
 
     fn copy(&mut self, from: usize, to: usize) {
         let tiles = self.sums.len();
         for layer in &mut self.layers {
-            let quads = layer.bytes.len() / tiles;
-            for quad in 0..quads {
-                let four = layer.bytes[from / ROWS * quads + quad][from % ROWS];
-                layer.bytes[to / ROWS * quads + quad][to % ROWS] = four;
-            }
+            let width = layer.bytes.len() / (tiles * ROWS);
+            layer.bytes.copy_within(from * width..(from + 1) * width, to * width);
             for panel in layer.values.chunks_exact_mut(tiles) {
                 let values = panel[from / ROWS];
                 let values = &values[from % ROWS * LANES..][..LANES];
@@ -316,10 +311,8 @@ impl State {
         let tiles = self.sums.len();
         let (tile, row) = (member / ROWS, member % ROWS);
         for layer in &mut self.layers {
-            let quads = layer.bytes.len() / tiles;
-            for bytes in &mut layer.bytes[tile * quads..(tile + 1) * quads] {
-                bytes[row] = [ZERO; 4];
-            }
+            let width = layer.bytes.len() / (tiles * ROWS);
+            layer.bytes[member * width..][..width].fill(ZERO);
             for panel in layer.values.chunks_exact_mut(tiles) {
                 panel[tile][row * LANES..][..LANES].fill(0.0);
             }

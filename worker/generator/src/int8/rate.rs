@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::{
     Network,
-    kernel::{GROUPS, LANES, ROWS},
+    kernel::{BLOCK, GROUPS, LANES, ROWS},
 };
 
 /// Multiplications and additions of bytes a second, of one thread.
@@ -28,7 +28,7 @@ impl Network {
         let (matrix, bytes) = (self.hidden_product(), state.first_bytes());
         let mut sums = vec![[[[0; LANES]; ROWS]; GROUPS]; tiles];
         let outputs = matrix.panels() * GROUPS * LANES;
-        let operations = 2 * outputs * bytes.len() * ROWS * 4;
+        let operations = 2 * outputs * bytes.len() * BLOCK;
         let product = rate(time, || {
             for panel in 0..matrix.panels() {
                 self.kernel.multiply(bytes, matrix.panel(panel), &mut sums);

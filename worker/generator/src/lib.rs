@@ -1,12 +1,14 @@
 //! Molecules from SMILES language models.
 //!
 //! A [`ModelPack`] is a checked folder; a [`Sampler`] draws distinct valid molecules from one. The
-//! same seed gives the same sample whatever the number of threads (see `sampler`).
+//! same seed gives the same sample whatever the number of threads (see `sampler`). An [`Evaluation`] says
+//! what strings are worth, and writes a report.
 
 mod budget;
 mod draw;
 mod engine;
 mod error;
+mod evaluation;
 mod gates;
 mod harvest;
 mod int8;
@@ -15,6 +17,7 @@ mod lstm;
 mod network;
 mod outline;
 mod pack;
+mod report;
 mod sampler;
 mod sketch;
 mod slot;
@@ -27,6 +30,7 @@ pub use budget::Budget;
 pub use candle_core::Device;
 pub use engine::Precision;
 pub use error::{PackError, SampleError};
+pub use evaluation::{Distribution, Evaluation};
 pub use int8::ByteRates;
 pub use pack::{GenerationConfig, ModelPack};
 pub use sampler::Sampler;

@@ -1,0 +1,155 @@
+//! An evaluation as one HTML file: figures, histograms, some of the molecules.
+//!
+//! It needs nothing else: pictures are SVG inside it, and there are no scripts.
+
+use std::fmt::Write;
+
+use crate::{Distribution, Evaluation};
+
+const WIDTH: f64 = 320.0;
+const HEIGHT: f64 = 120.0;
+/// Bars of a histogram, at most.
+const BARS: usize = 40;
+/// Molecules that are listed.
+const LISTED: usize = 60;
+
+const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;max-width:1060px;margin:2em auto;padding:0 1em;color:#1b1f24}\
+table{border-collapse:collapse}td,th{padding:.25em 1em .25em 0;text-align:left}td+td{font-variant-numeric:tabular-nums}\
+.plots{display:flex;flex-wrap:wrap;gap:1.5em}figure{margin:0}figcaption{margin-bottom:.3em}\
+svg{background:#f6f8fa;border-radius:4px}.drawn{fill:#2f6feb;fill-opacity:.45}.known{fill:none;stroke:#1b1f24;stroke-width:1.2}\
+text{font-size:11px;fill:#57606a}ol{columns:2;font:12px/1.6 monospace;overflow-wrap:anywhere}";
+
+impl Evaluation {
+    /// The report on a model, as HTML.
+    #[must_use]
+    pub fn html(&self, model: &str) -> String {
+        let model = escaped(model);
+        let rows = [
+            ("valid, of raw strings", Some(self.validity)),
+            ("unique, of valid", Some(self.uniqueness)),
+            ("not among the known molecules, of unique", self.novelty),
+            ("internal diversity", Some(self.internal_diversity)),
+            ("likeness of properties, mean of exp(-KL)", self.likeness),
+        ];
+        let mut page = format!(
+            "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{model}</title>\
+             <style>{STYLE}</style></head>\n<body><h1>{model}</h1>\n<p>{} raw strings.</p>\n<table>\n",
+            self.strings
+        );
+        for (name, value) in rows {
+            if let Some(value) = value {
+                let _ = writeln!(page, "<tr><td>{name}</td><td>{value:.4}</td></tr>");
+            }
+        }
+        page.push_str("</table>\n<h2>Properties</h2>\n");
+        if self.properties.iter().any(|property| !property.known.is_empty()) {
+            page.push_str("<p>Blue: drawn. Line: known molecules.</p>\n");
+        }
+        page.push_str("<div class=\"plots\">\n");
+        for property in &self.properties {
+            plot(&mut page, property);
+        }
+        page.push_str("</div>\n<h2>Molecules</h2>\n<ol>\n");
+        for molecule in self.molecules.iter().take(LISTED) {
+            let _ = writeln!(page, "<li>{}</li>", escaped(molecule));
+        }
+        page.push_str("</ol>\n</body></html>\n");
+        page
+    }
+}
+
+/// A histogram of the drawn molecules as bars, of the known ones as a line.
+fn plot(page: &mut String, property: &Distribution) {
+    let all = || property.drawn.iter().chain(&property.known);
+    let (least, most) = all().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), value| {
+        (least.min(*value), most.max(*value))
+    });
+    if !(least.is_finite() && most.is_finite()) {
+        return;
+    }
+    // Whole numbers of a short range have a bar each.
+    let span = (most - least).max(1.0);
+    let step = if all().all(|value| *value == value.round()) {
+        (span / BARS as f64).ceil()
+    } else {
+        span / BARS as f64
+    };
+    let bars = (span / step) as usize + 1;
+    let heights = |values: &[f64]| {
+        let mut heights = vec![0.0; bars];
+        for value in values {
+            heights[(((value - least) / step) as usize).min(bars - 1)] += 1.0 / values.len() as f64;
+        }
+        heights
+    };
+    let (drawn, known) = (heights(&property.drawn), heights(&property.known));
+    let top = drawn.iter().chain(&known).copied().fold(f64::MIN_POSITIVE, f64::max);
+    let (width, scale) = (WIDTH / bars as f64, HEIGHT / top);
+
+    let likeness = property.likeness.map(|score| format!(", likeness {score:.3}")).unwrap_or_default();
+    let _ = write!(
+        page,
+        "<figure><figcaption>{}{likeness}</figcaption><svg width=\"{WIDTH}\" height=\"{}\" role=\"img\">",
+        property.name,
+        HEIGHT + 18.0
+    );
+    for (n, share) in drawn.iter().enumerate().filter(|(_, share)| **share > 0.0) {
+        let (x, height) = (n as f64 * width, share * scale);
+        let _ = write!(
+            page,
+            "<rect class=\"drawn\" x=\"{x:.1}\" y=\"{:.1}\" width=\"{width:.1}\" height=\"{height:.1}\"/>",
+            HEIGHT - height
+        );
+    }
+    if !property.known.is_empty() {
+        page.push_str("<path class=\"known\" d=\"");
+        for (n, share) in known.iter().enumerate() {
+            let (x, y) = (n as f64 * width, HEIGHT - share * scale);
+            let _ = write!(page, "{}{x:.1} {y:.1}H{:.1}", if n == 0 { 'M' } else { 'L' }, x + width);
+        }
+        page.push_str("\"/>");
+    }
+    let y = HEIGHT + 13.0;
+    let _ = writeln!(
+        page,
+        "<text x=\"2\" y=\"{y}\">{least:.0}</text><text x=\"{}\" y=\"{y}\" text-anchor=\"end\">{most:.0}</text></svg></figure>",
+        WIDTH - 2.0
+    );
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Evaluation;
+
+    fn strings(texts: &[&str]) -> Vec<String> {
+        texts.iter().map(|text| (*text).to_owned()).collect()
+    }
+
+    #[test]
+    fn a_report_holds_figures_a_histogram_for_each_property_and_molecules() {
+        let drawn = strings(&["CCO", "CCN", "c1ccccc1", "C("]);
+        let evaluation = Evaluation::of(&drawn, &strings(&["CCO", "CCCC"]));
+
+        let page = evaluation.html("my <model>");
+
+        assert!(page.contains("<h1>my &lt;model&gt;</h1>"));
+        assert!(page.contains("<td>valid, of raw strings</td><td>0.7500</td>"));
+        assert_eq!(page.matches("<svg").count(), evaluation.properties.len());
+        assert_eq!(page.matches("class=\"known\"").count(), evaluation.properties.len());
+        assert!(page.contains("<li>c1ccccc1</li>"));
+        assert!(!page.contains("NaN") && !page.contains("inf"));
+        assert!(!page.contains("http"), "nothing is fetched from elsewhere");
+    }
+
+    #[test]
+    fn a_report_without_molecules_says_so_in_figures() {
+        let page = Evaluation::of(&strings(&["C("]), &[]).html("none");
+
+        assert!(page.contains("<td>valid, of raw strings</td><td>0.0000</td>"));
+        assert!(!page.contains("<svg"));
+    }
+}

@@ -4,11 +4,15 @@
 
 use std::{collections::BTreeMap, fmt, net::SocketAddr, str::FromStr, time::Duration};
 
+use axum::http::HeaderValue;
 use contract::Ration;
 use secrecy::SecretString;
 use signing::{NotASecret, Secret};
 
-use crate::auth::{LONGEST_ACCESS_TOKEN, Transport};
+use crate::{
+    auth::{LONGEST_ACCESS_TOKEN, Network, Transport},
+    server::Tls,
+};
 
 /// Settings of the API process.
 #[derive(Debug, Clone)]
@@ -19,7 +23,7 @@ pub struct Config {
     pub database_connections: u32,
     /// `HTTP_ADDR`, default `127.0.0.1:8080`.
     pub http_addr: SocketAddr,
-    /// `PUBLIC_URL`, default `http://HTTP_ADDR`, without a slash at the end: where callers find the service.
+    /// `PUBLIC_URL`, default `http://HTTP_ADDR` (`https` with TLS), without a slash at the end: where callers find the service.
     pub public_url: String,
     /// `MAX_SECONDS_LIMIT`, default 120: the largest `max_seconds` of a tree search.
     pub max_seconds_limit: f64,
@@ -37,6 +41,18 @@ pub struct Config {
     pub refresh_token_lifetime: Duration,
     /// `KEYS_SECRET`: seals the keys that sign tokens; 32 bytes in Base64, unset by default.
     pub keys_secret: Option<Secret>,
+    /// `AUTH_ISSUER`: other issuers whose tokens count, separated by commas; none by default.
+    pub issuers: Vec<String>,
+    /// `AUTH_AUDIENCE`, default `retort`: for whom their tokens have to be; one of these.
+    pub audiences: Vec<String>,
+    /// `TRUSTED_PROXIES`: addresses and ranges whose `X-Forwarded-For` is believed; none by default.
+    pub trusted_proxies: Vec<Network>,
+    /// `CORS_ORIGINS`: web pages from here may call the service; none by default.
+    pub cors_origins: Vec<HeaderValue>,
+    /// `TLS_CERTIFICATE` and `TLS_KEY`: PEM files; without them the process speaks plain HTTP.
+    pub tls: Option<Tls>,
+    /// `HEADER_SECONDS`, default 10: how long a client may take for the headers of a request.
+    pub header_time: Duration,
     /// `AUTH_SESSION_SECONDS`, default 12 hours: how long a login in a browser lasts.
     pub session_lifetime: Duration,
     /// `AUTH_IMPLICIT`, default `on`: whether `/auth/authorize` gives access tokens in redirects.
@@ -147,11 +163,13 @@ impl Config {
     pub fn from_variables(variables: &BTreeMap<String, String>) -> Result<Self, ConfigError> {
         let mut reader = Reader { variables, faults: Vec::new() };
         let http_addr = reader.read("HTTP_ADDR", SocketAddr::from(([127, 0, 0, 1], 8080)), Ok);
+        let tls = reader.tls();
+        let scheme = if tls.is_some() { "https" } else { "http" };
         let config = Self {
             database_url: reader.database_url(),
             database_connections: reader.read("DATABASE_CONNECTIONS", 16, at_least(2)),
             http_addr,
-            public_url: reader.read("PUBLIC_URL", format!("http://{http_addr}"), web_address),
+            public_url: reader.read("PUBLIC_URL", format!("{scheme}://{http_addr}"), web_address),
             max_seconds_limit: reader.read("MAX_SECONDS_LIMIT", 120.0, positive),
             sample_deadline: reader.seconds("SAMPLE_DEADLINE_SECONDS", 60),
             search_slack: reader.seconds("SEARCH_SLACK_SECONDS", 15),
@@ -165,6 +183,12 @@ impl Config {
             },
             access_token_lifetime: reader.access_token_lifetime(),
             refresh_token_lifetime: reader.seconds("REFRESH_TOKEN_SECONDS", 30 * 24 * 3600),
+            issuers: reader.list("AUTH_ISSUER", "", issuer_address),
+            audiences: reader.list("AUTH_AUDIENCE", "retort", |text| Ok(text.to_owned())),
+            trusted_proxies: reader.list("TRUSTED_PROXIES", "", str::parse),
+            cors_origins: reader.list("CORS_ORIGINS", "", origin),
+            tls,
+            header_time: reader.seconds("HEADER_SECONDS", 10),
             keys_secret: reader.keys_secret(),
             session_lifetime: reader.seconds("AUTH_SESSION_SECONDS", 12 * 3600),
             implicit_flow: reader.read("AUTH_IMPLICIT", Switch::On, Ok),
@@ -238,6 +262,27 @@ impl Reader<'_> {
         Duration::from_secs(self.read("ACCESS_TOKEN_SECONDS", 3600, check))
     }
 
+    /// The checked parts of `name`, or of `default`, which commas separate; faults are noted.
+    fn list<T>(&mut self, name: &str, default: &str, parse: impl Fn(&str) -> Result<T, String>) -> Vec<T> {
+        let text = self.get(name).unwrap_or(default).to_owned();
+        let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
+        let (good, faults): (Vec<_>, Vec<_>) = parts.map(parse).partition(Result::is_ok);
+        self.faults
+            .extend(faults.into_iter().filter_map(Result::err).map(|fault| format!("{name}: {fault}")));
+        good.into_iter().filter_map(Result::ok).collect()
+    }
+
+    fn tls(&mut self) -> Option<Tls> {
+        match (self.get("TLS_CERTIFICATE"), self.get("TLS_KEY")) {
+            (Some(certificate), Some(key)) => Some(Tls { certificate: certificate.into(), key: key.into() }),
+            (None, None) => None,
+            _ => {
+                self.faults.push("TLS_CERTIFICATE and TLS_KEY go together".to_owned());
+                None
+            }
+        }
+    }
+
     fn keys_secret(&mut self) -> Option<Secret> {
         let secret = self.get("KEYS_SECRET")?.parse();
         secret.map_err(|error: NotASecret| self.faults.push(format!("KEYS_SECRET: {error}"))).ok()
@@ -263,6 +308,25 @@ fn positive(value: f64) -> Result<f64, String> {
     } else {
         Err("want seconds over 0, at most a day".to_owned())
     }
+}
+
+/// An issuer is named byte for byte as its tokens name it.
+fn issuer_address(text: &str) -> Result<String, String> {
+    let loopback = ["http://127.0.0.1", "http://[::1]", "http://localhost"];
+    if text.starts_with("https://") || loopback.iter().any(|start| text.starts_with(start)) {
+        Ok(text.to_owned())
+    } else {
+        Err(format!("`{text}` is no `https://…` address"))
+    }
+}
+
+fn origin(text: &str) -> Result<HeaderValue, String> {
+    let fault = || format!("`{text}` is no origin like `https://app.example.org`");
+    let (scheme, rest) = text.split_once("://").ok_or_else(fault)?;
+    if !["http", "https"].contains(&scheme) || rest.is_empty() || rest.contains(['/', '*', ' ', '@']) {
+        return Err(fault());
+    }
+    HeaderValue::try_from(text).map_err(|_| fault())
 }
 
 fn web_address(url: String) -> Result<String, String> {

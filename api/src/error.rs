@@ -381,6 +381,8 @@ impl IntoResponse for RefusedForm {
 pub struct Readiness {
     /// Each check with what it found; `None` is good.
     pub checks: Vec<(&'static str, Option<String>)>,
+    /// What is worth knowing and keeps nobody from serving.
+    pub notes: Vec<(String, String)>,
 }
 
 impl IntoResponse for Readiness {
@@ -393,6 +395,7 @@ impl IntoResponse for Readiness {
             .checks
             .iter()
             .map(|(name, fault)| ((*name).to_owned(), json!(fault.as_deref().unwrap_or("ok"))))
+            .chain(self.notes.iter().map(|(name, state)| (name.clone(), json!(state))))
             .collect();
         let body = json!({
             "status": if ready { "ready" } else { "not ready" }, "missing": missing, "checks": checks

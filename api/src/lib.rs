@@ -19,6 +19,7 @@ mod limits;
 mod observe;
 mod openapi;
 mod request;
+pub mod server;
 mod words;
 
 pub use database::{connect, migrate};

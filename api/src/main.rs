@@ -1,15 +1,12 @@
 //! `retort-api serve | migrate | openapi`.
 
-use std::{future::IntoFuture, net::SocketAddr, sync::Arc, time::Duration};
+use std::{net::TcpListener, time::Duration};
 
 use anyhow::Context;
-use api::{app, config::Config};
+use api::{app, config::Config, server::Terms};
+use axum_server::Handle;
 use clap::{Parser, Subcommand};
-use tokio::{
-    net::TcpListener,
-    signal::unix::{SignalKind, signal},
-    sync::Notify,
-};
+use tokio::signal::unix::{SignalKind, signal};
 
 /// Retort's HTTP process.
 #[derive(Parser)]
@@ -66,28 +63,20 @@ async fn serve(config: Config) -> anyhow::Result<()> {
         config.sample_deadline.max(config.search_slack + Duration::from_secs_f64(config.max_seconds_limit))
             + Duration::from_secs(5);
     let listener = TcpListener::bind(config.http_addr)
-        .await
         .with_context(|| format!("listening on HTTP_ADDR {}", config.http_addr))?;
     let public_url = config.public_url.clone();
+    let terms = Terms { tls: config.tls.clone(), header_time: config.header_time };
     let router = app::router(app::App::new(config, pool).await?);
     tracing::info!("serving {public_url} on {}", listener.local_addr()?);
 
-    let stopping = Arc::new(Notify::new());
-    let asked = stop_asked()?;
-    let notify = stopping.clone();
-    let server = axum::serve(listener, router.into_make_service_with_connect_info::<SocketAddr>())
-        .with_graceful_shutdown(async move {
-            asked.await;
-            tracing::info!("stopping; requests in flight are finished");
-            notify.notify_one();
-        });
-    tokio::select! {
-        served = server.into_future() => served.context("serving")?,
-        () = async { stopping.notified().await; tokio::time::sleep(longest).await } => {
-            tracing::warn!("requests were still in flight after {longest:?}; leaving them");
-        }
-    }
-    Ok(())
+    let handle = Handle::new();
+    let (asked, stopping) = (stop_asked()?, handle.clone());
+    tokio::spawn(async move {
+        asked.await;
+        tracing::info!("stopping; requests in flight are finished, for at most {longest:?}");
+        stopping.graceful_shutdown(Some(longest));
+    });
+    api::server::serve(listener, router, terms, handle).await.context("serving")
 }
 
 /// Resolves at the first SIGTERM or SIGINT.

@@ -6,12 +6,16 @@ use std::{
     time::{Duration, Instant},
 };
 
+use contract::scope;
 use sqlx::{FromRow, PgPool};
 
 use crate::{app::App, error::ApiError, limits::Rations};
 
 /// How long an account's state is believed: a disabled account is refused after this at the latest.
 const BELIEVED: Duration = Duration::from_secs(30);
+
+/// The password hash of an account that has none.
+const NO_PASSWORD: &str = "!";
 
 /// Access to accounts, with a short memory of how they stand.
 pub struct Accounts {
@@ -64,6 +68,26 @@ impl Accounts {
         Ok(standing)
     }
 
+    /// Makes an account without a password for somebody from elsewhere, if there is none.
+    pub async fn welcome(&self, id: &str, name: &str) -> Result<(), sqlx::Error> {
+        let scopes: Vec<_> = scope::ALL.iter().map(|(name, _)| *name).collect();
+        let made = sqlx::query(
+            "insert into accounts (id, email, name, password_hash, scopes) \
+             values ($1, $1 || '@external.invalid', $2, $3, $4) on conflict do nothing",
+        )
+        .bind(id)
+        .bind(name.replace('\0', ""))
+        .bind(NO_PASSWORD)
+        .bind(scopes)
+        .execute(&self.pool)
+        .await?;
+        if made.rows_affected() > 0 {
+            tracing::info!(target: "audit", { account.id = id }, "made an account for a person from elsewhere");
+            self.remembered().remove(id);
+        }
+        Ok(())
+    }
+
     pub async fn find_by_email(&self, email: &str) -> Result<Option<Account>, sqlx::Error> {
         sqlx::query_as(
             "select id, email, name, password_hash, scopes, disabled_at is null as active \
@@ -94,6 +118,7 @@ impl Accounts {
 pub async fn authenticate(app: &App, email: &str, password: &str) -> Result<Option<Account>, ApiError> {
     let account = app.accounts.find_by_email(email).await?;
     let hash = account.as_ref().map(|account| account.password_hash.clone());
+    let hash = hash.filter(|hash| hash != NO_PASSWORD);
     let right = app.passwords.check(password.to_owned(), hash).await?;
     let id = account.as_ref().map(|account| account.id.clone());
     let account = account.filter(|account| right && account.active);

@@ -3,11 +3,11 @@
 //! The person types the code that the device shows, also where a link has brought it along: whoever was sent
 //! a stranger's link should notice that no device of theirs shows that code.
 
-use std::{net::SocketAddr, sync::Arc};
+use std::sync::Arc;
 
 use axum::{
-    Extension, Json,
-    extract::{ConnectInfo, Request, State},
+    Json,
+    extract::{Request, State},
     http::{HeaderMap, header},
     response::{IntoResponse, Response},
 };
@@ -15,7 +15,9 @@ use contract::Flow;
 use serde_json::json;
 
 use super::{
-    applications, consents,
+    applications,
+    client_address::ClientAddress,
+    consents,
     csrf::{self, Purpose},
     device_codes::{self, Decision},
     form::Form,
@@ -30,7 +32,7 @@ use crate::{
 /// `POST /auth/device_authorization`: a device asks for codes.
 pub async fn authorization(
     State(app): State<Arc<App>>,
-    peer: Option<Extension<ConnectInfo<SocketAddr>>>,
+    ClientAddress(address): ClientAddress,
     request: Request,
 ) -> Result<Response, TokenError> {
     let headers = request.headers().clone();
@@ -39,7 +41,6 @@ pub async fn authorization(
     if !application.allows(Flow::Device) {
         return Err(TokenError::UnauthorizedClient);
     }
-    let address = peer.map(|Extension(ConnectInfo(address))| address.ip());
     app.throttle.take_address(address).map_err(|retry_after| TokenError::TooMany { retry_after })?;
     let scopes = match form.get("scope").map(scopes::parse) {
         None => scopes::without_asking(&application.scopes),
@@ -48,12 +49,12 @@ pub async fn authorization(
     };
     let codes = device_codes::issue(&app.pool, &application.client_id, &scopes).await?;
     let user_code = device_codes::display(&codes.user_code);
-    let address = format!("{}/device", app.config.issuer());
+    let page = format!("{}/device", app.config.issuer());
     let body = json!({
         "device_code": codes.device_code,
         "user_code": user_code,
-        "verification_uri": address,
-        "verification_uri_complete": format!("{address}?user_code={user_code}"),
+        "verification_uri": page,
+        "verification_uri_complete": format!("{page}?user_code={user_code}"),
         "expires_in": device_codes::LIFETIME_SECONDS,
         "interval": device_codes::INTERVAL_SECONDS,
     });

@@ -29,7 +29,7 @@ use crate::error::ApiError;
 const LEEWAY_SECONDS: u64 = 60;
 
 /// The longest token that is looked at, in bytes; ours have well under one thousand.
-const MAX_TOKEN: usize = 8 * 1024;
+pub const MAX_TOKEN: usize = 8 * 1024;
 
 /// The least time between two looks for a key that is not known.
 const RELOAD_INTERVAL: Duration = Duration::from_secs(10);
@@ -41,7 +41,7 @@ const BELIEVED: Duration = Duration::from_secs(60);
 const LOCK: i64 = 0x7265_746f_7274_6b79;
 
 /// What of an access token is needed once it is checked.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
 pub struct Verified {
     /// The account's id.
     pub sub: String,

@@ -1,10 +1,9 @@
 //! `POST /auth/login` and `/auth/logout`: a browser's session begins and ends.
 
-use std::{net::SocketAddr, sync::Arc};
+use std::sync::Arc;
 
 use axum::{
-    Extension,
-    extract::{ConnectInfo, Request, State},
+    extract::{Request, State},
     http::{HeaderMap, HeaderValue, Method, header},
     response::{IntoResponse, Redirect, Response},
 };
@@ -12,6 +11,7 @@ use url::form_urlencoded;
 
 use super::{
     accounts, applications,
+    client_address::ClientAddress,
     csrf::{self, Purpose},
     form::Form,
     pages,
@@ -27,7 +27,7 @@ use crate::{
 /// `POST /auth/login`.
 pub async fn login(
     State(app): State<Arc<App>>,
-    peer: Option<Extension<ConnectInfo<SocketAddr>>>,
+    ClientAddress(address): ClientAddress,
     request: Request,
 ) -> Result<Response, PageError> {
     let headers = request.headers().clone();
@@ -51,7 +51,6 @@ pub async fn login(
 
     let email = form.get("email").unwrap_or_default().trim();
     let password = form.get("password").unwrap_or_default();
-    let address = peer.map(|Extension(ConnectInfo(address))| address.ip());
     app.throttle.take(email, address).map_err(|retry_after| PageError::TooMany { retry_after })?;
     let Some(account) = accounts::authenticate(&app, email, password).await? else {
         let page = pages::login(&pages::Login {

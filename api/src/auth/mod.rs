@@ -11,6 +11,7 @@
 mod accounts;
 mod applications;
 mod authorize;
+mod client_address;
 mod codes;
 mod consents;
 mod csrf;
@@ -19,6 +20,7 @@ mod device_codes;
 mod discovery;
 mod form;
 mod inspect;
+mod issuers;
 mod keys;
 mod login;
 mod mint;
@@ -46,6 +48,7 @@ use axum::{
 };
 
 use accounts::Standing;
+use issuers::Foreigner;
 use keys::Verified;
 
 use crate::{
@@ -55,7 +58,9 @@ use crate::{
 };
 
 pub use accounts::Accounts;
+pub use client_address::Network;
 pub use form::FormError;
+pub use issuers::Issuers;
 pub use keys::{Keys, KeysError};
 pub use pages::{Page, failure as failure_page};
 pub use passwords::Passwords;
@@ -83,17 +88,22 @@ impl<S: Sync> FromRequestParts<S> for Caller {
     }
 }
 
-/// The addresses under `/auth`.
-pub fn router() -> Router<Arc<App>> {
+/// The addresses under `/auth` that browsers show.
+pub fn pages() -> Router<Arc<App>> {
     Router::new()
         .route("/auth/authorize", get(authorize::authorize).post(authorize::authorize))
         .route("/auth/login", post(login::login))
         .route("/auth/consent", post(authorize::consent))
         .route("/auth/logout", get(login::logout).post(login::logout))
-        .route("/auth/device_authorization", post(device::authorization))
         .route("/auth/device", get(device::ask).post(device::look))
         .route("/auth/device/decision", post(device::decide))
         .route("/auth/pages.css", get(pages::style))
+}
+
+/// The addresses under `/auth` that programs call.
+pub fn endpoints() -> Router<Arc<App>> {
+    Router::new()
+        .route("/auth/device_authorization", post(device::authorization))
         .route("/auth/token", post(token::issue))
         .route("/auth/revoke", post(inspect::revoke))
         .route("/auth/introspect", post(inspect::introspect))
@@ -148,7 +158,23 @@ async fn admit(app: &App, operation: Operation, headers: &HeaderMap) -> Result<(
 
 /// The claims of the request's token, if it is good now.
 async fn identify(app: &App, headers: &HeaderMap) -> Result<(Verified, Standing), ApiError> {
-    let mut verified = app.keys.verify(bearer(headers)?).await?;
+    let token = bearer(headers)?;
+    if let Some(foreigner) = app.issuers.verify(token).await? {
+        return admit_foreigner(app, foreigner).await;
+    }
+    let mut verified = app.keys.verify(token).await?;
+    let standing = check_standing(app, &mut verified).await?;
+    Ok((verified, standing))
+}
+
+/// The account of somebody from elsewhere, made at the first token.
+async fn admit_foreigner(app: &App, foreigner: Foreigner) -> Result<(Verified, Standing), ApiError> {
+    let Foreigner { account_id, name, scopes, issued_at } = foreigner;
+    if app.accounts.standing(&account_id).await?.is_none() {
+        app.accounts.welcome(&account_id, &name).await?;
+    }
+    let mut verified =
+        Verified { sub: account_id, scope: scopes.join(" "), iat: issued_at, ..Verified::default() };
     let standing = check_standing(app, &mut verified).await?;
     Ok((verified, standing))
 }

@@ -3,14 +3,11 @@
 //! The password grant is for the operator's command-line tool alone, which an account's owner runs; it can be
 //! switched off.
 
-use std::{
-    net::{IpAddr, SocketAddr},
-    sync::Arc,
-};
+use std::{net::IpAddr, sync::Arc};
 
 use axum::{
-    Extension, Json,
-    extract::{ConnectInfo, Request, State},
+    Json,
+    extract::{Request, State},
     http::header,
     response::{IntoResponse, Response},
 };
@@ -20,6 +17,7 @@ use serde_json::json;
 use super::{
     accounts,
     applications::{self, Application},
+    client_address::ClientAddress,
     codes::{self, Presented, Promise},
     device_codes::{self, Polled},
     form::Form,
@@ -36,7 +34,7 @@ const MISSING: TokenError = TokenError::InvalidRequest("a parameter is missing")
 
 pub async fn issue(
     State(app): State<Arc<App>>,
-    peer: Option<Extension<ConnectInfo<SocketAddr>>>,
+    ClientAddress(address): ClientAddress,
     request: Request,
 ) -> Result<Response, TokenError> {
     let headers = request.headers().clone();
@@ -52,10 +50,7 @@ pub async fn issue(
         "authorization_code" => code(&app, &application, &form).await,
         "refresh_token" => refresh(&app, &application, &form).await,
         DEVICE_CODE => device(&app, &application, &form).await,
-        _ => {
-            let address = peer.map(|Extension(ConnectInfo(address))| address.ip());
-            password(&app, &application, &form, address).await
-        }
+        _ => password(&app, &application, &form, address).await,
     }
 }
 

@@ -16,8 +16,8 @@ pub async fn alive() -> Json<Value> {
 
 /// `GET /readyz`: the database is reachable, its schema current, and each queue has a live worker.
 pub async fn ready(State(app): State<Arc<App>>) -> Readiness {
-    let (migrations, workers) =
-        tokio::join!(database::pending_migrations(&app.pool), app.queue.live_workers());
+    let (migrations, workers, notes) =
+        tokio::join!(database::pending_migrations(&app.pool), app.queue.live_workers(), app.issuers.states());
     let database = migrations.as_ref().err().map(|_| "cannot be reached".to_owned());
     let migrations = match migrations {
         Ok(pending) if pending.is_empty() => None,
@@ -30,6 +30,7 @@ pub async fn ready(State(app): State<Arc<App>>) -> Readiness {
         Err(_) => Some("unknown".to_owned()),
     };
     Readiness {
+        notes,
         checks: vec![
             ("database", database),
             ("migrations", migrations),

@@ -9,6 +9,7 @@ mod attacks;
 mod auth_authorize;
 mod auth_bearer;
 mod auth_device;
+mod auth_issuers;
 mod auth_keys;
 mod auth_openid;
 mod auth_token;

@@ -75,6 +75,61 @@ async fn a_request_in_flight_is_finished_when_the_process_is_asked_to_stop() {
     assert!(ended(&mut process).await);
 }
 
+/// The certificate is for localhost, by an authority of this test alone.
+#[tokio::test]
+async fn with_a_certificate_it_speaks_tls_and_its_address_says_so() {
+    let service = Service::start_without_workers(&[]).await;
+    let url = service.pool.connect_options().to_url_lossy().to_string();
+    let address = free_address();
+    let file = |name: &str| format!("{}/tests/data/{name}", env!("CARGO_MANIFEST_DIR"));
+    let (certificate, key) = (file("tls.crt"), file("tls.key"));
+    let settings = [
+        ("DATABASE_URL", url.as_str()),
+        ("HTTP_ADDR", &address),
+        ("TLS_CERTIFICATE", &certificate),
+        ("TLS_KEY", &key),
+    ];
+    let mut process = retort_api(&["serve"], &settings).spawn().unwrap();
+    connect(&address).await;
+    let root = reqwest::Certificate::from_pem(&std::fs::read(file("ca.crt")).unwrap()).unwrap();
+    let client = reqwest::Client::builder().tls_certs_only([root]).build().unwrap();
+
+    let discovery = client.get(format!("https://{address}/auth/.well-known/openid-configuration"));
+    let discovery = discovery.send().await.unwrap();
+    let version = discovery.version();
+    let document: Value = serde_json::from_slice(&discovery.bytes().await.unwrap()).unwrap();
+
+    assert_eq!(document["issuer"], format!("https://{address}/auth"));
+    assert!(format!("{version:?}").starts_with("HTTP/"));
+    process.kill().unwrap();
+    let half = run(&["serve"], &[("DATABASE_URL", &url), ("TLS_KEY", &key)]);
+    assert!(String::from_utf8_lossy(&half.stderr).contains("TLS_CERTIFICATE and TLS_KEY go together"));
+}
+
+#[tokio::test]
+async fn a_client_that_dawdles_over_its_headers_is_cut_off() {
+    let service = Service::start_without_workers(&[]).await;
+    let url = service.pool.connect_options().to_url_lossy().to_string();
+    let address = free_address();
+    let settings = [("DATABASE_URL", url.as_str()), ("HTTP_ADDR", &address), ("HEADER_SECONDS", "1")];
+    let mut process = retort_api(&["serve"], &settings).spawn().unwrap();
+    let mut slow = connect(&address).await;
+    let begun = Instant::now();
+    slow.write_all(b"GET /healthz HTTP/1.1\r\nhost: retort\r\n").await.unwrap();
+
+    let mut answer = Vec::new();
+    let cut = tokio::time::timeout(Duration::from_secs(10), slow.read_to_end(&mut answer)).await;
+
+    assert!(cut.is_ok(), "the connection is still open");
+    assert!((900..5000).contains(&begun.elapsed().as_millis()), "{:?}", begun.elapsed());
+    let mut good = connect(&address).await;
+    good.write_all(b"GET /healthz HTTP/1.1\r\nhost: retort\r\nconnection: close\r\n\r\n").await.unwrap();
+    let mut answer = String::new();
+    good.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer}");
+    process.kill().unwrap();
+}
+
 fn free_address() -> String {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string()
 }

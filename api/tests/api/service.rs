@@ -100,6 +100,29 @@ async fn every_answer_carries_its_request_id_and_hardening_headers() {
 }
 
 #[tokio::test]
+async fn web_pages_may_call_from_the_origins_that_are_named_and_from_no_other() {
+    let service = Service::start_without_workers(&[("CORS_ORIGINS", "https://app.test")]).await;
+    let preflight = |path: &str, origin: &str| {
+        let request = service.http.request(Method::OPTIONS, format!("{}{path}", service.base));
+        let request = request.header("access-control-request-method", "POST");
+        answer(request.header("access-control-request-headers", "authorization").header("origin", origin))
+    };
+
+    let named = preflight("/generator/v1/samples", "https://app.test").await;
+    let token = preflight("/auth/token", "https://app.test").await;
+    let other = preflight("/generator/v1/samples", "https://app.test.evil.test").await;
+    let page = preflight("/auth/login", "https://app.test").await;
+
+    for allowed in [named, token] {
+        assert_eq!(allowed.header("access-control-allow-origin"), "https://app.test");
+        assert_eq!(allowed.header("access-control-allow-credentials"), "");
+    }
+    for refused in [other, page] {
+        assert_eq!(refused.header("access-control-allow-origin"), "");
+    }
+}
+
+#[tokio::test]
 async fn the_reference_needs_nothing_from_elsewhere() {
     let service = Service::start_without_workers(&[]).await;
     for path in ["/docs", "/docs/reference.css", "/docs/reference.js"] {

@@ -7,6 +7,7 @@ mod bearer;
 mod browser;
 mod codes;
 mod devices;
+mod issuers;
 mod redirects;
 mod refresh;
 
@@ -21,6 +22,7 @@ fn tests() -> BTreeSet<String> {
         ("browser", include_str!("browser.rs")),
         ("codes", include_str!("codes.rs")),
         ("devices", include_str!("devices.rs")),
+        ("issuers", include_str!("issuers.rs")),
         ("redirects", include_str!("redirects.rs")),
         ("refresh", include_str!("refresh.rs")),
     ];

@@ -19,6 +19,8 @@ use crate::policy::Ranked;
 /// How many of the most probable templates a molecule gets, and the probability at which their list ends: first,
 /// and each time that it gets more. The last is every template that matches.
 pub const WIDTHS: [(usize, f32); 3] = [(50, 0.995), (200, f32::INFINITY), (usize::MAX, f32::INFINITY)];
+/// The widths that one answer of the network serves.
+const HEAD_WIDTHS: usize = 2;
 /// A step that needs more molecules than this is not considered; running it forwards would take factorially
 /// many orders.
 const MAX_PRECURSORS: usize = 4;
@@ -44,8 +46,9 @@ pub struct Expansion {
 
 #[derive(Default)]
 struct Known {
-    /// The network's answer at each of the widths that it has been asked for; empty once it is in `list`.
-    ranked: Vec<Vec<Ranked>>,
+    /// The most probable templates, as many as the network has been `asked` for.
+    ranked: Vec<Ranked>,
+    asked: usize,
     /// The templates that may match, most probable first.
     list: Vec<Ranked>,
     /// How `list` grew.
@@ -105,47 +108,35 @@ impl Expander {
         }
     }
 
-    /// Sees to it that the network has been asked about all of `expansions` up to number `width` of [`WIDTHS`];
-    /// those that it has to be asked about are asked about together.
-    pub fn rank(&self, expansions: &[Arc<Expansion>], width: usize) {
-        for (width, &(limit, mass)) in WIDTHS.iter().enumerate().take(width + 1) {
-            let unknown: Vec<&Arc<Expansion>> =
-                expansions.iter().filter(|expansion| expansion.known().ranked.len() <= width).collect();
-            if unknown.is_empty() {
-                continue;
-            }
-            let fingerprints: Vec<_> =
-                unknown.iter().map(|expansion| expansion.molecule.fingerprint()).collect();
-            for (expansion, ranked) in unknown.iter().zip(self.model.rank(&fingerprints, limit, mass)) {
+    /// The list of templates at number `width` of [`WIDTHS`]; asks the network if nobody has.
+    pub fn width(&self, expansion: &Expansion, width: usize) -> Width {
+        let wanted = if width < HEAD_WIDTHS { WIDTHS[HEAD_WIDTHS - 1].0 } else { WIDTHS[width].0 };
+        if expansion.known().asked < wanted {
+            let ranked = self.model.rank(&expansion.molecule.fingerprint(), wanted);
+            let mut known = expansion.known();
+            // Another search may have been quicker.
+            if known.asked < wanted {
                 expansion.bytes.fetch_add(ranked.len() * size_of::<Ranked>(), Ordering::Relaxed);
-                let mut known = expansion.known();
-                // Another search may have been quicker.
-                if known.ranked.len() == width {
-                    known.ranked.push(ranked);
-                }
+                (known.ranked, known.asked) = (ranked, wanted);
             }
         }
-    }
-
-    /// The list of templates at number `width` of [`WIDTHS`]; asks the network if nobody has.
-    pub fn width(&self, expansion: &Arc<Expansion>, width: usize) -> Width {
-        self.rank(std::slice::from_ref(expansion), width);
         let product = expansion.prepared();
         let may_match = |ranked: &&Ranked| {
             self.model.template(ranked.template).is_some_and(|template| template.may_match(product))
         };
         let mut known = expansion.known();
-        while known.widths.len() <= width {
-            let next = known.widths.len();
-            let ranked = &mut known.ranked[next];
-            let count = ranked.len();
-            let floor = ranked.last().map_or(0.0, |last| last.probability);
-            // A greater width repeats what the lesser one lists; the rest is not needed again.
-            let ranked = std::mem::take(ranked);
-            let first = next.checked_sub(1).map_or(0, |before| known.widths[before].ranked);
-            known.list.extend(ranked.iter().skip(first).filter(may_match));
-            let listed = known.list.len();
-            known.widths.push(Width { listed, ranked: count, floor });
+        let Known { ranked, list, widths, .. } = &mut *known;
+        while widths.len() <= width {
+            let first = widths.last().map_or(0, |before| before.ranked);
+            let (limit, mass) = WIDTHS[widths.len()];
+            let end = prefix(ranked, limit, mass).max(first);
+            list.extend(ranked[first..end].iter().filter(may_match));
+            let floor = ranked[..end].last().map_or(0.0, |last| last.probability);
+            widths.push(Width { listed: list.len(), ranked: end, floor });
+        }
+        if widths.len() == WIDTHS.len() {
+            // All of it is in the list that can be of use.
+            *ranked = Vec::new();
         }
         known.widths[width]
     }
@@ -226,11 +217,6 @@ impl Expansion {
         self.known().list.get(at).map(|ranked| ranked.probability)
     }
 
-    /// Whether the network has been asked.
-    pub fn is_ranked(&self) -> bool {
-        !self.known().ranked.is_empty()
-    }
-
     fn prepared(&self) -> &PreparedMolecule {
         self.prepared.get_or_init(|| {
             // What our canonicaliser has written our parser can read; were it not so, any order would do.
@@ -263,6 +249,16 @@ impl Found {
     }
 }
 
+/// How many of the templates it takes to reach the probability `mass` together, at most `limit`.
+fn prefix(ranked: &[Ranked], limit: usize, mass: f32) -> usize {
+    let mut covered = 0.0;
+    let enough = ranked.iter().take(limit).position(|entry| {
+        covered += entry.probability;
+        covered >= mass
+    });
+    enough.map_or(ranked.len().min(limit), |last| last + 1)
+}
+
 fn molecule_bytes(molecule: &Molecule) -> usize {
     let (fixed, per_atom) = MOLECULE_BYTES;
     fixed + per_atom * molecule.atoms()
@@ -288,5 +284,19 @@ struct Weight;
 impl Weighter<Key, Kept> for Weight {
     fn weight(&self, _key: &Key, kept: &Kept) -> u64 {
         kept.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_ends_at_its_limit_or_at_its_probability() {
+        let ranked = [0.422, 0.422, 0.155].map(|probability| Ranked { template: 0, probability });
+        let length = |limit, mass| prefix(&ranked, limit, mass);
+
+        assert_eq!((length(3, 2.0), length(2, 2.0), length(3, 0.8), length(3, 0.4)), (3, 2, 2, 1));
+        assert_eq!((length(9, f32::INFINITY), length(0, 1.0)), (3, 0));
     }
 }

@@ -115,8 +115,8 @@ impl RetroModel {
     }
 
     /// See [`Policy::rank`].
-    pub(crate) fn rank(&self, fingerprints: &[Fingerprint], limit: usize, mass: f32) -> Vec<Vec<Ranked>> {
-        self.policy.rank(fingerprints, limit, mass)
+    pub(crate) fn rank(&self, fingerprint: &Fingerprint, limit: usize) -> Vec<Ranked> {
+        self.policy.rank(fingerprint, limit)
     }
 }
 

@@ -20,7 +20,6 @@ use crate::graph::{Graph, MoleculeId, ReactionId, UNSOLVED, step_cost};
 use crate::group::{Groups, Writer};
 use crate::plan::{Counts, Plan, Refusals, Timings};
 use crate::planner::Planner;
-use crate::policy::TOGETHER;
 use crate::rank::{Queue, Ranker, Scored};
 use crate::task::{Budget, Stop, Task, Trivial};
 use crate::update::{Bounds, propagate};
@@ -321,7 +320,7 @@ impl<'a> Search<'a> {
     fn ask_for_help(&mut self, deadline: Instant) {
         while self.help.at_work < self.help.seat.helpers() {
             let Some(id) = self.next() else { return };
-            let together = self.together(id);
+            let expansion = self.expansion(id);
             let node = self.graph.molecule_mut(id);
             node.pending = true;
             let (tried, listed, width) = (node.tried, node.listed, node.width);
@@ -339,15 +338,9 @@ impl<'a> Search<'a> {
                 if !go_on() {
                     return;
                 }
-                let expansion = &together[0];
-                let listed = if tried < listed {
-                    listed
-                } else {
-                    expander.rank(&together, width);
-                    expander.width(expansion, width).listed
-                };
+                let listed = if tried < listed { listed } else { expander.width(&expansion, width).listed };
                 for at in tried..listed.min(tried.saturating_add(batch)) {
-                    if !go_on() || expander.outcomes(expansion, at, &mut go_on).is_none() {
+                    if !go_on() || expander.outcomes(&expansion, at, &mut go_on).is_none() {
                         return;
                     }
                 }
@@ -374,14 +367,10 @@ impl<'a> Search<'a> {
 
     /// Brings `id` to its next width.
     fn list(&mut self, id: MoleculeId) {
-        let together = self.together(id);
-        let expansion = &together[0];
+        let expansion = self.expansion(id);
         let width = self.graph.molecule(id).width;
-        if !expansion.is_ranked() {
-            self.planner.expander.rank(&together, width);
-        }
-        let before = width.checked_sub(1).map(|before| self.planner.expander.width(expansion, before));
-        let now = self.planner.expander.width(expansion, width);
+        let before = width.checked_sub(1).map(|before| self.planner.expander.width(&expansion, before));
+        let now = self.planner.expander.width(&expansion, width);
         // Templates whose screen says that they cannot match have been tried with that.
         let (ranked, listed) = before.map_or((0, 0), |before| (before.ranked, before.listed));
         self.counts.template_applications +=
@@ -393,47 +382,10 @@ impl<'a> Search<'a> {
         node.floor = step_cost(now.floor);
     }
 
-    /// The expansion of `id` and, if the network has not been asked about it, those of molecules that are
-    /// likely to be next, so that they are asked about in one pass.
-    fn together(&mut self, id: MoleculeId) -> Vec<Arc<Expansion>> {
-        let expansion = self.expansion(id);
-        let mut together = vec![expansion];
-        if !together[0].is_ranked() {
-            for other in self.likely_next(id) {
-                together.push(self.expansion(other));
-            }
-        }
-        together
-    }
-
     fn expansion(&mut self, id: MoleculeId) -> Arc<Expansion> {
         let expander = &self.planner.expander;
         let node = self.graph.molecule_mut(id);
         Arc::clone(node.expansion.get_or_insert_with(|| expander.expansion(&node.molecule)))
-    }
-
-    /// Molecules that nobody has turned to, beside `id`: what is needed together with it, then what its products
-    /// could be made from instead, best first.
-    fn likely_next(&self, id: MoleculeId) -> Vec<MoleculeId> {
-        let mut reactions = self.graph.molecule(id).needed_by.clone();
-        let together = reactions.len();
-        for at in 0..together {
-            let product = self.graph.reaction(reactions[at]).product;
-            reactions.extend(&self.graph.molecule(product).reactions);
-        }
-        reactions[together..].sort_by(|&a, &b| {
-            let (a, b) = (self.graph.reaction(a), self.graph.reaction(b));
-            a.frontier.total_cmp(&b.frontier).then_with(|| a.precursors.cmp(&b.precursors))
-        });
-        let mut next = Vec::new();
-        for &other in reactions.iter().flat_map(|&reaction| &self.graph.reaction(reaction).precursors) {
-            let node = self.graph.molecule(other);
-            let waits = node.expansion.is_none() && node.open.is_finite() && other != id;
-            if waits && next.len() + 1 < TOGETHER && !next.contains(&other) {
-                next.push(other);
-            }
-        }
-        next
     }
 
     /// Tries up to `batch` more templates of the list of `id`.

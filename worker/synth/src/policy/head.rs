@@ -5,11 +5,11 @@ use pulp::{Arch, Simd, WithSimd};
 use super::Ranked;
 
 /// How many scores share a summary.
-const BLOCK: usize = 64;
+const BLOCK: usize = 16;
 
 /// Turns the scores of all templates into the head of the list by probability (softmax): at most `limit`
-/// templates, most probable first, ties by row, and no more than are needed to reach `mass` together.
-pub fn most_probable(scores: &[f32], limit: usize, mass: f32) -> Vec<Ranked> {
+/// templates, most probable first, ties by row.
+pub fn most_probable(scores: &[f32], limit: usize) -> Vec<Ranked> {
     let Summary { greatest, total } = Arch::new().dispatch(Summarise { scores });
     let top = greatest.iter().copied().fold(f32::NEG_INFINITY, f32::max);
     let floor = floor(greatest, limit);
@@ -26,13 +26,9 @@ pub fn most_probable(scores: &[f32], limit: usize, mass: f32) -> Vec<Ranked> {
         ranked.truncate(limit);
     }
     ranked.sort_unstable_by(order);
-    let mut covered = 0.0;
-    let enough = ranked.iter_mut().position(|entry| {
+    for entry in &mut ranked {
         entry.probability = (entry.probability - top).exp() / total;
-        covered += entry.probability;
-        covered >= mass
-    });
-    ranked.truncate(enough.map_or(ranked.len(), |last| last + 1));
+    }
     ranked
 }
 
@@ -134,7 +130,7 @@ mod tests {
             scores in prop::collection::vec((-40_i32..40).prop_map(|n| n as f32 / 4.0), 1..600),
             limit in 1_usize..700,
         ) {
-            let ranked = most_probable(&scores, limit, f32::INFINITY);
+            let ranked = most_probable(&scores, limit);
 
             let templates: Vec<u32> = ranked.iter().map(|entry| entry.template).collect();
             prop_assert_eq!(templates, by_sorting(&scores, limit));

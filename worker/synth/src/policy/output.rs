@@ -1,15 +1,12 @@
 //! The output layer: one row of weights for every template, in signed bytes.
 //!
-//! With one input it is bound by memory bandwidth, and by arithmetic with a few, so weights take a byte each and
-//! share a scale with their row, the inputs are 16-bit integers, and sums are exact: every machine gets the same
-//! bits, whatever its vector width.
+//! Weights take a byte each and share a scale with their row, the inputs are 16-bit integers, and sums are exact:
+//! every machine gets the same bits, whatever its vector width.
 
 use pulp::{Arch, Simd, WithSimd};
 
 /// The greatest magnitude of an input: [`MAX_INPUTS`] products with weights of up to 127 stay in 32 bits.
 const INPUT_MAX: f32 = 4_000.0;
-/// Rows that are looked at together.
-const ROWS: usize = 64;
 /// Longest row whose sum cannot overflow.
 pub const MAX_INPUTS: usize = 4_096;
 
@@ -44,15 +41,13 @@ impl OutputLayer {
         Self { inputs, weights: bytes, scales, bias }
     }
 
-    /// The layer's output for each input; a pass over the weights serves all of them.
-    pub fn outputs(&self, inputs: &[Vec<f32>]) -> Vec<Vec<f32>> {
-        let inputs: Vec<Input> = inputs.iter().map(|values| Input::rounded(values)).collect();
-        let unit = Unit::available().next().unwrap_or(Unit::Plain);
-        self.pass(&inputs, unit)
+    /// The layer's output for an input.
+    pub fn outputs(&self, input: &[f32]) -> Vec<f32> {
+        self.pass(&Input::rounded(input), Unit::available().next().unwrap_or(Unit::Plain))
     }
 
-    fn pass(&self, inputs: &[Input], unit: Unit) -> Vec<Vec<f32>> {
-        Arch::new().dispatch(Pass { layer: self, inputs, unit })
+    fn pass(&self, input: &Input, unit: Unit) -> Vec<f32> {
+        Arch::new().dispatch(Pass { layer: self, input, unit })
     }
 }
 
@@ -73,27 +68,23 @@ impl Input {
 /// One pass over the weights, compiled for the instruction sets that `pulp` finds at run time.
 struct Pass<'a> {
     layer: &'a OutputLayer,
-    inputs: &'a [Input],
+    input: &'a Input,
     unit: Unit,
 }
 
 impl WithSimd for Pass<'_> {
-    type Output = Vec<Vec<f32>>;
+    type Output = Vec<f32>;
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _simd: S) -> Self::Output {
-        let OutputLayer { inputs: width, weights, scales, bias } = self.layer;
-        let mut outputs = vec![vec![0.0; bias.len()]; self.inputs.len()];
-        // So many rows stay in the first cache while every input has its turn.
-        for (block, weights) in weights.chunks(ROWS * width).enumerate() {
-            let rows = block * ROWS..bias.len().min((block + 1) * ROWS);
-            for (outputs, input) in outputs.iter_mut().zip(self.inputs) {
-                let scaled = scales[rows.clone()].iter().zip(&bias[rows.clone()]);
-                let outputs = outputs[rows.clone()].iter_mut().zip(scaled);
-                for (row, (output, (scale, bias))) in weights.chunks_exact(*width).zip(outputs) {
-                    *output = bias + self.unit.dot(row, &input.values) as f32 * (scale * input.scale);
-                }
-            }
+        let OutputLayer { inputs, weights, scales, bias } = self.layer;
+        let mut outputs = vec![0.0; bias.len()];
+        // A loop, since a closure would not be compiled for the instruction set.
+        let scaled = scales.iter().zip(bias);
+        for ((output, row), (scale, bias)) in
+            outputs.iter_mut().zip(weights.chunks_exact(*inputs)).zip(scaled)
+        {
+            *output = bias + self.unit.dot(row, &self.input.values) as f32 * (scale * self.input.scale);
         }
         outputs
     }
@@ -180,17 +171,17 @@ mod tests {
             let input: Vec<f32> = (0..inputs).map(|at| value(at * 7 + 3)).collect();
             let layer = OutputLayer::rounded(inputs, &weights, vec![0.5; 5]);
 
-            let outputs = layer.outputs(&[input.clone(), vec![0.0; inputs]]);
+            let outputs = layer.outputs(&input);
 
-            for (row, output) in weights.chunks_exact(inputs).zip(&outputs[0]) {
+            for (row, output) in weights.chunks_exact(inputs).zip(&outputs) {
                 let exact: f32 = row.iter().zip(&input).map(|(a, b)| a * b).sum::<f32>() + 0.5;
                 let most = |values: &[f32]| values.iter().fold(0.0_f32, |most, value| most.max(value.abs()));
                 let bound = inputs as f32 * most(row) * most(&input) * (0.5 / 127.0 + 0.5 / INPUT_MAX + 1e-4);
                 prop_assert!((exact - output).abs() <= bound + 1e-5, "{exact} {output} {bound}");
             }
-            prop_assert_eq!(&outputs[1], &vec![0.5; 5]);
+            prop_assert_eq!(layer.outputs(&vec![0.0; inputs]), vec![0.5; 5]);
             for unit in Unit::available() {
-                prop_assert_eq!(&layer.pass(&[Input::rounded(&input)], unit)[0], &outputs[0]);
+                prop_assert_eq!(&layer.pass(&Input::rounded(&input), unit), &outputs);
             }
         }
     }
@@ -199,7 +190,7 @@ mod tests {
     fn the_longest_row_of_greatest_values_does_not_overflow() {
         let layer = OutputLayer::rounded(MAX_INPUTS, &[1.0; MAX_INPUTS], vec![0.0]);
 
-        let output = layer.outputs(&[vec![2.0; MAX_INPUTS]])[0][0];
+        let output = layer.outputs(&[2.0; MAX_INPUTS])[0];
 
         assert!((output - 2.0 * MAX_INPUTS as f32).abs() < 0.5, "{output}");
     }

@@ -17,10 +17,13 @@ use crate::support::{Answer, Service, answer};
 
 const SAMPLES: &str = "/generator/v1/samples";
 
+/// The name of a key, and what it is made of.
+type NamedKey = (String, [u8; 32]);
+
 /// An issuer with keys that can be changed, and that can go away.
 pub struct Issuer {
     pub address: String,
-    pub keys: Arc<Mutex<Vec<(String, [u8; 32])>>>,
+    pub keys: Arc<Mutex<Vec<NamedKey>>>,
     pub away: Arc<Mutex<bool>>,
     pub asked: Arc<AtomicUsize>,
 }

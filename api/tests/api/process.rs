@@ -102,6 +102,7 @@ async fn with_a_certificate_it_speaks_tls_and_its_address_says_so() {
     assert_eq!(document["issuer"], format!("https://{address}/auth"));
     assert!(format!("{version:?}").starts_with("HTTP/"));
     process.kill().unwrap();
+    process.wait().unwrap();
     let half = run(&["serve"], &[("DATABASE_URL", &url), ("TLS_KEY", &key)]);
     assert!(String::from_utf8_lossy(&half.stderr).contains("TLS_CERTIFICATE and TLS_KEY go together"));
 }
@@ -128,6 +129,7 @@ async fn a_client_that_dawdles_over_its_headers_is_cut_off() {
     good.read_to_string(&mut answer).await.unwrap();
     assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer}");
     process.kill().unwrap();
+    process.wait().unwrap();
 }
 
 fn free_address() -> String {

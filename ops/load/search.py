@@ -157,7 +157,8 @@ def main() -> None:
 def pick(path: Path, count: int, out: Path) -> None:
     """Writes the first `count` targets of the kit's file, which is mixed, or as many at random of any other."""
     with path.open(newline="") as file:
-        smiles = [row["smiles"] for row in csv.DictReader(file)]
+        # A target is one molecule: salts, which drugs are often listed as, are left out.
+        smiles = [row["smiles"] for row in csv.DictReader(file) if "." not in row["smiles"]]
     if path.name != "targets_public.csv" and count < len(smiles):
         smiles = random.Random(0).sample(smiles, count)
     with out.open("w", newline="") as file:

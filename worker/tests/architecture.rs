@@ -30,7 +30,7 @@ impl Links {
     fn read() -> Self {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let output = Command::new(cargo)
-            .args(["metadata", "--format-version", "1", "--offline", "--locked"])
+            .args(["metadata", "--format-version", "1", "--locked"])
             .args(["--manifest-path", concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml")])
             .output()
             .unwrap();

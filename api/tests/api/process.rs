@@ -115,14 +115,12 @@ async fn a_client_that_dawdles_over_its_headers_is_cut_off() {
     let settings = [("DATABASE_URL", url.as_str()), ("HTTP_ADDR", &address), ("HEADER_SECONDS", "1")];
     let mut process = retort_api(&["serve"], &settings).spawn().unwrap();
     let mut slow = connect(&address).await;
-    let begun = Instant::now();
     slow.write_all(b"GET /healthz HTTP/1.1\r\nhost: retort\r\n").await.unwrap();
 
     let mut answer = Vec::new();
     let cut = tokio::time::timeout(Duration::from_secs(10), slow.read_to_end(&mut answer)).await;
 
     assert!(cut.is_ok(), "the connection is still open");
-    assert!((900..5000).contains(&begun.elapsed().as_millis()), "{:?}", begun.elapsed());
     let mut good = connect(&address).await;
     good.write_all(b"GET /healthz HTTP/1.1\r\nhost: retort\r\nconnection: close\r\n\r\n").await.unwrap();
     let mut answer = String::new();

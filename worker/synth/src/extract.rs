@@ -304,7 +304,7 @@ mod tests {
             let product = numbers[&graph.molecule(id).key];
             for (at, (percent, precursors)) in chemistry[product].iter().enumerate() {
                 let precursor =
-                    |&number: &usize| Precursor { molecule: molecule(number), sources: Vec::new() };
+                    |&number: &usize| Precursor { molecule: molecule(number), sources: Arc::default() };
                 let mut precursors: Vec<_> = precursors.iter().map(precursor).collect();
                 precursors.sort_by_key(|precursor| precursor.molecule.key());
                 let found = Arc::new(Found { precursors });

@@ -72,7 +72,7 @@ pub(super) fn the_long_way(
 
 /// Whether no stereo of the product is lost, or only a run forwards can tell.
 fn keeps_stereo(template: &Template, product: &PreparedMolecule, outcome: &Outcome) -> bool {
-    let parts = outcome.precursors.iter().map(|part| (&part.molecule, part.sources.as_slice()));
+    let parts = outcome.precursors.iter().map(|part| (&part.molecule, &*part.sources));
     template.states_stereo || product.stereo().is_kept(parts)
 }
 

@@ -8,6 +8,7 @@ use chematic::core::{
 use super::Precursor;
 use super::draft::Draft;
 use super::matcher::{Centre, DoubleBond, HYDROGEN, Target};
+use super::parts::Digests;
 use super::query::{DOUBLE, SINGLE, TRIPLE};
 use super::valence;
 use crate::index::index;
@@ -39,7 +40,10 @@ pub(super) fn molecules(draft: &Draft, target: &Target) -> Made {
     let mut centres = Vec::with_capacity(target.centres.len());
     for centre in &target.centres {
         match fate(centre, draft, target) {
-            Fate::Kept(order) => centres.push((centre, order)),
+            Fate::Kept(order) => {
+                let Some(at) = draft.place(centre.atom) else { return Made::Unsure };
+                centres.push((at, centre.clockwise, order));
+            }
             Fate::Lost => return Made::StereoLost,
             Fate::Unsure => return Made::Unsure,
         }
@@ -53,59 +57,29 @@ pub(super) fn molecules(draft: &Draft, target: &Target) -> Made {
         }
     }
     let count = draft.components.iter().max().map_or(0, |&last| usize::from(last) + 1);
-    let mut parts: Vec<Part> = (0..count).map(|_| Part::default()).collect();
-    let mut places = Vec::with_capacity(draft.atoms.len());
-    for (at, atom) in draft.atoms.iter().enumerate() {
-        let part = &mut parts[usize::from(draft.components[at])];
-        let Some(element) = Element::from_atomic_number(atom.element) else { return Made::Unsure };
-        let mut new = Atom::new(element);
-        new.charge = atom.charge;
-        new.aromatic = atom.aromatic;
-        new.isotope = (atom.isotope != 0).then_some(atom.isotope);
-        new.hydrogen_count = (!is_usual(draft, at)).then_some(atom.hydrogens);
-        if let Some((centre, _)) = centres.iter().find(|(centre, _)| draft.sources[at] == Some(centre.atom)) {
-            new.chirality = if centre.clockwise { Chirality::Clockwise } else { Chirality::CounterClockwise };
-            new.hydrogen_count = Some(atom.hydrogens);
-        }
-        places.push(part.sources.len());
-        part.graph.add_atom(new);
-        part.sources.push(draft.sources[at].map(u32::from));
+    let mut digests = Digests::new(draft, count);
+    for (at, clockwise, order) in &centres {
+        digests.add_centre(*at, *clockwise, order);
     }
-    for at in 0..draft.atoms.len() {
-        for &(next, order) in draft.around(at) {
-            let next = usize::from(next);
-            if next < at {
-                continue;
-            }
-            let order = match order {
-                SINGLE => BondOrder::Single,
-                DOUBLE => BondOrder::Double,
-                TRIPLE => BondOrder::Triple,
-                _ => BondOrder::Aromatic,
-            };
-            let graph = &mut parts[usize::from(draft.components[at])].graph;
-            if graph.add_bond(index(places[at]), index(places[next]), order).is_err() {
-                return Made::Unsure;
-            }
-        }
+    for &(cis, atoms) in &double_bonds {
+        digests.add_double_bond(cis, atoms);
     }
-    for (centre, order) in &centres {
-        let Some(at) = draft.place(centre.atom) else { return Made::Unsure };
-        let name = |&atom: &u16| match atom {
-            HYDROGEN => STEREO_H_SENTINEL,
-            atom => index(places[usize::from(atom)]).0,
-        };
-        let graph = &mut parts[usize::from(draft.components[at])].graph;
-        graph.set_stereo_neighbor_order(index(places[at]), order.iter().map(name).collect());
-    }
-    for (cis, atoms) in double_bonds {
-        let part = &mut parts[usize::from(draft.components[atoms[0]])];
-        part.double_bonds.push((cis, atoms.map(|atom| index(places[atom]))));
-    }
-    let precursors: Option<Vec<Precursor>> = parts.into_iter().map(Part::finish).collect();
+    let stereo = Stereo { centres, double_bonds };
+    let part = |component| {
+        target.parts.get_or_make(digests.of(component), || Part::new(draft, component, &stereo)?.finish())
+    };
+    let precursors: Option<Vec<Precursor>> = (0..count).map(part).collect();
     let Some(mut precursors) = precursors else { return Made::Unsure };
     precursors.sort_by_key(|precursor| precursor.molecule.key());
     Made::Molecules(precursors)
+}
+
+/// The stereo that a draft states.
+struct Stereo {
+    /// An atom, whether its neighbours go clockwise, and in which order.
+    centres: Vec<(usize, bool, Vec<u16>)>,
+    /// Whether the first and last of these atoms in a row are on one side of the double bond between the others.
+    double_bonds: Vec<(bool, [usize; 4])>,
 }
 
 #[derive(Default)]
@@ -117,6 +91,50 @@ struct Part {
 }
 
 impl Part {
+    /// A component of a draft; `None` where it has an atom or a bond that no molecule has.
+    fn new(draft: &Draft, component: usize, stereo: &Stereo) -> Option<Self> {
+        let mut part = Self::default();
+        let mut places = vec![0; draft.atoms.len()];
+        let is_here = |at: usize| usize::from(draft.components[at]) == component;
+        for at in (0..draft.atoms.len()).filter(|&at| is_here(at)) {
+            let atom = draft.atoms[at];
+            let mut new = Atom::new(Element::from_atomic_number(atom.element)?);
+            new.charge = atom.charge;
+            new.aromatic = atom.aromatic;
+            new.isotope = (atom.isotope != 0).then_some(atom.isotope);
+            new.hydrogen_count = (!is_usual(draft, at)).then_some(atom.hydrogens);
+            if let Some(&(_, clockwise, _)) = stereo.centres.iter().find(|centre| centre.0 == at) {
+                new.chirality = if clockwise { Chirality::Clockwise } else { Chirality::CounterClockwise };
+                new.hydrogen_count = Some(atom.hydrogens);
+            }
+            places[at] = part.sources.len();
+            part.graph.add_atom(new);
+            part.sources.push(draft.sources[at].map(u32::from));
+        }
+        for at in (0..draft.atoms.len()).filter(|&at| is_here(at)) {
+            for &(next, order) in draft.around(at).iter().filter(|&&(next, _)| usize::from(next) >= at) {
+                let order = match order {
+                    SINGLE => BondOrder::Single,
+                    DOUBLE => BondOrder::Double,
+                    TRIPLE => BondOrder::Triple,
+                    _ => BondOrder::Aromatic,
+                };
+                part.graph.add_bond(index(places[at]), index(places[usize::from(next)]), order).ok()?;
+            }
+        }
+        for (at, _, order) in stereo.centres.iter().filter(|centre| is_here(centre.0)) {
+            let name = |&atom: &u16| match atom {
+                HYDROGEN => STEREO_H_SENTINEL,
+                atom => index(places[usize::from(atom)]).0,
+            };
+            part.graph.set_stereo_neighbor_order(index(places[*at]), order.iter().map(name).collect());
+        }
+        for (cis, atoms) in stereo.double_bonds.iter().filter(|(_, atoms)| is_here(atoms[0])) {
+            part.double_bonds.push((*cis, atoms.map(|atom| index(places[atom]))));
+        }
+        Some(part)
+    }
+
     /// `None` where only the canonical form can tell whether the stereo means anything.
     fn finish(self) -> Option<Precursor> {
         let mut graph: Graph = self.graph.build();
@@ -136,7 +154,7 @@ impl Part {
             return None;
         }
         let key = key::of_graph(&graph)?;
-        Some(Precursor { molecule: Molecule::from_perceived(graph, key), sources: self.sources })
+        Some(Precursor { molecule: Molecule::from_perceived(graph, key), sources: self.sources.into() })
     }
 }
 

@@ -6,6 +6,7 @@
 
 use std::ops::ControlFlow;
 
+use super::parts::Parts;
 use super::query::{MAX_PATTERN, Query, Step};
 
 /// Most atoms a molecule may have to be matched here.
@@ -67,6 +68,8 @@ pub(crate) struct Target {
     pub starts: Vec<u16>,
     /// Neighbour and bond mask, atom after atom.
     pub neighbours: Vec<(u8, u8)>,
+    /// What templates have made of it.
+    pub parts: Parts,
 }
 
 impl Target {

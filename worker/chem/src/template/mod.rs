@@ -13,6 +13,7 @@ mod forward;
 mod graph;
 mod judge;
 mod matcher;
+mod parts;
 mod query;
 mod script;
 mod target;
@@ -24,7 +25,7 @@ mod valence;
 pub(crate) use matcher::{Target, matches};
 pub(crate) use query::Query;
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use chematic::rxn::transform::{self, PreparedReaction, RdkitProfileOutcome, TracedProduct};
 
@@ -64,7 +65,7 @@ pub struct Precursor {
     /// The molecule, its atoms in no particular order.
     pub molecule: Molecule,
     /// For each atom of [`Self::molecule`], the atom of the product it is; `None` for an atom the template adds.
-    pub sources: Vec<Option<u32>>,
+    pub sources: Arc<[Option<u32>]>,
 }
 
 impl Template {

@@ -65,7 +65,7 @@ impl App {
             accounts: Accounts::new(pool.clone()),
             passwords: Passwords::new(),
             revocations: Revocations::new(pool.clone()),
-            throttle: Throttle::new(config.rates.login),
+            throttle: Throttle::new(pool.clone(), config.rates.login),
             limits: Limits::new(pool.clone(), config.rates),
             config,
             pool,

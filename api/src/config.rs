@@ -94,7 +94,6 @@ pub struct Rates {
     /// `RATE_TREESEARCH_PER_MINUTE`, default 60.
     pub treesearch: u32,
     /// `RATE_LOGIN_PER_MINUTE`, default 20: attempts on one account; an address may make three times as many.
-    /// Per API process.
     pub login: u32,
 }
 

@@ -10,7 +10,7 @@ use axum::{
 use contract::{ErrorBody, ErrorItem, Location};
 use serde_json::json;
 
-use crate::auth::{self, FormError, Page};
+use crate::auth::{self, FormError, Page, Throttled};
 
 /// How a request of the service's API fails.
 #[derive(Debug)]
@@ -29,6 +29,8 @@ pub enum ApiError {
     Forbidden {
         scope: &'static str,
     },
+    /// It may be seen, and is another account's.
+    NotYours,
     RateLimited {
         retry_after: Duration,
     },
@@ -72,7 +74,7 @@ impl ApiError {
             Self::BodyTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::NotJson => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::Unauthorized(_) => StatusCode::UNAUTHORIZED,
-            Self::Forbidden { .. } => StatusCode::FORBIDDEN,
+            Self::Forbidden { .. } | Self::NotYours => StatusCode::FORBIDDEN,
             Self::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
             Self::BadAnswer(_) | Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
             Self::Unavailable { .. } => StatusCode::SERVICE_UNAVAILABLE,
@@ -104,6 +106,7 @@ impl ApiError {
                 "insufficient_scope",
                 &format!("The access token lacks the scope {scope}"),
             ),
+            Self::NotYours => one(vec![], "not_yours", "Only the account that made the sample can delete it"),
             Self::RateLimited { .. } => {
                 one(vec![], "rate_limited", "The rate limit of this account is spent")
             }
@@ -308,6 +311,15 @@ impl From<sqlx::Error> for TokenError {
     }
 }
 
+impl From<Throttled> for TokenError {
+    fn from(error: Throttled) -> Self {
+        match error {
+            Throttled::TooMany { retry_after } => Self::TooMany { retry_after },
+            Throttled::Database(error) => error.into(),
+        }
+    }
+}
+
 /// How a page of the authorization server fails: a person reads it, nobody is redirected.
 #[derive(Debug)]
 pub enum PageError {
@@ -365,6 +377,15 @@ impl From<ApiError> for PageError {
 impl From<sqlx::Error> for PageError {
     fn from(error: sqlx::Error) -> Self {
         Self::Other(error.into())
+    }
+}
+
+impl From<Throttled> for PageError {
+    fn from(error: Throttled) -> Self {
+        match error {
+            Throttled::TooMany { retry_after } => Self::TooMany { retry_after },
+            Throttled::Database(error) => error.into(),
+        }
     }
 }
 

@@ -6,6 +6,7 @@
 
 pub mod app;
 mod auth;
+mod buckets;
 pub mod config;
 mod database;
 mod docs;

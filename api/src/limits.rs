@@ -1,29 +1,19 @@
 //! Rate limits per account, shared by all API processes.
 //!
-//! The generic cell rate algorithm: an account may spend a minute's ration at once and gets it back evenly.
-//! The state is one row of an unlogged table, changed by one statement, so that any number of processes agree
-//! and a request costs a fraction of a millisecond. A process remembers who has nothing left and refuses them
-//! by itself: a flood stops at its memory. Answers tell the state in the headers of
-//! draft-ietf-httpapi-ratelimit-headers.
+//! An account may spend a minute's ration at once and gets it back evenly ([`Buckets`]). Answers tell the state
+//! in the headers of draft-ietf-httpapi-ratelimit-headers.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    num::NonZeroU32,
-    sync::{Mutex, PoisonError},
-    time::{Duration, Instant},
-};
+use std::{collections::BTreeMap, num::NonZeroU32, time::Duration};
 
 use axum::{http::HeaderValue, response::Response};
 use contract::Ration;
 use sqlx::PgPool;
 
-use crate::{config::Rates, error::whole_seconds};
-
-/// How much of a ration may be spent at once: all of it.
-const BURST: Duration = Duration::from_secs(60);
-
-/// Accounts that are remembered at most before those with something left again are dropped.
-const MANY: usize = 10_000;
+use crate::{
+    buckets::{BURST, Buckets, Taken},
+    config::Rates,
+    error::whole_seconds,
+};
 
 /// The operations that need a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,11 +57,10 @@ impl Operation {
 /// limit.
 pub type Rations = BTreeMap<String, u32>;
 
-/// The rations, and who is known to have spent them.
+/// What everybody has, and what is spent of it.
 pub struct Limits {
-    pool: PgPool,
     rates: Rates,
-    spent: Mutex<HashMap<(String, Ration), Instant>>,
+    buckets: Buckets,
 }
 
 /// What is left of a ration after a request took its part.
@@ -84,7 +73,7 @@ pub enum Headroom {
 
 impl Limits {
     pub fn new(pool: PgPool, rates: Rates) -> Self {
-        Self { pool, rates, spent: Mutex::default() }
+        Self { rates, buckets: Buckets::new(pool) }
     }
 
     /// Takes `amount` of the account's ration; more than a whole ration counts as all of it.
@@ -97,21 +86,11 @@ impl Limits {
     ) -> Result<Headroom, sqlx::Error> {
         let per_minute = rations.get(ration.as_str()).copied().unwrap_or_else(|| self.rates.of(ration));
         let Some(per_minute) = NonZeroU32::new(per_minute) else { return Ok(Headroom::Unlimited) };
-        let key = (account_id.to_owned(), ration);
-        if let Some(retry_after) = self.known_wait(&key) {
-            return Ok(Headroom::Spent { ration, per_minute, retry_after });
-        }
-        let cost =
-            BURST.as_secs_f64() * f64::from(amount.min(per_minute.get())) / f64::from(per_minute.get());
-        let (ahead, refused) = spend(&self.pool, account_id, ration, cost).await?;
-        if refused {
-            let wait = Duration::from_secs_f64((ahead + cost - BURST.as_secs_f64()).max(0.0));
-            // A smaller request may still find enough: only the smallest one's wait holds for all.
-            if amount == 1 {
-                self.remember(key, wait);
-            }
-            return Ok(Headroom::Spent { ration, per_minute, retry_after: wait });
-        }
+        let taken = self.buckets.take(account_id, ration.as_str(), per_minute, amount).await?;
+        let ahead = match taken {
+            Taken::Yes { full_in } => full_in.as_secs_f64(),
+            Taken::No { retry_after } => return Ok(Headroom::Spent { ration, per_minute, retry_after }),
+        };
         let left = (BURST.as_secs_f64() - ahead) / BURST.as_secs_f64() * f64::from(per_minute.get());
         #[expect(
             clippy::cast_possible_truncation,
@@ -122,46 +101,6 @@ impl Limits {
         let remaining = ((left + 1e-3).floor() as u32).min(per_minute.get());
         Ok(Headroom::Left { ration, per_minute, remaining })
     }
-
-    fn known_wait(&self, key: &(String, Ration)) -> Option<Duration> {
-        let until = *self.spent.lock().unwrap_or_else(PoisonError::into_inner).get(key)?;
-        let wait = until.saturating_duration_since(Instant::now());
-        (!wait.is_zero()).then_some(wait)
-    }
-
-    fn remember(&self, key: (String, Ration), wait: Duration) {
-        let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = Instant::now();
-        if spent.len() > MANY {
-            spent.retain(|_, until| *until > now);
-        }
-        spent.insert(key, now + wait);
-    }
-}
-
-/// Seconds that the account's ration is spent ahead, with `cost` seconds more unless that was refused.
-async fn spend(
-    pool: &PgPool,
-    account_id: &str,
-    ration: Ration,
-    cost: f64,
-) -> Result<(f64, bool), sqlx::Error> {
-    sqlx::query_as(
-        "insert into rate_limits as held (account_id, ration, spent_until, refused) \
-         values ($1, $2, now() + make_interval(secs => $3), false) \
-         on conflict (account_id, ration) do update set \
-         refused = greatest(held.spent_until, now()) + make_interval(secs => $3 - $4) > now(), \
-         spent_until = case \
-         when greatest(held.spent_until, now()) + make_interval(secs => $3 - $4) > now() then held.spent_until \
-         else greatest(held.spent_until, now()) + make_interval(secs => $3) end \
-         returning extract(epoch from spent_until - now())::float8, refused",
-    )
-    .bind(account_id)
-    .bind(ration.as_str())
-    .bind(cost)
-    .bind(BURST.as_secs_f64())
-    .fetch_one(pool)
-    .await
 }
 
 impl Headroom {

@@ -134,7 +134,7 @@ fn complete(path: &str, operation: &mut Operation) {
         operation.responses.responses.insert(status.to_owned(), RefOr::T(response));
     };
     if path.ends_with("{sample_id}") {
-        add("404", null("No sample of the caller has this id."));
+        add("404", null("No sample that the caller can see has this id."));
     } else if path.ends_with("{model_id}") {
         add("404", null("No live sampler has a model of this id."));
     } else {
@@ -142,7 +142,11 @@ fn complete(path: &str, operation: &mut Operation) {
     }
     add("401", with_header(fault("No access token, or not a valid one."), "WWW-Authenticate"));
     if !needed.is_empty() {
-        add("403", with_header(fault("The access token lacks the scope."), "WWW-Authenticate"));
+        let lacks = match operation.operation_id.as_deref() {
+            Some("delete_sample") => "The access token lacks the scope, or another account made the sample.",
+            _ => "The access token lacks the scope.",
+        };
+        add("403", with_header(fault(lacks), "WWW-Authenticate"));
     }
     add("422", fault("The request does not fit the schema; every fault is listed."));
     add("429", with_header(fault("The rate limit of the account is spent."), "Retry-After"));

@@ -2,18 +2,25 @@
 //!
 //! A connection has some seconds for the headers of each request, and some for the handshake; bodies have
 //! their own limit where they are read. TLS is rustls with ring, HTTP/2 by ALPN.
+//!
+//! A renewed certificate is taken up without a restart, by itself within a minute and at SIGHUP at once. One that
+//! cannot be used (half a renewal: the new chain, still the old key) changes nothing.
 
 use std::{io, net::SocketAddr, path::PathBuf, time::Duration};
 
 use axum::Router;
 use axum_server::{Handle, Server, tls_rustls::RustlsConfig};
 use hyper_util::rt::TokioTimer;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// The most bytes of headers.
 const MAX_HEADERS: usize = 64 * 1024;
 
 /// The most requests that one HTTP/2 connection may have open.
 const MAX_STREAMS: u32 = 128;
+
+/// The time between two looks at the certificate's files.
+const RENEWAL_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Certificate and key, both in PEM.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,14 +58,62 @@ pub async fn serve(
             limit(&mut server, terms.header_time);
             server.handle(handle).serve(service).await
         }
-        Some(Tls { certificate, key }) => {
+        Some(tls) => {
             // The process has one TLS library; a second installation of it could only come from here.
             let _ = rustls::crypto::ring::default_provider().install_default();
-            let tls = RustlsConfig::from_pem_file(certificate, key).await?;
-            let mut server = axum_server::from_tcp_rustls(listener, tls)?
+            let pair = tls.read().await?;
+            let config = RustlsConfig::from_pem(pair.certificate.clone(), pair.key.clone()).await?;
+            let renewal = tokio::spawn(renew(config.clone(), tls, pair, signal(SignalKind::hangup())?));
+            let mut server = axum_server::from_tcp_rustls(listener, config)?
                 .map(|acceptor| acceptor.handshake_timeout(terms.header_time));
             limit(&mut server, terms.header_time);
-            server.handle(handle).serve(service).await
+            let served = server.handle(handle).serve(service).await;
+            renewal.abort();
+            served
+        }
+    }
+}
+
+/// What the two files hold.
+#[derive(PartialEq, Eq)]
+struct Pair {
+    certificate: Vec<u8>,
+    key: Vec<u8>,
+}
+
+impl Tls {
+    async fn read(&self) -> io::Result<Pair> {
+        let read = async |path: &PathBuf| {
+            let found = tokio::fs::read(path).await;
+            found
+                .map_err(|error| io::Error::new(error.kind(), format!("reading {}: {error}", path.display())))
+        };
+        Ok(Pair { certificate: read(&self.certificate).await?, key: read(&self.key).await? })
+    }
+}
+
+/// Gives `config` what the files hold, whenever that is something else than the last time.
+async fn renew(config: RustlsConfig, tls: Tls, mut seen: Pair, mut asked: Signal) {
+    let mut clock = tokio::time::interval(RENEWAL_INTERVAL);
+    loop {
+        tokio::select! {
+            _ = asked.recv() => {}
+            _ = clock.tick() => {}
+        }
+        let renewed = match tls.read().await {
+            Ok(pair) if pair == seen => continue,
+            Ok(pair) => {
+                let renewed = config.reload_from_pem(pair.certificate.clone(), pair.key.clone()).await;
+                seen = pair;
+                renewed
+            }
+            Err(error) => Err(error),
+        };
+        match renewed {
+            Ok(()) => tracing::info!("took up a renewed certificate"),
+            Err(error) => {
+                tracing::warn!(%error, "the certificate cannot be used; the one before goes on serving")
+            }
         }
     }
 }

@@ -3,6 +3,10 @@
 //! `ops/up` writes the files; this module reads them, and keeps `credentials.json`. A secret file is made
 //! with mode 0600 under another name and moved into place, so that no reader ever sees it open to others
 //! or half written.
+//!
+//! The login is a file and not in the desktop's keyring: `retort` runs on servers and in scripts, where there is none or
+//! it is locked, and the way to it costs 37 crates (keyring 4.2 over D-Bus). What a stolen file is good for ends with a
+//! logout, a new password, or its own reuse: refresh tokens work once.
 
 use std::{
     fs::{self, File, OpenOptions},

@@ -7,6 +7,7 @@ mod catalogue;
 mod commands;
 mod data_folder;
 mod failure;
+mod journal;
 mod models;
 mod route_tree;
 mod service;
@@ -55,9 +56,14 @@ enum Subcommands {
     /// Manage the applications that may ask for tokens, in the database.
     #[command(subcommand)]
     App(commands::app::App),
+    /// Manage organisations, whose members read each other's samples, in the database.
+    #[command(subcommand)]
+    Org(commands::org::Org),
     /// Manage the keys that sign tokens, in the database.
     #[command(subcommand)]
     Keys(commands::keys::Keys),
+    /// List what operators did, from the database.
+    Journal(commands::journal::Journal),
     /// Log in and keep the credentials in the data folder.
     Login(commands::login::Login),
     /// Forget the login, here and at the service.
@@ -99,7 +105,9 @@ async fn main() -> ExitCode {
     let done = match cli.command {
         Subcommands::Account(command) => command.run(&cli.place).await,
         Subcommands::App(command) => command.run(&cli.place).await,
+        Subcommands::Org(command) => command.run(&cli.place).await,
         Subcommands::Keys(command) => command.run(&cli.place).await,
+        Subcommands::Journal(command) => command.run(&cli.place).await,
         Subcommands::Login(command) => command.run(&cli.place).await,
         Subcommands::Logout(command) => command.run(&cli.place).await,
         Subcommands::Whoami(command) => command.run(&cli.place).await,

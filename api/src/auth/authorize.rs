@@ -19,11 +19,12 @@ use super::{
     consents,
     csrf::{self, Purpose},
     form::Form,
+    login,
     mint::{self, Authentication, Bearer},
     pages::{self, Page},
     request::{AuthorizationRequest, Prompt, Read, Refusal, Wanted},
     scopes,
-    sessions::{Cookie, Person, Session},
+    sessions::{Person, Session},
 };
 use crate::{
     app::App,
@@ -117,21 +118,18 @@ async fn needs_consent(
     Ok(!consents::covers(&app.pool, &person.account_id, client_id, granted).await?)
 }
 
-/// The page that asks for e-mail address and password.
 fn login_page(app: &App, headers: &HeaderMap, wanted: &AuthorizationRequest) -> Page {
-    let transport = app.config.transport();
-    let planted = Cookie::Form.read(headers, transport);
-    let secret = planted.unwrap_or_else(super::secrets::fresh);
-    let request = wanted.form.to_query();
-    let page = pages::login(&pages::Login {
-        application: Some(&wanted.application.name),
-        to: Purpose::Login,
-        proof: &csrf::proof(&secret, Purpose::Login, &request),
-        request: &request,
-        email: wanted.login_hint.as_deref().unwrap_or_default(),
-        failed: None,
-    });
-    page.leads_to(&wanted.reply.redirect_uri).sets(Cookie::Form.set(&secret, transport))
+    let page = login::page(
+        app,
+        headers,
+        &pages::Login {
+            application: Some(&wanted.application.name),
+            to: Purpose::Login,
+            request: &wanted.form.to_query(),
+            email: wanted.login_hint.as_deref().unwrap_or_default(),
+        },
+    );
+    page.leads_to(&wanted.reply.redirect_uri)
 }
 
 fn consent_page(wanted: &AuthorizationRequest, session: &Session, granted: &[String]) -> Page {

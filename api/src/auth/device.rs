@@ -21,8 +21,8 @@ use super::{
     csrf::{self, Purpose},
     device_codes::{self, Decision},
     form::Form,
-    pages, scopes, secrets,
-    sessions::{Cookie, Session},
+    login, pages, scopes,
+    sessions::Session,
 };
 use crate::{
     app::App,
@@ -41,7 +41,7 @@ pub async fn authorization(
     if !application.allows(Flow::Device) {
         return Err(TokenError::UnauthorizedClient);
     }
-    app.throttle.take_address(address).map_err(|retry_after| TokenError::TooMany { retry_after })?;
+    app.throttle.take_address(address).await?;
     let scopes = match form.get("scope").map(scopes::parse) {
         None => scopes::without_asking(&application.scopes),
         Some(wanted) if scopes::covers(&application.scopes, &wanted) => wanted,
@@ -77,13 +77,10 @@ pub async fn look(State(app): State<Arc<App>>, request: Request) -> Result<Respo
     let form = Form::read(request).await?;
     let session = csrf::session(&app, &headers).await?.ok_or(PageError::Forged)?;
     csrf::check(&app, &headers, &form, Purpose::Device, &session.secret)?;
-    app.throttle
-        .take(&format!("device {}", session.person.account_id), None)
-        .map_err(|retry_after| PageError::TooMany { retry_after })?;
+    app.throttle.take_code(&session.person.account_id).await?;
     let code = device_codes::normalise(form.get("user_code").unwrap_or_default());
     let Some(waiting) = device_codes::find(&app.pool, &code).await? else {
-        let failed = Some("There is no such code, or it has run out.");
-        return Ok(RefusedForm(question(&session, &code, failed)).into_response());
+        return Ok(no_such_code(&session, &code));
     };
     let page = pages::allow_device(&pages::AllowDevice {
         application: &waiting.application,
@@ -109,8 +106,7 @@ pub async fn decide(State(app): State<Arc<App>>, request: Request) -> Result<Res
     let at = person.authenticated_at;
     let done = device_codes::decide(&app.pool, code, decision, &person.account_id, at).await?;
     let Some(waiting) = waiting.filter(|_| done) else {
-        let failed = Some("There is no such code, or it has run out.");
-        return Ok(RefusedForm(question(&session, code, failed)).into_response());
+        return Ok(no_such_code(&session, code));
     };
     tracing::info!(
         target: "audit",
@@ -130,16 +126,12 @@ fn question(session: &Session, code: &str, failed: Option<&str>) -> pages::Page 
     pages::device(&code, &proof, failed)
 }
 
+/// The question once more, after a code that no device shows.
+fn no_such_code(session: &Session, code: &str) -> Response {
+    RefusedForm(question(session, code, Some("There is no such code, or it has run out."))).into_response()
+}
+
 fn login_page(app: &App, headers: &HeaderMap, code: &str) -> pages::Page {
-    let transport = app.config.transport();
-    let secret = Cookie::Form.read(headers, transport).unwrap_or_else(secrets::fresh);
-    let page = pages::login(&pages::Login {
-        application: None,
-        to: Purpose::DeviceLogin,
-        request: code,
-        proof: &csrf::proof(&secret, Purpose::DeviceLogin, code),
-        email: "",
-        failed: None,
-    });
-    page.sets(Cookie::Form.set(&secret, transport))
+    let login = pages::Login { application: None, to: Purpose::DeviceLogin, request: code, email: "" };
+    login::page(app, headers, &login)
 }

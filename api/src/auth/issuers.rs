@@ -17,12 +17,12 @@ use std::{
 };
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-use jsonwebtoken::{Algorithm, Validation, errors::ErrorKind};
+use jsonwebtoken::Algorithm;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use tokio::sync::Mutex;
 
-use super::{keys::MAX_TOKEN, refused};
+use super::{jwt, refused};
 use crate::error::ApiError;
 use claims::ForeignClaims;
 use key_set::{FetchError, KeySet};
@@ -36,9 +36,6 @@ const BELIEVED: Duration = Duration::from_secs(24 * 3600);
 /// The least time between two looks; each failure doubles it up to [`LONGEST_PAUSE`].
 const SHORTEST_PAUSE: Duration = Duration::from_secs(10);
 const LONGEST_PAUSE: Duration = Duration::from_secs(320);
-
-/// Difference of clocks that is forgiven.
-const LEEWAY_SECONDS: u64 = 60;
 
 /// The issuers that the operator named.
 pub struct Issuers {
@@ -97,7 +94,7 @@ impl Issuers {
 
     /// Who the token speaks for, if it says that it is of one of the issuers; `None` if it says otherwise.
     pub async fn verify(&self, token: &str) -> Result<Option<Foreigner>, ApiError> {
-        if self.list.is_empty() || token.len() > MAX_TOKEN {
+        if self.list.is_empty() || token.len() > jwt::MAX_BYTES {
             return Ok(None);
         }
         let Some(claimed) = claimed_issuer(token) else { return Ok(None) };
@@ -118,39 +115,15 @@ impl Issuers {
 
 impl Issuer {
     async fn verify(self: &Arc<Self>, token: &str, audiences: &[String]) -> Result<Foreigner, ApiError> {
-        let header =
-            jsonwebtoken::decode_header(token).map_err(|_| refused("the access token is malformed"))?;
-        if ![Algorithm::EdDSA, Algorithm::ES256, Algorithm::RS256].contains(&header.alg) {
-            return Err(refused("the algorithm of the access token is not allowed"));
-        }
-        if header.crit.is_some() {
-            return Err(refused("the access token needs an extension that is not known"));
-        }
-        let kid = header.kid.ok_or_else(|| refused("the access token names no key"))?;
-        let keys = self.keys_for(&kid).await?;
-        let key = keys.get(&kid).ok_or_else(|| refused("the key of the access token is unknown"))?;
+        let header = jwt::header(token, &[Algorithm::EdDSA, Algorithm::ES256, Algorithm::RS256])?;
+        let kid = jwt::kid(&header)?;
+        let keys = self.keys_for(kid).await?;
+        let key = keys.get(kid).ok_or_else(|| refused("the key of the access token is unknown"))?;
         if key.algorithm != header.alg {
             return Err(refused("the algorithm of the access token is not its key's"));
         }
-        let mut validation = Validation::new(key.algorithm);
-        validation.set_issuer(&[&self.address]);
-        validation.set_audience(audiences);
-        validation.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
-        validation.validate_nbf = true;
-        validation.leeway = LEEWAY_SECONDS;
-        let token = jsonwebtoken::decode::<ForeignClaims>(token, &key.decoding, &validation);
-        let claims = token.map_err(|error| {
-            refused(match error.kind() {
-                ErrorKind::ExpiredSignature => "the access token expired",
-                ErrorKind::ImmatureSignature => "the access token is not valid yet",
-                ErrorKind::InvalidIssuer => "the access token is from another issuer",
-                ErrorKind::InvalidAudience => "the access token is for another audience",
-                ErrorKind::InvalidSignature => "the signature of the access token is wrong",
-                ErrorKind::MissingRequiredClaim(_) => "the access token lacks a claim",
-                _ => "the access token is malformed",
-            })
-        })?;
-        let claims = claims.claims;
+        let rules = jwt::rules(key.algorithm, &self.address, audiences);
+        let claims: ForeignClaims = jwt::claims(token, &key.decoding, &rules)?;
         if claims.sub.is_empty() {
             return Err(refused("the access token lacks a claim"));
         }
@@ -247,16 +220,4 @@ fn account_id(issuer: &str, subject: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_account_belongs_to_one_subject_of_one_issuer() {
-        let id = account_id("https://a.test", "1");
-
-        assert_eq!((id.len(), &id[..4]), (36, "ext_"));
-        assert_ne!(id, account_id("https://a.test", "2"));
-        assert_ne!(id, account_id("https://b.test", "1"));
-        assert_ne!(account_id("https://a.test", "b"), account_id("https://a.testb", ""));
-    }
-}
+mod tests;

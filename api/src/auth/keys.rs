@@ -4,9 +4,8 @@
 //! process signs and accepts the same. Processes that start together agree by an advisory lock. Private keys
 //! are sealed where the environment gives a secret for it. A new key is published before it signs, so that
 //! whoever keeps our key set for its five minutes knows it in time; an old one verifies until its last token
-//! has ended. A token is
-//! only ever checked with the one algorithm of its key, so `none` and an HMAC keyed with the public key have
-//! nowhere to go in.
+//! has ended. A token is only ever checked with the one algorithm of its key, so `none` and an HMAC keyed with
+//! the public key have nowhere to go in.
 
 use std::{
     collections::BTreeMap,
@@ -16,20 +15,14 @@ use std::{
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use ed25519_dalek::{VerifyingKey, pkcs8::DecodePublicKey};
-use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation, errors::ErrorKind};
+use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use signing::{OpenError, Secret};
 use sqlx::{PgConnection, PgPool};
 
-use super::{AUDIENCE, refused};
+use super::{AUDIENCE, jwt, refused};
 use crate::error::ApiError;
-
-/// Difference of clocks that is forgiven.
-const LEEWAY_SECONDS: u64 = 60;
-
-/// The longest token that is looked at, in bytes; ours have well under one thousand.
-pub const MAX_TOKEN: usize = 8 * 1024;
 
 /// The least time between two looks for a key that is not known.
 const RELOAD_INTERVAL: Duration = Duration::from_secs(10);
@@ -111,9 +104,9 @@ pub struct Keys {
     pool: PgPool,
     secret: Option<Secret>,
     /// Of access tokens.
-    validation: Validation,
+    rules: Validation,
     /// Of ID tokens that come back as a hint: they may have expired, and each is for its own application.
-    hint_validation: Validation,
+    hint_rules: Validation,
     set: RwLock<KeySet>,
     reloaded: Mutex<Instant>,
 }
@@ -135,19 +128,13 @@ impl Keys {
     pub async fn load(pool: PgPool, issuer: &str, secret: Option<Secret>) -> Result<Self, KeysError> {
         prepare(&pool, secret.as_ref()).await?;
         let set = read(&pool, secret.as_ref()).await?;
-        let mut validation = Validation::new(Algorithm::EdDSA);
-        validation.set_issuer(&[issuer]);
-        validation.set_audience(&[AUDIENCE]);
-        validation.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
-        validation.validate_nbf = true;
-        validation.leeway = LEEWAY_SECONDS;
-        let mut hint_validation = Validation::new(Algorithm::EdDSA);
-        hint_validation.set_issuer(&[issuer]);
-        hint_validation.set_required_spec_claims(&["iss", "aud", "sub"]);
-        hint_validation.validate_exp = false;
-        hint_validation.validate_aud = false;
+        let rules = jwt::rules(Algorithm::EdDSA, issuer, &[AUDIENCE]);
+        let mut hint_rules = rules.clone();
+        hint_rules.set_required_spec_claims(&["iss", "aud", "sub"]);
+        hint_rules.validate_exp = false;
+        hint_rules.validate_aud = false;
         let reloaded = Mutex::new(Instant::now());
-        Ok(Self { pool, secret, validation, hint_validation, set: RwLock::new(set), reloaded })
+        Ok(Self { pool, secret, rules, hint_rules, set: RwLock::new(set), reloaded })
     }
 
     /// Signs a token of our own.
@@ -164,46 +151,21 @@ impl Keys {
 
     /// The claims of the access token, if it is one of ours for us and in its time.
     pub async fn verify(&self, token: &str) -> Result<Verified, ApiError> {
-        if token.len() > MAX_TOKEN {
-            return Err(refused("the access token is too long"));
-        }
-        let header =
-            jsonwebtoken::decode_header(token).map_err(|_| refused("the access token is malformed"))?;
-        if header.alg != Algorithm::EdDSA {
-            return Err(refused("the algorithm of the access token is not allowed"));
-        }
+        let header = jwt::header(token, &[Algorithm::EdDSA])?;
         if header.typ.as_deref().is_none_or(|typ| !typ.eq_ignore_ascii_case(TokenType::Access.as_str())) {
             return Err(refused("the token is no access token"));
         }
-        if header.crit.is_some() {
-            // What must be understood is not (RFC 7515, section 4.1.11).
-            return Err(refused("the access token needs an extension that is not known"));
-        }
-        let kid = header.kid.ok_or_else(|| refused("the access token names no key"))?;
-        let key = self.key(&kid).await?.ok_or_else(|| refused("the key of the access token is unknown"))?;
-        let token = jsonwebtoken::decode::<Verified>(token, &key, &self.validation).map_err(|error| {
-            refused(match error.kind() {
-                ErrorKind::ExpiredSignature => "the access token expired",
-                ErrorKind::ImmatureSignature => "the access token is not valid yet",
-                ErrorKind::InvalidIssuer => "the access token is from another issuer",
-                ErrorKind::InvalidAudience => "the access token is for another audience",
-                ErrorKind::InvalidSignature => "the signature of the access token is wrong",
-                ErrorKind::MissingRequiredClaim(_) => "the access token lacks a claim",
-                _ => "the access token is malformed",
-            })
-        })?;
-        Ok(token.claims)
+        let key = self.key(jwt::kid(&header)?).await?;
+        let key = key.ok_or_else(|| refused("the key of the access token is unknown"))?;
+        jwt::claims(token, &key, &self.rules)
     }
 
     /// What an ID token of ours tells, be it expired or not.
     pub async fn read_hint(&self, token: &str) -> Result<Option<Hint>, ApiError> {
-        if token.len() > MAX_TOKEN {
-            return Ok(None);
-        }
-        let Ok(header) = jsonwebtoken::decode_header(token) else { return Ok(None) };
-        let Some(kid) = header.kid.filter(|_| header.alg == Algorithm::EdDSA) else { return Ok(None) };
+        let Ok(header) = jwt::header(token, &[Algorithm::EdDSA]) else { return Ok(None) };
+        let Some(kid) = header.kid else { return Ok(None) };
         let Some(key) = self.key(&kid).await? else { return Ok(None) };
-        Ok(jsonwebtoken::decode(token, &key, &self.hint_validation).ok().map(|token| token.claims))
+        Ok(jwt::claims(token, &key, &self.hint_rules).ok())
     }
 
     /// The public keys as a JWK set (RFC 7517, RFC 8037).

@@ -16,13 +16,21 @@ use super::{
     form::Form,
     pages,
     request::{AuthorizationRequest, Read},
-    scopes,
+    scopes, secrets,
     sessions::{self, Cookie},
 };
 use crate::{
     app::App,
     error::{PageError, RefusedForm},
 };
+
+/// The login page, with the cookie that its form has to come back with.
+pub fn page(app: &App, headers: &HeaderMap, login: &pages::Login<'_>) -> pages::Page {
+    let transport = app.config.transport();
+    let secret = Cookie::Form.read(headers, transport).unwrap_or_else(secrets::fresh);
+    let proof = csrf::proof(&secret, login.to, login.request);
+    pages::login(login, &proof, None).sets(Cookie::Form.set(&secret, transport))
+}
 
 /// `POST /auth/login`.
 pub async fn login(
@@ -51,16 +59,12 @@ pub async fn login(
 
     let email = form.get("email").unwrap_or_default().trim();
     let password = form.get("password").unwrap_or_default();
-    app.throttle.take(email, address).map_err(|retry_after| PageError::TooMany { retry_after })?;
+    app.throttle.take(email, address).await?;
     let Some(account) = accounts::authenticate(&app, email, password).await? else {
-        let page = pages::login(&pages::Login {
-            application: wanted.as_ref().map(|wanted| wanted.application.name.as_str()),
-            to: purpose,
-            proof: &csrf::proof(&secret, purpose, query),
-            request: query,
-            email,
-            failed: Some("The e-mail address or the password is wrong."),
-        });
+        let application = wanted.as_ref().map(|wanted| wanted.application.name.as_str());
+        let login = pages::Login { application, to: purpose, request: query, email };
+        let failed = Some("The e-mail address or the password is wrong.");
+        let page = pages::login(&login, &csrf::proof(&secret, purpose, query), failed);
         return Ok(RefusedForm(match &wanted {
             Some(wanted) => page.leads_to(&wanted.reply.redirect_uri),
             None => page,

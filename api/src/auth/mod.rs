@@ -21,6 +21,7 @@ mod discovery;
 mod form;
 mod inspect;
 mod issuers;
+mod jwt;
 mod keys;
 mod login;
 mod mint;
@@ -66,7 +67,7 @@ pub use pages::{Page, failure as failure_page};
 pub use passwords::Passwords;
 pub use revocations::{LONGEST as LONGEST_ACCESS_TOKEN, Revocations};
 pub use sessions::Transport;
-pub use throttle::Throttle;
+pub use throttle::{Throttle, Throttled};
 
 /// The audience of access tokens.
 pub const AUDIENCE: &str = "retort";

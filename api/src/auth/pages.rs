@@ -29,11 +29,8 @@ pub struct Login<'a> {
     /// What comes after it, as the form's proof says.
     pub to: Purpose,
     pub request: &'a str,
-    pub proof: &'a str,
     /// The address to begin with.
     pub email: &'a str,
-    /// Why the last attempt did not do.
-    pub failed: Option<&'a str>,
 }
 
 /// The page that asks whether an application may act for the person.
@@ -103,25 +100,26 @@ pub async fn style() -> impl IntoResponse {
     (headers, include_str!("pages.css"))
 }
 
-pub fn login(login: &Login<'_>) -> Page {
+/// Asks for e-mail address and password; `failed` says what was wrong with the last ones.
+pub fn login(login: &Login<'_>, proof: &str, failed: Option<&str>) -> Page {
     let content = html! {
         @match login.application {
             Some(application) => p { "Log in to continue to " strong { (application) } "." },
             None => p { "Log in to let a device in." },
         }
-        @if let Some(failed) = login.failed {
+        @if let Some(failed) = failed {
             p #failed .failed role="alert" { (failed) }
         }
         form method="post" action="/auth/login" {
             input type="hidden" name="to" value=(login.to.as_str());
             input type="hidden" name="request" value=(login.request);
-            input type="hidden" name="proof" value=(login.proof);
+            input type="hidden" name="proof" value=(proof);
             label for="email" { "E-mail address" }
             input #email type="email" name="email" value=(login.email) autocomplete="username" required
-                autofocus[login.email.is_empty()] aria-describedby=[login.failed.map(|_| "failed")];
+                autofocus[login.email.is_empty()] aria-describedby=[failed.map(|_| "failed")];
             label for="password" { "Password" }
             input #password type="password" name="password" autocomplete="current-password" required
-                autofocus[!login.email.is_empty()] aria-describedby=[login.failed.map(|_| "failed")];
+                autofocus[!login.email.is_empty()] aria-describedby=[failed.map(|_| "failed")];
             button type="submit" { "Log in" }
         }
     };
@@ -261,14 +259,13 @@ mod tests {
 
     #[test]
     fn what_comes_from_outside_is_escaped() {
-        let page = login(&Login {
+        let asked = Login {
             application: Some("<b>App</b>"),
             to: Purpose::Login,
             request: "a=\"><script>",
-            proof: "p",
             email: "\"><img>",
-            failed: None,
-        });
+        };
+        let page = login(&asked, "p", None);
 
         let text = page.markup.into_string();
         assert!(!text.contains("<b>") && !text.contains("<script>") && !text.contains("<img>"), "{text}");

@@ -1,58 +1,106 @@
-//! Slows down guessing at passwords: a ration of attempts per account and per address.
+//! Slows down guessing at passwords and codes: a ration of attempts per account and per address, over all API
+//! processes.
 //!
-//! Kept in the process, so with several API processes a guesser has as many rations. That is enough to make
-//! guessing hopeless and needs no table that a guesser could fill.
+//! An account is known by the hash of the address that was typed, whether there is such an account or not:
+//! people type their passwords into the wrong field, and the table is to hold none. Attempts from an address that
+//! has spent its ration are not counted on the account, so a stranger fills the table with a ration's worth of
+//! rows, and those are swept up. Of IPv6 a network counts as one address: who has one has all of it.
 
-use std::{net::IpAddr, num::NonZeroU32, time::Duration};
+use std::{
+    net::{IpAddr, Ipv6Addr},
+    num::NonZeroU32,
+    time::Duration,
+};
 
-use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter, clock::Clock};
+use sha2::{Digest, Sha256};
+use sqlx::PgPool;
+
+use crate::buckets::{Buckets, Taken};
 
 /// An address may try this many accounts' worth: offices share addresses.
 const ADDRESS_FACTOR: NonZeroU32 = NonZeroU32::new(3).expect("3 is not 0");
 
-/// Keys that are kept at most before idle ones are dropped.
-const MANY: usize = 10_000;
+/// What the attempts are called in the table.
+const RATION: &str = "login";
 
-/// The rations; `None` is no limit.
-pub struct Throttle(Option<Rations>);
+/// The bits of an IPv6 address that name a network, which is what one customer gets (RFC 6177).
+const NETWORK: u128 = !(u64::MAX as u128);
 
-struct Rations {
-    account: DefaultKeyedRateLimiter<String>,
-    address: DefaultKeyedRateLimiter<IpAddr>,
+/// The rations; no limit without a number of attempts.
+pub struct Throttle {
+    attempts: Option<NonZeroU32>,
+    buckets: Buckets,
+}
+
+/// An attempt is not let through.
+#[derive(Debug)]
+pub enum Throttled {
+    /// There were too many.
+    TooMany { retry_after: Duration },
+    /// Nobody knows how many there were.
+    Database(sqlx::Error),
+}
+
+impl From<sqlx::Error> for Throttled {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Database(error)
+    }
 }
 
 impl Throttle {
-    pub fn new(attempts_per_minute: u32) -> Self {
-        Self(NonZeroU32::new(attempts_per_minute).map(|attempts| Rations {
-            account: RateLimiter::keyed(Quota::per_minute(attempts)),
-            address: RateLimiter::keyed(Quota::per_minute(attempts.saturating_mul(ADDRESS_FACTOR))),
-        }))
+    pub fn new(pool: PgPool, attempts_per_minute: u32) -> Self {
+        Self { attempts: NonZeroU32::new(attempts_per_minute), buckets: Buckets::new(pool) }
     }
 
-    /// Takes one attempt from `address`, on nothing in particular.
-    pub fn take_address(&self, address: Option<IpAddr>) -> Result<(), Duration> {
-        match (&self.0, address) {
-            (Some(rations), Some(address)) => take(&rations.address, address),
-            _ => Ok(()),
-        }
+    /// Takes one attempt from `address` at the password of `email`, or says how long to wait.
+    pub async fn take(&self, email: &str, address: Option<IpAddr>) -> Result<(), Throttled> {
+        self.take_address(address).await?;
+        let hash = Sha256::digest(email.to_lowercase());
+        let hex: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+        self.take_one(&format!("email {hex}"), NonZeroU32::MIN).await
     }
 
-    /// Takes one attempt on `email` from `address`, or says how long to wait.
-    pub fn take(&self, email: &str, address: Option<IpAddr>) -> Result<(), Duration> {
-        let Some(rations) = &self.0 else { return Ok(()) };
-        if let Some(address) = address {
-            take(&rations.address, address)?;
+    /// Takes one attempt from `address`, at nothing in particular.
+    pub async fn take_address(&self, address: Option<IpAddr>) -> Result<(), Throttled> {
+        let Some(address) = address else { return Ok(()) };
+        self.take_one(&format!("address {}", network(address)), ADDRESS_FACTOR).await?;
+        Ok(self.buckets.sweep().await?)
+    }
+
+    /// Takes one attempt of the account's at the code that a device shows.
+    pub async fn take_code(&self, account_id: &str) -> Result<(), Throttled> {
+        self.take_one(&format!("device {account_id}"), NonZeroU32::MIN).await
+    }
+
+    async fn take_one(&self, who: &str, factor: NonZeroU32) -> Result<(), Throttled> {
+        let Some(attempts) = self.attempts else { return Ok(()) };
+        match self.buckets.take(who, RATION, attempts.saturating_mul(factor), 1).await? {
+            Taken::Yes { .. } => Ok(()),
+            Taken::No { retry_after } => Err(Throttled::TooMany { retry_after }),
         }
-        take(&rations.account, email.to_lowercase())
     }
 }
 
-fn take<K: std::hash::Hash + Eq + Clone>(
-    ration: &DefaultKeyedRateLimiter<K>,
-    key: K,
-) -> Result<(), Duration> {
-    if ration.len() > MANY {
-        ration.retain_recent();
+fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V4(address) => IpAddr::V4(address),
+        IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & NETWORK)),
     }
-    ration.check_key(&key).map_err(|refused| refused.wait_time_from(ration.clock().now()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_ipv6_a_network_counts_as_one_address() {
+        let cases = [
+            ("192.0.2.1", "192.0.2.1"),
+            ("::ffff:192.0.2.1", "192.0.2.1"),
+            ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"),
+        ];
+        for (address, expected) in cases {
+            assert_eq!(network(address.parse().unwrap()), expected.parse::<IpAddr>().unwrap());
+        }
+    }
 }

@@ -11,11 +11,12 @@ use axum::{
     http::header,
     response::{IntoResponse, Response},
 };
+use chrono::{DateTime, Utc};
 use contract::{Flow, scope};
 use serde_json::json;
 
 use super::{
-    accounts,
+    accounts::{self, Account},
     applications::{self, Application},
     client_address::ClientAddress,
     codes::{self, Presented, Promise},
@@ -77,8 +78,7 @@ async fn code(app: &App, application: &Application, form: &Form) -> Result<Respo
     };
     let account = app.accounts.find(&promise.account_id).await?;
     let account = account.ok_or(TokenError::InvalidGrant("the code is not valid"))?;
-    let told = promise.authentication(&account.email, &account.name);
-    let told = scopes::has(&promise.scopes, scope::OPENID).then_some(told);
+    let told = tell(&account, &promise.scopes, promise.authenticated_at, promise.nonce.as_deref());
     answer(app, promise.grant().bearer(&promise.scopes), refresh_token, told).await
 }
 
@@ -102,10 +102,19 @@ async fn device(app: &App, application: &Application, form: &Form) -> Result<Res
         scopes: scopes::narrow(&allowed.scopes, &account.scopes),
     };
     let refresh_token = begin(app, &grant).await?;
-    let (email, name) = (account.email.as_str(), account.name.as_str());
-    let told = Authentication { email, name, authenticated_at: allowed.authenticated_at, nonce: None };
-    let told = scopes::has(&grant.scopes, scope::OPENID).then_some(told);
+    let told = tell(&account, &grant.scopes, allowed.authenticated_at, None);
     answer(app, grant.bearer(&grant.scopes), refresh_token, told).await
+}
+
+/// What an ID token tells of the login, if the scopes ask for one.
+fn tell<'a>(
+    account: &'a Account,
+    scopes: &[String],
+    authenticated_at: DateTime<Utc>,
+    nonce: Option<&'a str>,
+) -> Option<Authentication<'a>> {
+    let told = Authentication { email: &account.email, name: &account.name, authenticated_at, nonce };
+    scopes::has(scopes, scope::OPENID).then_some(told)
 }
 
 /// The first refresh token of the grant, if it is to have one.
@@ -130,7 +139,7 @@ async fn password(
     }
     let email = form.get("username").ok_or(MISSING)?.trim();
     let password = form.get("password").ok_or(MISSING)?;
-    app.throttle.take(email, address).map_err(|retry_after| TokenError::TooMany { retry_after })?;
+    app.throttle.take(email, address).await?;
     let Some(account) = accounts::authenticate(app, email, password).await? else {
         return Err(TokenError::InvalidGrant("the account or the password is wrong"));
     };
@@ -188,11 +197,6 @@ impl Promise {
             client_id: self.client_id.clone(),
             scopes: self.scopes.clone(),
         }
-    }
-
-    fn authentication<'a>(&'a self, email: &'a str, name: &'a str) -> Authentication<'a> {
-        let (authenticated_at, nonce) = (self.authenticated_at, self.nonce.as_deref());
-        Authentication { email, name, authenticated_at, nonce }
     }
 }
 

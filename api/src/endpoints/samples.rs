@@ -22,12 +22,13 @@ use crate::{
     request::{json_body, query_pairs},
     words::is_word,
 };
-use table::{Page, SampleRow};
+use table::{Deletion, Page, SampleRow};
 
 /// Returns samples without their structures, newest first.
 #[utoipa::path(
     get, path = "/generator/v1/samples", tag = "samples", operation_id = "list_samples",
-    description = "Samples without their structures, newest first. Experimental.",
+    description = "Samples without their structures, newest first: the account's own, and those of the members of its \
+        organisation if it belongs to one. Experimental.",
     summary = "List samples",
     params(
         ("limit" = Option<i32>, Query, description = "Maximum number of items in `data`.",
@@ -150,7 +151,7 @@ pub async fn retrieve(
 /// Deletes a sample.
 #[utoipa::path(
     delete, path = "/generator/v1/samples/{sample_id}", tag = "samples", operation_id = "delete_sample",
-    description = "Deletes a sample with all its structures, for good. An extension.",
+    description = "Deletes a sample with all its structures, for good; only the account that made it can. An extension.",
     summary = "Delete a sample",
     params(("sample_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
         description = "Id of the sample.")),
@@ -168,8 +169,9 @@ pub async fn delete(
     let id = faults.settle(id)?;
 
     match table::delete(&app.pool, &caller.account_id, &id).await? {
-        true => Ok(StatusCode::NO_CONTENT),
-        false => Err(ApiError::NotFound),
+        Deletion::Done => Ok(StatusCode::NO_CONTENT),
+        Deletion::NotYours => Err(ApiError::NotYours),
+        Deletion::NotThere => Err(ApiError::NotFound),
     }
 }
 

@@ -8,6 +8,7 @@
 mod attacks;
 mod auth_authorize;
 mod auth_bearer;
+mod auth_clients;
 mod auth_device;
 mod auth_issuers;
 mod auth_keys;
@@ -17,8 +18,10 @@ mod browser;
 mod generator_v1_models;
 mod generator_v1_samples;
 mod generator_v1_samples_bad_input;
+mod isolation;
 mod limits;
 mod process;
 mod service;
 mod support;
 mod synth_v1_treesearch;
+mod webdriver;

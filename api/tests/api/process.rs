@@ -1,6 +1,7 @@
 //! The process as it is run: settings, migration, serving, stopping.
 
 use std::{
+    io::{BufRead, BufReader, Read},
     net::TcpListener,
     process::{Child, Command, Output, Stdio},
     time::{Duration, Instant},
@@ -11,6 +12,7 @@ use sqlx::ConnectOptions;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
+    sync::mpsc,
 };
 
 use crate::support::Service;
@@ -105,6 +107,75 @@ async fn with_a_certificate_it_speaks_tls_and_its_address_says_so() {
     process.wait().unwrap();
     let half = run(&["serve"], &[("DATABASE_URL", &url), ("TLS_KEY", &key)]);
     assert!(String::from_utf8_lossy(&half.stderr).contains("TLS_CERTIFICATE and TLS_KEY go together"));
+}
+
+#[tokio::test]
+async fn a_renewed_certificate_is_taken_up_without_a_restart() {
+    let service = Service::start_without_workers(&[]).await;
+    let url = service.pool.connect_options().to_url_lossy().to_string();
+    let address = free_address();
+    let data =
+        |name: &str| std::fs::read(format!("{}/tests/data/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let (certificate, key) = (folder.path().join("tls.crt"), folder.path().join("tls.key"));
+    std::fs::write(&certificate, data("tls.crt")).unwrap();
+    std::fs::write(&key, data("tls.key")).unwrap();
+    let settings = [
+        ("DATABASE_URL", url.as_str()),
+        ("HTTP_ADDR", &address),
+        ("TLS_CERTIFICATE", certificate.to_str().unwrap()),
+        ("TLS_KEY", key.to_str().unwrap()),
+    ];
+    let mut process = retort_api(&["serve"], &settings).spawn().unwrap();
+    let mut log = Log::of(&mut process);
+    connect(&address).await;
+    let pid = process.id().to_string();
+    let hang_up = || assert!(Command::new("kill").args(["-HUP", &pid]).status().unwrap().success());
+    // A new connection each time, which trusts one authority alone.
+    let trusts = async |authority: &str| {
+        let root = reqwest::Certificate::from_pem(&data(authority)).unwrap();
+        let client = reqwest::Client::builder().tls_certs_only([root]).build().unwrap();
+        client.get(format!("https://{address}/healthz")).send().await.is_ok()
+    };
+    assert!(trusts("ca.crt").await && !trusts("renewed_ca.crt").await);
+
+    // Half a renewal.
+    std::fs::write(&certificate, data("renewed_tls.crt")).unwrap();
+    hang_up();
+    log.wait_for("the certificate cannot be used").await;
+    assert!(trusts("ca.crt").await && !trusts("renewed_ca.crt").await);
+
+    std::fs::write(&key, data("renewed_tls.key")).unwrap();
+    hang_up();
+    log.wait_for("took up a renewed certificate").await;
+    assert!(!trusts("ca.crt").await && trusts("renewed_ca.crt").await);
+
+    process.kill().unwrap();
+    process.wait().unwrap();
+}
+
+/// What a process writes.
+struct Log(mpsc::UnboundedReceiver<String>);
+
+impl Log {
+    fn of(process: &mut Child) -> Self {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        let outputs: [Box<dyn Read + Send>; 2] =
+            [Box::new(process.stdout.take().unwrap()), Box::new(process.stderr.take().unwrap())];
+        for output in outputs {
+            let sender = sender.clone();
+            std::thread::spawn(move || {
+                BufReader::new(output).lines().map_while(Result::ok).try_for_each(|line| sender.send(line))
+            });
+        }
+        Self(receiver)
+    }
+
+    async fn wait_for(&mut self, text: &str) {
+        let found = async { while !self.0.recv().await.unwrap().contains(text) {} };
+        let found = tokio::time::timeout(Duration::from_secs(20), found).await;
+        assert!(found.is_ok(), "the log does not say: {text}");
+    }
 }
 
 #[tokio::test]

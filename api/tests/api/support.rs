@@ -66,6 +66,8 @@ impl Service {
         service
     }
 
+    /// A service with `settings`, of which an empty one counts as unset. Without `PUBLIC_URL` the public address is
+    /// the real one, for clients that are no part of the test.
     pub async fn start_without_workers(settings: &[(&str, &str)]) -> Self {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let database = format!("api_{}", JobId::generate().to_string().to_lowercase());
@@ -173,10 +175,12 @@ impl Drop for Service {
 }
 
 async fn serve(variables: &BTreeMap<String, String>, pool: &PgPool, tasks: &mut JoinSet<()>) -> String {
-    let config = Config::from_variables(variables).unwrap();
-    let router = app::router(app::App::new(config, pool.clone()).await.unwrap());
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base = format!("http://{}", listener.local_addr().unwrap());
+    let mut variables = variables.clone();
+    variables.entry("PUBLIC_URL".to_owned()).or_insert_with(|| base.clone());
+    let config = Config::from_variables(&variables).unwrap();
+    let router = app::router(app::App::new(config, pool.clone()).await.unwrap());
     tasks.spawn(async move {
         let service = router.into_make_service_with_connect_info::<SocketAddr>();
         axum::serve(listener, service).await.unwrap();

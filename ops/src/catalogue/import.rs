@@ -14,6 +14,7 @@ use csv::{ByteRecord, ReaderBuilder};
 use flate2::bufread::MultiGzDecoder;
 use indicatif::ProgressBar;
 use rayon::prelude::*;
+use serde_json::json;
 use sqlx::PgConnection;
 
 use super::{
@@ -22,7 +23,7 @@ use super::{
     load::{self, Merged},
     report::Report,
 };
-use crate::{failure::Failure, terminal};
+use crate::{failure::Failure, journal, terminal};
 
 /// Rows parsed together: enough for every core, small enough for a moving bar.
 const BLOCK: usize = 2_048;
@@ -78,6 +79,10 @@ pub async fn import(database: &mut PgConnection, import: &Import) -> Result<Impo
     let loaded = copy_rows(&mut transaction, &mut rows, &columns, import, &mut report, &bar).await?;
     bar.set_message("merging");
     let merged = load::merge(&mut transaction).await?;
+    let details = json!({ "vendor": import.vendor, "loaded": loaded, "left_out": report.count() });
+    journal::record(&mut transaction, "catalogue import", &path, details)
+        .await
+        .map_err(|error| Failure::database("writing the journal", &error))?;
     load::commit(transaction).await?;
     bar.finish_and_clear();
     let left_out = report.count();

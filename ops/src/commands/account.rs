@@ -12,6 +12,7 @@ use argon2::{
 };
 use clap::{Args, Subcommand};
 use contract::{Ration, scope};
+use serde_json::json;
 use sqlx::PgConnection;
 
 mod manage;
@@ -19,6 +20,7 @@ mod manage;
 use crate::{
     Place,
     failure::Failure,
+    journal::Act,
     terminal::{self, Confirm, PasswordSource},
 };
 
@@ -36,7 +38,7 @@ type GeneratedPassword = u128;
 pub enum Account {
     /// Make an account.
     Add(Add),
-    /// List accounts: e-mail address, state, scopes, day of creation, name.
+    /// List accounts: e-mail address, state, scopes, day of creation, name, organisation.
     List,
     /// End every login and token of an account within a minute, and let it get no more.
     Disable {
@@ -172,6 +174,7 @@ impl Add {
         let email = parse_email(&self.email)?;
         let scopes = parse_scopes(self.scopes.as_deref())?;
         let name = self.name.unwrap_or_else(|| email.split('@').next().unwrap_or_default().to_owned());
+        let name = parse_name(&name)?;
         let mut database = place.data().connect().await?;
         let password = self.password.read()?;
         let hash = hash_password(&password)?;
@@ -217,6 +220,8 @@ async fn insert(
     password_hash: &str,
     scopes: &[String],
 ) -> Result<(), Failure> {
+    let mut act = Act::begin(database, "making the account").await?;
+    let failed = act.failed();
     let id = format!("acc_{}", ulid::Ulid::generate().to_string().to_ascii_lowercase());
     let inserted = sqlx::query(
         "insert into accounts (id, email, name, password_hash, scopes) values ($1, $2, $3, $4, $5) \
@@ -227,13 +232,13 @@ async fn insert(
     .bind(name)
     .bind(password_hash)
     .bind(scopes)
-    .execute(database)
+    .execute(act.connection())
     .await
-    .map_err(|error| Failure::database("making the account", &error))?;
+    .map_err(failed)?;
     if inserted.rows_affected() == 0 {
         return Err(Failure::Other(anyhow!("there is an account {email} already")));
     }
-    Ok(())
+    act.done("account add", email, json!({ "name": name, "scopes": scopes })).await
 }
 
 fn parse_email(text: &str) -> Result<String, Failure> {
@@ -245,6 +250,15 @@ fn parse_email(text: &str) -> Result<String, Failure> {
         return Err(refused());
     }
     Ok(email.to_owned())
+}
+
+/// A name that people read: it has to fit on a line.
+pub fn parse_name(text: &str) -> Result<String, Failure> {
+    let name = text.trim();
+    if name.is_empty() || name.chars().any(char::is_control) {
+        return Err(Failure::Usage("a name is not empty, and of one line".into()));
+    }
+    Ok(name.to_owned())
 }
 
 pub fn parse_scopes(given: Option<&[String]>) -> Result<Vec<String>, Failure> {
@@ -290,6 +304,9 @@ mod tests {
             assert!(matches!(parse_email(text), Err(Failure::Usage(_))), "{text}");
         }
         assert!(matches!(parse_scopes(Some(&["samples".to_owned()])), Err(Failure::Usage(_))));
+        for text in ["", " ", "two\nlines", "tab\tbed"] {
+            assert!(matches!(parse_name(text), Err(Failure::Usage(_))), "{text}");
+        }
     }
 
     #[test]

@@ -8,12 +8,13 @@ use anyhow::anyhow;
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use clap::{Args, Subcommand};
 use contract::{Flow, scope};
+use serde_json::json;
 use sha2::{Digest as _, Sha256};
-use sqlx::{Connection as _, PgConnection};
+use sqlx::PgConnection;
 use url::Url;
 
-use super::account::parse_scopes;
-use crate::{Place, failure::Failure, terminal};
+use super::account::{parse_name, parse_scopes};
+use crate::{Place, failure::Failure, journal::Act, terminal};
 
 /// The command line's own client, which migrations make.
 const BUILT_IN: &str = "retort-cli";
@@ -117,9 +118,7 @@ impl Add {
         if self.flows.contains(&Flow::Password) {
             return Err(Failure::Usage(format!("passwords are for {BUILT_IN} alone")));
         }
-        if self.name.trim().is_empty() {
-            return Err(Failure::Usage("the name is empty".into()));
-        }
+        let name = parse_name(&self.name)?;
         let addresses = |texts: Vec<String>| -> Result<Vec<_>, Failure> {
             texts.iter().map(|text| parse_redirect(text)).collect()
         };
@@ -128,7 +127,7 @@ impl Add {
         flows.dedup();
         Ok(Application {
             client_id: format!("app_{}", ulid::Ulid::generate().to_string().to_ascii_lowercase()),
-            name: self.name.trim().to_owned(),
+            name,
             secret_hash: secret.map(|secret| Sha256::digest(secret).to_vec()),
             redirects: addresses(self.redirects)?,
             logout_redirects: addresses(self.logout_redirects)?,
@@ -169,6 +168,8 @@ fn parse_redirect(text: &str) -> Result<String, Failure> {
 }
 
 async fn insert(database: &mut PgConnection, application: &Application) -> Result<(), Failure> {
+    let mut act = Act::begin(database, "registering the application").await?;
+    let failed = act.failed();
     sqlx::query(
         "insert into applications (client_id, name, secret_hash, redirect_uris, logout_uris, flows, scopes) \
          values ($1, $2, $3, $4, $5, $6, $7)",
@@ -180,10 +181,14 @@ async fn insert(database: &mut PgConnection, application: &Application) -> Resul
     .bind(&application.logout_redirects)
     .bind(&application.flows)
     .bind(&application.scopes)
-    .execute(database)
+    .execute(act.connection())
     .await
-    .map_err(|error| Failure::database("registering the application", &error))?;
-    Ok(())
+    .map_err(failed)?;
+    let details = json!({
+        "name": application.name, "confidential": application.secret_hash.is_some(), "flows": application.flows,
+        "redirects": application.redirects, "scopes": application.scopes,
+    });
+    act.done("app add", &application.client_id, details).await
 }
 
 async fn list(database: &mut PgConnection) -> Result<Vec<Row>, Failure> {
@@ -201,28 +206,27 @@ async fn remove(database: &mut PgConnection, client_id: &str) -> Result<(), Fail
     if client_id == BUILT_IN {
         return Err(Failure::Usage(format!("{BUILT_IN} is this program; it cannot be removed")));
     }
-    let failed = |error: sqlx::Error| Failure::database("removing the application", &error);
-    let mut transaction = database.begin().await.map_err(failed)?;
-    let removed = sqlx::query("delete from applications where client_id = $1")
-        .bind(client_id)
-        .execute(&mut *transaction)
-        .await
-        .map_err(failed)?;
-    if removed.rows_affected() == 0 {
-        return Err(Failure::Other(anyhow!("there is no application {client_id}")));
-    }
+    let mut act = Act::begin(database, "removing the application").await?;
+    let failed = act.failed();
+    let removed: Option<String> =
+        sqlx::query_scalar("delete from applications where client_id = $1 returning name")
+            .bind(client_id)
+            .fetch_optional(act.connection())
+            .await
+            .map_err(&failed)?;
+    let name = removed.ok_or_else(|| anyhow!("there is no application {client_id}"))?;
     sqlx::query("delete from refresh_tokens where client_id = $1")
         .bind(client_id)
-        .execute(&mut *transaction)
+        .execute(act.connection())
         .await
-        .map_err(failed)?;
+        .map_err(&failed)?;
     // No access token lives longer than a day.
     sqlx::query("insert into revocations (id, until) values ($1, now() + interval '1 day')")
         .bind(client_id)
-        .execute(&mut *transaction)
+        .execute(act.connection())
         .await
         .map_err(failed)?;
-    transaction.commit().await.map_err(failed)
+    act.done("app remove", client_id, json!({ "name": name })).await
 }
 
 #[cfg(test)]

@@ -2,10 +2,11 @@
 
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
+use serde_json::json;
 use signing::{Secret, StoredKey};
-use sqlx::{Connection as _, PgConnection};
+use sqlx::PgConnection;
 
-use crate::{Place, failure::Failure, terminal};
+use crate::{Place, failure::Failure, journal::Act, terminal};
 
 /// Manage the keys that sign tokens.
 #[derive(Debug, Subcommand)]
@@ -80,15 +81,15 @@ async fn list(database: &mut PgConnection) -> Result<Vec<Row>, Failure> {
 }
 
 async fn rotate(database: &mut PgConnection, key: &StoredKey) -> Result<(), Failure> {
-    let failed = |error: sqlx::Error| Failure::database("rotating the keys", &error);
-    let mut transaction = database.begin().await.map_err(failed)?;
+    let mut act = Act::begin(database, "rotating the keys").await?;
+    let failed = act.failed();
     // The old keys go on signing until the new one does.
     sqlx::query(
         "update signing_keys set retired_at = now() + interval '12 minutes' where retired_at is null",
     )
-    .execute(&mut *transaction)
+    .execute(act.connection())
     .await
-    .map_err(failed)?;
+    .map_err(&failed)?;
     sqlx::query(
         "insert into signing_keys (kid, algorithm, private_key_pem, public_key_pem) values ($1, $2, $3, $4)",
     )
@@ -96,15 +97,15 @@ async fn rotate(database: &mut PgConnection, key: &StoredKey) -> Result<(), Fail
     .bind(key.algorithm)
     .bind(&key.private_key_pem)
     .bind(&key.public_key_pem)
-    .execute(&mut *transaction)
+    .execute(act.connection())
     .await
-    .map_err(failed)?;
+    .map_err(&failed)?;
     // What nobody needs any more is not kept for somebody to steal.
     sqlx::query("delete from signing_keys where retired_at < now() - interval '25 hours'")
-        .execute(&mut *transaction)
+        .execute(act.connection())
         .await
         .map_err(failed)?;
-    transaction.commit().await.map_err(failed)
+    act.done("keys rotate", &key.kid, json!({ "sealed": signing::is_sealed(&key.private_key_pem) })).await
 }
 
 #[cfg(test)]

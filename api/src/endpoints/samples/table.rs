@@ -1,4 +1,8 @@
-//! The samples table as the API reads it. Every statement names the account: another's sample is not there.
+//! The samples table as the API reads it.
+//!
+//! Every statement names the account that asks. It sees its own samples and those of the members of its
+//! organisation, as the database's function `accounts_readable_by` says; what it cannot see is not there. Only
+//! its own can it delete.
 
 use chrono::{DateTime, Utc};
 use contract::{ErrorItem, SampleListItem, SampleObject};
@@ -48,35 +52,46 @@ impl ItemRow {
     }
 }
 
+/// What became of a deletion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Deletion {
+    Done,
+    /// The account may read the sample, but did not make it.
+    NotYours,
+    /// There is no sample that the account can see.
+    NotThere,
+}
+
 /// The sample with all its structures.
-pub async fn find(pool: &PgPool, account_id: &str, id: &str) -> Result<Option<SampleRow>, sqlx::Error> {
+pub async fn find(pool: &PgPool, reader: &str, id: &str) -> Result<Option<SampleRow>, sqlx::Error> {
     sqlx::query_as(
-        "select id, model_id, num_smiles, smiles, created_at from samples where account_id = $1 and id = $2",
+        "select id, model_id, num_smiles, smiles, created_at from samples \
+         where id = $2 and account_id in (select accounts_readable_by($1))",
     )
-    .bind(account_id)
+    .bind(reader)
     .bind(id)
     .fetch_optional(pool)
     .await
 }
 
 /// At most `limit` samples, newest first, and whether more lie in the direction of travel; `None` if the
-/// cursor is no sample of the account.
+/// cursor is no sample that the account can see.
 pub async fn page(
     pool: &PgPool,
-    account_id: &str,
+    reader: &str,
     page: Page,
     limit: i64,
 ) -> Result<Option<(Vec<ItemRow>, bool)>, sqlx::Error> {
     if let Page::Before(id) | Page::After(id) = &page
-        && !exists(pool, account_id, id).await?
+        && !exists(pool, reader, id).await?
     {
         return Ok(None);
     }
     // One more than asked for tells whether there are more.
     let mut rows = match &page {
-        Page::Newest => older(pool, account_id, None, limit + 1).await?,
-        Page::Before(id) => older(pool, account_id, Some(id), limit + 1).await?,
-        Page::After(id) => newer(pool, account_id, id, limit + 1).await?,
+        Page::Newest => older(pool, reader, None, limit + 1).await?,
+        Page::Before(id) => older(pool, reader, Some(id), limit + 1).await?,
+        Page::After(id) => newer(pool, reader, id, limit + 1).await?,
     };
     let limit = usize::try_from(limit).unwrap_or_default();
     let has_more = rows.len() > limit;
@@ -87,56 +102,62 @@ pub async fn page(
     Ok(Some((rows, has_more)))
 }
 
-async fn exists(pool: &PgPool, account_id: &str, id: &str) -> Result<bool, sqlx::Error> {
-    let (exists,): (bool,) =
-        sqlx::query_as("select exists (select from samples where account_id = $1 and id = $2)")
-            .bind(account_id)
-            .bind(id)
-            .fetch_one(pool)
-            .await?;
+async fn exists(pool: &PgPool, reader: &str, id: &str) -> Result<bool, sqlx::Error> {
+    let (exists,): (bool,) = sqlx::query_as(
+        "select exists (select from samples where id = $2 and account_id in (select accounts_readable_by($1)))",
+    )
+    .bind(reader)
+    .bind(id)
+    .fetch_one(pool)
+    .await?;
     Ok(exists)
 }
 
+/// A page's worth of each member by the index, then the newest of those: what a page costs does not grow with
+/// the samples.
 async fn older(
     pool: &PgPool,
-    account_id: &str,
+    reader: &str,
     before: Option<&str>,
     count: i64,
 ) -> Result<Vec<ItemRow>, sqlx::Error> {
     sqlx::query_as(
-        "select id, model_id, num_smiles, created_at from samples \
-         where account_id = $1 and ($2::text is null or id < $2) order by id desc limit $3",
+        "select id, model_id, num_smiles, created_at from accounts_readable_by($1) owner \
+         cross join lateral (select id, model_id, num_smiles, created_at from samples \
+         where account_id = owner and ($2::text is null or id < $2) order by id desc limit $3) page \
+         order by id desc limit $3",
     )
-    .bind(account_id)
+    .bind(reader)
     .bind(before)
     .bind(count)
     .fetch_all(pool)
     .await
 }
 
-async fn newer(
-    pool: &PgPool,
-    account_id: &str,
-    after: &str,
-    count: i64,
-) -> Result<Vec<ItemRow>, sqlx::Error> {
+async fn newer(pool: &PgPool, reader: &str, after: &str, count: i64) -> Result<Vec<ItemRow>, sqlx::Error> {
     sqlx::query_as(
-        "select id, model_id, num_smiles, created_at from samples \
-         where account_id = $1 and id > $2 order by id limit $3",
+        "select id, model_id, num_smiles, created_at from accounts_readable_by($1) owner \
+         cross join lateral (select id, model_id, num_smiles, created_at from samples \
+         where account_id = owner and id > $2 order by id limit $3) page \
+         order by id limit $3",
     )
-    .bind(account_id)
+    .bind(reader)
     .bind(after)
     .bind(count)
     .fetch_all(pool)
     .await
 }
 
-/// Deletes the sample; false if there is none.
-pub async fn delete(pool: &PgPool, account_id: &str, id: &str) -> Result<bool, sqlx::Error> {
+/// Deletes the sample, if the account made it.
+pub async fn delete(pool: &PgPool, account_id: &str, id: &str) -> Result<Deletion, sqlx::Error> {
     let done = sqlx::query("delete from samples where account_id = $1 and id = $2")
         .bind(account_id)
         .bind(id)
         .execute(pool)
         .await?;
-    Ok(done.rows_affected() > 0)
+    if done.rows_affected() > 0 {
+        return Ok(Deletion::Done);
+    }
+    let seen = exists(pool, account_id, id).await?;
+    Ok(if seen { Deletion::NotYours } else { Deletion::NotThere })
 }

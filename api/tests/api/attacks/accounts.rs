@@ -131,6 +131,64 @@ async fn throttle_evaded_by_headers() {
 }
 
 #[tokio::test]
+async fn guesses_spread_over_several_processes() {
+    let mut service = Service::start_without_workers(&[("RATE_LOGIN_PER_MINUTE", "3")]).await;
+    let mut bases = vec![service.base.clone(), service.another().await, service.another().await];
+    let mut statuses = Vec::new();
+    for n in 0..6 {
+        service.base.clone_from(&bases[n % 3]);
+        statuses.push(log_in(&service, "demo@example.org", &format!("guess {n}")).await.status);
+    }
+
+    assert_eq!(statuses, [400, 400, 400, 429, 429, 429]);
+    // Nor is it forgotten by a process that starts anew, and the address has only so many over all of them.
+    bases.push(service.another().await);
+    service.base.clone_from(&bases[3]);
+    assert_eq!(log_in(&service, "demo@example.org", PASSWORD).await.status, 429);
+    let mut others = Vec::new();
+    for n in 0..4 {
+        service.base.clone_from(&bases[n % 4]);
+        others.push(log_in(&service, &format!("person{n}@example.org"), "guess").await.status);
+    }
+    assert_eq!(others, [400, 400, 429, 429]);
+}
+
+#[tokio::test]
+async fn throttle_evaded_by_the_addresses_of_one_network() {
+    let settings = [("RATE_LOGIN_PER_MINUTE", "1"), ("TRUSTED_PROXIES", "127.0.0.1")];
+    let service = Service::start_without_workers(&settings).await;
+    let attempt = async |n: usize, address: String| {
+        let form = [
+            ("grant_type", "password"),
+            ("client_id", "retort-cli"),
+            ("username", &format!("person{n}@example.org")),
+            ("password", "guess"),
+        ];
+        let request = service.http.post(format!("{}/auth/token", service.base)).form(&form);
+        answer(request.header("x-forwarded-for", address)).await.status
+    };
+    let mut statuses = Vec::new();
+    for n in 0..5 {
+        statuses.push(attempt(n, format!("2001:db8::{n}")).await);
+    }
+
+    assert_eq!(statuses, [400, 400, 400, 429, 429]);
+    assert_eq!(attempt(9, "2001:db8:0:1::1".to_owned()).await, 400);
+}
+
+#[tokio::test]
+async fn password_typed_into_the_wrong_field_readable_in_the_database() {
+    let service = Service::start_without_workers(&[]).await;
+
+    log_in(&service, PASSWORD, "demo@example.org").await;
+
+    let rows: Vec<(String,)> =
+        sqlx::query_as("select account_id from rate_limits").fetch_all(&service.pool).await.unwrap();
+    assert_eq!(rows.len(), 2, "{rows:?}");
+    assert!(rows.iter().all(|(who,)| !who.contains("horse")), "{rows:?}");
+}
+
+#[tokio::test]
 async fn password_so_long_that_hashing_it_hurts() {
     let service = Service::start_without_workers(&[]).await;
 
@@ -216,4 +274,59 @@ async fn person_asked_for_without_the_scope() {
 
     assert_eq!(answer.status, 403);
     assert!(answer.header("www-authenticate").contains("insufficient_scope"));
+}
+
+/// Puts the accounts into one organisation, as `retort org join` does.
+async fn organise(service: &Service, accounts: &[&str]) {
+    sqlx::raw_sql("insert into organisations (id, name) values ('org_lab', 'Lab')")
+        .execute(&service.pool)
+        .await
+        .unwrap();
+    for account in accounts {
+        sqlx::query("update accounts set organisation_id = 'org_lab' where id = $1")
+            .bind(account)
+            .execute(&service.pool)
+            .await
+            .unwrap();
+    }
+}
+
+#[tokio::test]
+async fn sample_of_a_fellow_member_deleted() {
+    let service = Service::start_without_workers(&[]).await;
+    let fellow = add_account(&service.pool, "eve@example.org").await;
+    organise(&service, &[&service.account, &fellow]).await;
+    service.insert_sample(&service.account, &sample_id(1)).await;
+    let mine = format!("/generator/v1/samples/{}", sample_id(1));
+
+    let read = answer(service.request_as(&fellow, Method::GET, &mine).await).await;
+    let deleted = answer(service.request_as(&fellow, Method::DELETE, &mine).await).await;
+
+    assert_eq!((read.status, deleted.status), (200, 403));
+    assert_eq!(deleted.faults(), [(String::new(), "not_yours".to_owned())]);
+    assert_eq!(service.get(&mine).await.status, 200);
+}
+
+#[tokio::test]
+async fn samples_kept_in_sight_after_leaving_the_organisation() {
+    let service = Service::start_without_workers(&[]).await;
+    let leaver = add_account(&service.pool, "eve@example.org").await;
+    organise(&service, &[&service.account, &leaver]).await;
+    service.insert_sample(&service.account, &sample_id(1)).await;
+    let list = async || answer(service.request_as(&leaver, Method::GET, "/generator/v1/samples").await).await;
+    assert_eq!(list().await.json()["data"].as_array().unwrap().len(), 1);
+    sqlx::query("update accounts set organisation_id = null where id = $1")
+        .bind(&leaver)
+        .execute(&service.pool)
+        .await
+        .unwrap();
+
+    // With the same token, at once.
+    let mine = format!("/generator/v1/samples/{}", sample_id(1));
+    let cursor = format!("/generator/v1/samples?next-page={}", sample_id(1));
+    let read = answer(service.request_as(&leaver, Method::GET, &mine).await).await;
+    let page = answer(service.request_as(&leaver, Method::GET, &cursor).await).await;
+
+    assert_eq!((read.status, page.status), (404, 400));
+    assert_eq!(list().await.json()["data"], json!([]));
 }

@@ -4,9 +4,10 @@
 
 use anyhow::anyhow;
 use contract::{Ration, scope};
-use sqlx::{Connection as _, PgConnection};
+use serde_json::json;
+use sqlx::PgConnection;
 
-use crate::failure::Failure;
+use crate::{failure::Failure, journal::Act};
 
 /// An account as the list shows it.
 #[derive(Debug, sqlx::FromRow)]
@@ -16,23 +17,33 @@ pub struct Row {
     scopes: Vec<String>,
     created: String,
     name: String,
+    organisation: String,
 }
 
 impl Row {
-    /// E-mail address, state, scopes, day of creation, name; separated by tabs.
+    /// E-mail address, state, scopes, day of creation, name, organisation; separated by tabs.
     pub fn to_line(&self) -> String {
         let state = if self.active { "active" } else { "disabled" };
         let all = scope::ALL.iter().all(|(scope, _)| self.scopes.iter().any(|held| held == scope));
         let scopes = if all { "all".to_owned() } else { self.scopes.join(",") };
-        format!("{}\t{state}\t{scopes}\t{}\t{}", self.email, self.created, self.name)
+        let Self { email, created, name, organisation, .. } = self;
+        format!("{email}\t{state}\t{scopes}\t{created}\t{name}\t{organisation}")
     }
+}
+
+/// An account that is being changed.
+#[derive(Debug, sqlx::FromRow)]
+struct Changed {
+    id: String,
+    email: String,
 }
 
 /// Every account, by its address.
 pub async fn list(database: &mut PgConnection) -> Result<Vec<Row>, Failure> {
     sqlx::query_as(
-        "select email, disabled_at is null as active, scopes, to_char(created_at, 'YYYY-MM-DD') as created, name \
-         from accounts order by lower(email)",
+        "select email, disabled_at is null as active, scopes, to_char(accounts.created_at, 'YYYY-MM-DD') as created, \
+         accounts.name, coalesce(organisations.name, '') as organisation \
+         from accounts left join organisations on organisations.id = organisation_id order by lower(email)",
     )
     .fetch_all(database)
     .await
@@ -42,23 +53,24 @@ pub async fn list(database: &mut PgConnection) -> Result<Vec<Row>, Failure> {
 /// Ends every token and session of the account, and lets it get no more.
 pub async fn disable(database: &mut PgConnection, email: &str) -> Result<(), Failure> {
     let statement = "update accounts set disabled_at = coalesce(disabled_at, now()), tokens_from = now() \
-                     where lower(email) = lower($1) returning id";
-    let failed = |error: sqlx::Error| Failure::database("disabling the account", &error);
-    let mut transaction = database.begin().await.map_err(failed)?;
-    let changed = sqlx::query_as(statement).bind(email).fetch_optional(&mut *transaction).await;
-    end_logins(&mut transaction, &found(email, changed.map_err(failed)?)?).await.map_err(failed)?;
-    transaction.commit().await.map_err(failed)
+                     where lower(email) = lower($1) returning id, email";
+    let mut act = Act::begin(database, "disabling the account").await?;
+    let failed = act.failed();
+    let changed = sqlx::query_as(statement).bind(email).fetch_optional(act.connection()).await;
+    let account = found(email, changed.map_err(&failed)?)?;
+    end_logins(act.connection(), &account.id).await.map_err(failed)?;
+    act.done("account disable", &account.email, json!({})).await
 }
 
 /// Lets the account log in again.
 pub async fn enable(database: &mut PgConnection, email: &str) -> Result<(), Failure> {
-    let changed =
-        sqlx::query_as("update accounts set disabled_at = null where lower(email) = lower($1) returning id")
-            .bind(email)
-            .fetch_optional(database)
-            .await
-            .map_err(|error| Failure::database("enabling the account", &error))?;
-    found(email, changed).map(drop)
+    let statement =
+        "update accounts set disabled_at = null where lower(email) = lower($1) returning id, email";
+    let mut act = Act::begin(database, "enabling the account").await?;
+    let failed = act.failed();
+    let changed = sqlx::query_as(statement).bind(email).fetch_optional(act.connection()).await;
+    let account = found(email, changed.map_err(failed)?)?;
+    act.done("account enable", &account.email, json!({})).await
 }
 
 /// Gives the account another password, and ends what the old one opened.
@@ -68,13 +80,14 @@ pub async fn change_password(
     password_hash: &str,
 ) -> Result<(), Failure> {
     let statement = "update accounts set password_hash = $2, tokens_from = now() \
-                     where lower(email) = lower($1) returning id";
-    let failed = |error: sqlx::Error| Failure::database("changing the password", &error);
-    let mut transaction = database.begin().await.map_err(failed)?;
+                     where lower(email) = lower($1) returning id, email";
+    let mut act = Act::begin(database, "changing the password").await?;
+    let failed = act.failed();
     let changed = sqlx::query_as(statement).bind(email).bind(password_hash);
-    let changed = changed.fetch_optional(&mut *transaction).await.map_err(failed)?;
-    end_logins(&mut transaction, &found(email, changed)?).await.map_err(failed)?;
-    transaction.commit().await.map_err(failed)
+    let changed = changed.fetch_optional(act.connection()).await.map_err(&failed)?;
+    let account = found(email, changed)?;
+    end_logins(act.connection(), &account.id).await.map_err(failed)?;
+    act.done("account password", &account.email, json!({})).await
 }
 
 /// Sets what tokens of the account may do; those that there are lose what is not among it.
@@ -83,14 +96,12 @@ pub async fn change_scopes(
     email: &str,
     scopes: &[String],
 ) -> Result<(), Failure> {
-    let changed =
-        sqlx::query_as("update accounts set scopes = $2 where lower(email) = lower($1) returning id")
-            .bind(email)
-            .bind(scopes)
-            .fetch_optional(database)
-            .await
-            .map_err(|error| Failure::database("changing the scopes", &error))?;
-    found(email, changed).map(drop)
+    let statement = "update accounts set scopes = $2 where lower(email) = lower($1) returning id, email";
+    let mut act = Act::begin(database, "changing the scopes").await?;
+    let failed = act.failed();
+    let changed = sqlx::query_as(statement).bind(email).bind(scopes).fetch_optional(act.connection()).await;
+    let account = found(email, changed.map_err(failed)?)?;
+    act.done("account scopes", &account.email, json!({ "scopes": scopes })).await
 }
 
 /// Gives the account a ration of its own, or with `None` what everybody has.
@@ -100,9 +111,10 @@ pub async fn change_ration(
     ration: Ration,
     per_minute: Option<i32>,
 ) -> Result<(), Failure> {
-    let failed = |error: sqlx::Error| Failure::database("changing the ration", &error);
-    let account = sqlx::query_as("select id from accounts where lower(email) = lower($1)").bind(email);
-    let id = found(email, account.fetch_optional(&mut *database).await.map_err(failed)?)?;
+    let mut act = Act::begin(database, "changing the ration").await?;
+    let failed = act.failed();
+    let account = sqlx::query_as("select id, email from accounts where lower(email) = lower($1)").bind(email);
+    let account = found(email, account.fetch_optional(act.connection()).await.map_err(&failed)?)?;
     let statement = match per_minute {
         Some(_) => {
             "insert into account_rations (account_id, ration, per_minute) values ($1, $2, $3) \
@@ -110,13 +122,15 @@ pub async fn change_ration(
         }
         None => "delete from account_rations where account_id = $1 and ration = $2 and $3::int is null",
     };
-    let change = sqlx::query(statement).bind(id).bind(ration.as_str()).bind(per_minute);
-    change.execute(database).await.map(drop).map_err(failed)
+    let change = sqlx::query(statement).bind(&account.id).bind(ration.as_str()).bind(per_minute);
+    change.execute(act.connection()).await.map_err(failed)?;
+    let details = json!({ "ration": ration.as_str(), "per_minute": per_minute });
+    act.done("account ration", &account.email, details).await
 }
 
 /// Whether there is an account; asked before a new password is.
 pub async fn exists(database: &mut PgConnection, email: &str) -> Result<(), Failure> {
-    let account = sqlx::query_as("select id from accounts where lower(email) = lower($1)")
+    let account = sqlx::query_as("select id, email from accounts where lower(email) = lower($1)")
         .bind(email)
         .fetch_optional(database)
         .await
@@ -124,9 +138,8 @@ pub async fn exists(database: &mut PgConnection, email: &str) -> Result<(), Fail
     found(email, account).map(drop)
 }
 
-fn found(email: &str, account: Option<(String,)>) -> Result<String, Failure> {
-    let (id,) = account.ok_or_else(|| Failure::Other(anyhow!("there is no account {email}")))?;
-    Ok(id)
+fn found(email: &str, account: Option<Changed>) -> Result<Changed, Failure> {
+    account.ok_or_else(|| Failure::Other(anyhow!("there is no account {email}")))
 }
 
 async fn end_logins(database: &mut PgConnection, account_id: &str) -> Result<(), sqlx::Error> {
@@ -194,8 +207,8 @@ mod tests {
             assert_eq!(
                 lines,
                 [
-                    format!("Ada@example.org\tdisabled\topenid\t{day}\tAda"),
-                    format!("bob@example.org\tactive\temail\t{day}\tBob"),
+                    format!("Ada@example.org\tdisabled\topenid\t{day}\tAda\t"),
+                    format!("bob@example.org\tactive\temail\t{day}\tBob\t"),
                 ]
             );
             enable(database, "ada@example.org").await.unwrap();
@@ -204,8 +217,11 @@ mod tests {
                 assert_eq!(count(database, "select count(*) from account_rations").await, rows);
             }
             assert_eq!(count(database, "select count(*) from accounts where disabled_at is null").await, 2);
+            assert_eq!(count(database, "select count(*) from journal where subject = 'Ada@example.org'").await, 6);
+            assert_eq!(count(database, "select count(*) from journal").await, 7);
             assert!(exists(database, "nobody@example.org").await.is_err());
             assert!(disable(database, "nobody@example.org").await.is_err());
+            assert_eq!(count(database, "select count(*) from journal").await, 7);
         })
         .await;
     }

@@ -1,0 +1,230 @@
+//! Who sees whose samples: random worlds of accounts, organisations and samples, looked at through every operation
+//! and every cursor by every account.
+
+use futures::future::join_all;
+use proptest::{
+    collection::vec,
+    option,
+    prelude::*,
+    test_runner::{Config, TestRunner},
+};
+use reqwest::Method;
+use serde_json::json;
+
+use crate::support::{Answer, Service, answer, claims};
+
+const SAMPLES: &str = "/generator/v1/samples";
+
+/// Worlds that are tried; each is some hundred requests.
+const WORLDS: u32 = 20;
+
+const ORGANISATIONS: usize = 2;
+
+/// What a world is made of, by numbers.
+#[derive(Debug, Clone)]
+struct Plan {
+    /// The organisation of each account.
+    memberships: Vec<Option<usize>>,
+    /// The account that made each sample, oldest first.
+    samples: Vec<usize>,
+    /// Accounts that change their organisation.
+    moves: Vec<(usize, Option<usize>)>,
+    /// Who tries to delete which sample.
+    deletions: Vec<(usize, usize)>,
+    limit: usize,
+}
+
+struct Person {
+    id: String,
+    token: String,
+    organisation: Option<usize>,
+}
+
+/// A world in the service's database, and what has to be true of it.
+struct World<'a> {
+    service: &'a Service,
+    people: Vec<Person>,
+    organisations: Vec<String>,
+    /// Maker and id, oldest first.
+    samples: Vec<(usize, String)>,
+    limit: usize,
+}
+
+fn plans() -> impl Strategy<Value = Plan> {
+    let organisation = || option::weighted(0.7, 0..ORGANISATIONS);
+    (vec(organisation(), 2..5), 1_usize..4).prop_flat_map(move |(memberships, limit)| {
+        let people = memberships.len();
+        let changes = (vec(0..people, 1..7), vec((0..people, organisation()), 0..3));
+        (Just(memberships), changes, Just(limit)).prop_flat_map(
+            move |(memberships, (samples, moves), limit)| {
+                let deletions = vec((0..people, 0..samples.len()), 0..6);
+                deletions.prop_map(move |deletions| {
+                    let (memberships, samples, moves) = (memberships.clone(), samples.clone(), moves.clone());
+                    Plan { memberships, samples, moves, deletions, limit }
+                })
+            },
+        )
+    })
+}
+
+fn fresh(kind: &str) -> String {
+    format!("{kind}_{}", ulid::Ulid::generate().to_string().to_lowercase())
+}
+
+impl<'a> World<'a> {
+    async fn make(service: &'a Service, plan: &Plan) -> Self {
+        let mut world =
+            Self { service, people: vec![], organisations: vec![], samples: vec![], limit: plan.limit };
+        for _ in 0..ORGANISATIONS {
+            let id = fresh("org");
+            let make = sqlx::query("insert into organisations (id, name) values ($1, $1)").bind(&id);
+            make.execute(&service.pool).await.unwrap();
+            world.organisations.push(id);
+        }
+        for organisation in &plan.memberships {
+            let id = fresh("acc");
+            sqlx::query(
+                "insert into accounts (id, email, name, password_hash, scopes, organisation_id) \
+                 select $1, $1, '', '!', scopes, $2 from accounts where id = $3",
+            )
+            .bind(&id)
+            .bind(organisation.map(|n| world.organisations[n].clone()))
+            .bind(&service.account)
+            .execute(&service.pool)
+            .await
+            .unwrap();
+            let token = service.token(claims(&id)).await;
+            world.people.push(Person { id, token, organisation: *organisation });
+        }
+        let base = ulid::Ulid::generate();
+        for (n, maker) in plan.samples.iter().enumerate() {
+            // One after the other, whatever the clock says.
+            let id = ulid::Ulid::from(u128::from(base) + n as u128).to_string().to_lowercase();
+            let id = format!("smp_{id}");
+            service.insert_sample(&world.people[*maker].id, &id).await;
+            world.samples.push((*maker, id));
+        }
+        world
+    }
+
+    /// The rule.
+    fn sees(&self, reader: usize, maker: usize) -> bool {
+        let organisation = self.people[reader].organisation;
+        reader == maker || (organisation.is_some() && organisation == self.people[maker].organisation)
+    }
+
+    /// What the person sees, newest first.
+    fn seen_by(&self, reader: usize) -> Vec<&str> {
+        let seen = self.samples.iter().rev().filter(|(maker, _)| self.sees(reader, *maker));
+        seen.map(|(_, id)| id.as_str()).collect()
+    }
+
+    async fn call(&self, who: usize, method: Method, path: &str) -> Answer {
+        let request = self.service.http.request(method, format!("{}{SAMPLES}{path}", self.service.base));
+        answer(request.bearer_auth(&self.people[who].token)).await
+    }
+
+    async fn joins(&mut self, who: usize, organisation: Option<usize>) {
+        self.people[who].organisation = organisation;
+        sqlx::query("update accounts set organisation_id = $2 where id = $1")
+            .bind(&self.people[who].id)
+            .bind(organisation.map(|n| &self.organisations[n]))
+            .execute(&self.service.pool)
+            .await
+            .unwrap();
+    }
+
+    async fn creates(&mut self, who: usize) {
+        let request = self.service.http.post(format!("{}{SAMPLES}", self.service.base));
+        let request = request.bearer_auth(&self.people[who].token).json(&json!({ "size": 1 }));
+        let created = answer(request).await;
+        assert_eq!(created.status, 200, "{created:?}");
+        self.samples.push((who, created.json()["id"].as_str().unwrap().to_owned()));
+        // The ids of our own making may be of the same millisecond.
+        self.samples.sort_by(|(_, one), (_, other)| one.cmp(other));
+    }
+
+    async fn deletes(&mut self, who: usize, sample: usize) {
+        let Some((maker, id)) = self.samples.get(sample).cloned() else { return };
+        let expected = match (who == maker, self.sees(who, maker)) {
+            (true, _) => 204,
+            (false, true) => 403,
+            (false, false) => 404,
+        };
+        assert_eq!(self.call(who, Method::DELETE, &format!("/{id}")).await.status, expected);
+        if expected == 204 {
+            self.samples.remove(sample);
+        }
+    }
+
+    /// A page has to be the first `limit` of `rest`, in the order in which one walks.
+    fn expect(&self, page: &Answer, rest: &[&str], towards_newer: bool) {
+        assert_eq!(page.status, 200, "{page:?}");
+        let mut expected: Vec<_> = rest.iter().take(self.limit).collect();
+        if towards_newer {
+            expected.reverse();
+        }
+        let page = page.json();
+        let ids: Vec<_> = page["data"].as_array().unwrap().iter().map(|item| &item["id"]).collect();
+        assert_eq!(ids, expected);
+        assert_eq!(page["has_more"], json!(rest.len() > self.limit));
+    }
+
+    /// Everything that the person can ask for.
+    async fn look(&self, reader: usize) {
+        let seen = self.seen_by(reader);
+        self.expect(&self.call(reader, Method::GET, &format!("?limit={}", self.limit)).await, &seen, false);
+        for (_, id) in &self.samples {
+            let place = seen.iter().position(|other| other == id);
+            let one = self.call(reader, Method::GET, &format!("/{id}")).await;
+            let next = self.call(reader, Method::GET, &format!("?limit={}&next-page={id}", self.limit)).await;
+            let prev = self.call(reader, Method::GET, &format!("?limit={}&prev-page={id}", self.limit)).await;
+            let Some(place) = place else {
+                // As for an id that never was.
+                assert_eq!((one.status, one.text.as_str()), (404, "null"));
+                assert_eq!((next.status, next.text.as_str()), (400, "null"));
+                assert_eq!((prev.status, prev.text.as_str()), (400, "null"));
+                continue;
+            };
+            assert_eq!((one.status, &one.json()["id"]), (200, &json!(id)));
+            self.expect(&next, &seen[place + 1..], false);
+            let newer: Vec<_> = seen[..place].iter().rev().copied().collect();
+            self.expect(&prev, &newer, true);
+        }
+    }
+
+    async fn everybody_looks(&self) {
+        join_all((0..self.people.len()).map(|reader| self.look(reader))).await;
+    }
+}
+
+async fn live_through(service: &Service, plan: &Plan) {
+    let mut world = World::make(service, plan).await;
+    world.everybody_looks().await;
+    for (who, organisation) in &plan.moves {
+        world.joins(*who, *organisation).await;
+    }
+    world.creates(0).await;
+    world.everybody_looks().await;
+    for (who, sample) in &plan.deletions {
+        world.deletes(*who, *sample).await;
+    }
+    world.everybody_looks().await;
+}
+
+#[test]
+fn everybody_sees_their_own_samples_and_those_of_their_organisation_and_nothing_else() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let unlimited = [("RATE_SAMPLES_READ_PER_MINUTE", "0"), ("RATE_SAMPLES_CREATE_PER_MINUTE", "0")];
+    let service = runtime.block_on(Service::start_with(&unlimited));
+    let mut runner =
+        TestRunner::new(Config { cases: WORLDS, failure_persistence: None, ..Config::default() });
+
+    let outcome = runner.run(&plans(), |plan| {
+        runtime.block_on(live_through(&service, &plan));
+        Ok(())
+    });
+
+    let _guard = runtime.enter();
+    outcome.unwrap_or_else(|error| panic!("{error}"));
+}

@@ -1,0 +1,146 @@
+//! Chromium, driven by chromedriver over WebDriver (W3C), as far as the pages need it. Script is switched off.
+
+use std::{
+    net::TcpListener,
+    process::{Child, Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+/// How long the browser may take for anything.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The name by which WebDriver refers to elements.
+const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
+
+/// A browser of a test's own.
+pub struct Chromium {
+    driver: Child,
+    http: reqwest::Client,
+    session: String,
+}
+
+impl Chromium {
+    /// Starts the browser, or says what is missing.
+    pub async fn start() -> Result<Self, String> {
+        let missing = |what: &str| format!("{what} does not start: apt-get install chromium chromium-driver");
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let mut command = Command::new("chromedriver");
+        command
+            .arg(format!("--port={port}"))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        let driver = command.spawn().map_err(|_| missing("chromedriver"))?;
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let http = reqwest::Client::builder().no_proxy().build().unwrap();
+        let mut chromium = Self { driver, http, session: format!("http://127.0.0.1:{port}") };
+        let begun = Instant::now();
+        while chromium.http.get(format!("{}/status", chromium.session)).send().await.is_err() {
+            if begun.elapsed() > PATIENCE {
+                return Err(missing("chromedriver"));
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        let options = json!({
+            // As root there is no sandbox, and containers have little shared memory.
+            "args": ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--window-size=900,700"],
+            "prefs": { "profile.managed_default_content_settings.javascript": 2 },
+        });
+        let capabilities = json!({ "capabilities": { "alwaysMatch": { "goog:chromeOptions": options } } });
+        let session = chromium.try_call(Method::POST, "/session", Some(capabilities)).await;
+        let session = session.map_err(|_| missing("chromium"))?;
+        chromium.session = format!("{}/session/{}", chromium.session, session["sessionId"].as_str().unwrap());
+        Ok(chromium)
+    }
+
+    pub async fn open(&self, url: &str) {
+        self.call(Method::POST, "/url", Some(json!({ "url": url }))).await;
+    }
+
+    pub async fn title(&self) -> String {
+        text(&self.call(Method::GET, "/title", None).await)
+    }
+
+    /// Waits until the page with `title` is there.
+    pub async fn wait_for_title(&self, title: &str) {
+        let begun = Instant::now();
+        while self.title().await != title {
+            assert!(begun.elapsed() < PATIENCE, "the page is {}, not {title}", self.title().await);
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// The first element of the page that fits.
+    pub async fn find(&self, selector: &str) -> String {
+        let by = json!({ "using": "css selector", "value": selector });
+        text(&self.call(Method::POST, "/element", Some(by)).await[ELEMENT])
+    }
+
+    /// What WebDriver tells of an element: `text`, `computedrole`, `computedlabel`.
+    pub async fn read(&self, element: &str, what: &str) -> String {
+        text(&self.call(Method::GET, &format!("/element/{element}/{what}"), None).await)
+    }
+
+    pub async fn text(&self, selector: &str) -> String {
+        self.read(&self.find(selector).await, "text").await
+    }
+
+    pub async fn click(&self, selector: &str) {
+        let element = self.find(selector).await;
+        self.call(Method::POST, &format!("/element/{element}/click"), Some(json!({}))).await;
+    }
+
+    pub async fn type_into(&self, selector: &str, keys: &str) {
+        let element = self.find(selector).await;
+        self.call(Method::POST, &format!("/element/{element}/value"), Some(json!({ "text": keys }))).await;
+    }
+
+    pub async fn type_where_the_cursor_is(&self, keys: &str) {
+        let element = text(&self.call(Method::GET, "/element/active", None).await[ELEMENT]);
+        self.call(Method::POST, &format!("/element/{element}/value"), Some(json!({ "text": keys }))).await;
+    }
+
+    pub async fn cookies(&self) -> Vec<Value> {
+        self.call(Method::GET, "/cookie", None).await.as_array().unwrap().clone()
+    }
+
+    /// Keeps a picture of the page as `SCREENSHOTS/name.png`, where somebody wants them.
+    pub async fn screenshot(&self, name: &str) {
+        let Some(folder) = std::env::var_os("SCREENSHOTS") else { return };
+        let picture = text(&self.call(Method::GET, "/screenshot", None).await);
+        let path = std::path::Path::new(&folder).join(format!("{name}.png"));
+        std::fs::write(path, STANDARD.decode(picture).unwrap()).unwrap();
+    }
+
+    async fn call(&self, method: Method, path: &str, body: Option<Value>) -> Value {
+        self.try_call(method, path, body).await.unwrap_or_else(|error| panic!("{path}: {error}"))
+    }
+
+    async fn try_call(&self, method: Method, path: &str, body: Option<Value>) -> Result<Value, Value> {
+        let mut request = self.http.request(method, format!("{}{path}", self.session)).timeout(PATIENCE);
+        if let Some(body) = body {
+            request = request.json(&body);
+        }
+        let response = request.send().await.unwrap();
+        let good = response.status().is_success();
+        let value = response.json::<Value>().await.unwrap()["value"].take();
+        if good { Ok(value) } else { Err(value) }
+    }
+}
+
+impl Drop for Chromium {
+    fn drop(&mut self) {
+        // chromedriver ends its browsers when it is asked to, and not when it is killed.
+        let pid = self.driver.id().to_string();
+        let _ = Command::new("kill").args(["-TERM", &pid]).status();
+        let _ = self.driver.wait();
+    }
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_else(|| panic!("no text: {value}")).to_owned()
+}

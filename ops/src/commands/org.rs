@@ -1,0 +1,268 @@
+//! `retort org`: organisations, whose members read each other's samples; straight in the database.
+//!
+//! An account belongs to one organisation at most. To move it takes two commands, because the samples that it
+//! has made go with it: what one organisation could read, another one can then.
+
+use anyhow::anyhow;
+use clap::{Args, Subcommand};
+use serde_json::json;
+use sqlx::PgConnection;
+
+use super::account::parse_name;
+use crate::{Place, failure::Failure, journal::Act, terminal};
+
+/// Manage organisations.
+#[derive(Debug, Subcommand)]
+pub enum Org {
+    /// Make an organisation.
+    Add(Name),
+    /// List organisations: name, day of creation, members.
+    List,
+    /// Remove an organisation; its accounts stay, and share nothing any more.
+    Remove(Name),
+    /// Let an account into an organisation: from now on it and the members read each other's samples, old ones too.
+    Join(Join),
+    /// Take an account out of its organisation; its samples go with it.
+    Leave {
+        /// The account.
+        email: String,
+    },
+}
+
+/// An organisation.
+#[derive(Debug, Args)]
+pub struct Name {
+    /// What people call it.
+    name: String,
+}
+
+/// An account and an organisation.
+#[derive(Debug, Args)]
+pub struct Join {
+    /// The account.
+    email: String,
+    /// The organisation.
+    name: String,
+}
+
+#[derive(Debug, sqlx::FromRow)]
+struct Row {
+    name: String,
+    created: String,
+    members: Vec<String>,
+}
+
+/// An account's address, and the name of its organisation.
+#[derive(Debug, sqlx::FromRow)]
+struct Member {
+    email: String,
+    organisation: Option<String>,
+}
+
+impl Org {
+    /// Runs the command.
+    pub async fn run(self, place: &Place) -> Result<(), Failure> {
+        let mut database = place.data().connect().await?;
+        match self {
+            Self::Add(Name { name }) => {
+                add(&mut database, &parse_name(&name)?).await?;
+                terminal::note(&format!("made the organisation {name}"));
+            }
+            Self::List => {
+                let rows = list(&mut database).await?;
+                rows.iter().try_for_each(|row| terminal::data(&row.to_line()))?;
+            }
+            Self::Remove(Name { name }) => {
+                remove(&mut database, &name).await?;
+                terminal::note(&format!(
+                    "removed the organisation {name}; its members share nothing any more"
+                ));
+            }
+            Self::Join(Join { email, name }) => {
+                join(&mut database, &email, &name).await?;
+                terminal::note(&format!("{email} and the members of {name} now read each other's samples"));
+            }
+            Self::Leave { email } => {
+                let name = leave(&mut database, &email).await?;
+                terminal::note(&format!(
+                    "{email} and the members of {name} no longer read each other's samples"
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Row {
+    fn to_line(&self) -> String {
+        format!("{}\t{}\t{}", self.name, self.created, self.members.join(","))
+    }
+}
+
+async fn add(database: &mut PgConnection, name: &str) -> Result<(), Failure> {
+    let mut act = Act::begin(database, "making the organisation").await?;
+    let failed = act.failed();
+    let made = sqlx::query(
+        "insert into organisations (id, name) values ($1, $2) on conflict (lower(name)) do nothing",
+    )
+    .bind(format!("org_{}", ulid::Ulid::generate().to_string().to_ascii_lowercase()))
+    .bind(name)
+    .execute(act.connection())
+    .await
+    .map_err(failed)?;
+    if made.rows_affected() == 0 {
+        return Err(anyhow!("there is an organisation {name} already").into());
+    }
+    act.done("org add", name, json!({})).await
+}
+
+async fn list(database: &mut PgConnection) -> Result<Vec<Row>, Failure> {
+    sqlx::query_as(
+        "select name, to_char(created_at, 'YYYY-MM-DD') as created, \
+         array(select email from accounts where organisation_id = organisations.id order by lower(email)) as members \
+         from organisations order by lower(name)",
+    )
+    .fetch_all(database)
+    .await
+    .map_err(|error| Failure::database("listing the organisations", &error))
+}
+
+async fn remove(database: &mut PgConnection, name: &str) -> Result<(), Failure> {
+    let mut act = Act::begin(database, "removing the organisation").await?;
+    let failed = act.failed();
+    let members: Vec<String> = sqlx::query_scalar(
+        "select email from accounts join organisations on organisations.id = organisation_id \
+         where lower(organisations.name) = lower($1) order by lower(email)",
+    )
+    .bind(name)
+    .fetch_all(act.connection())
+    .await
+    .map_err(&failed)?;
+    let removed: Option<String> =
+        sqlx::query_scalar("delete from organisations where lower(name) = lower($1) returning name")
+            .bind(name)
+            .fetch_optional(act.connection())
+            .await
+            .map_err(failed)?;
+    let name = removed.ok_or_else(|| unknown(name))?;
+    act.done("org remove", &name, json!({ "members": members })).await
+}
+
+async fn join(database: &mut PgConnection, email: &str, name: &str) -> Result<(), Failure> {
+    let mut act = Act::begin(database, "letting the account into the organisation").await?;
+    let failed = act.failed();
+    let organisation: Option<(String, String)> =
+        sqlx::query_as("select id, name from organisations where lower(name) = lower($1) for share")
+            .bind(name)
+            .fetch_optional(act.connection())
+            .await
+            .map_err(&failed)?;
+    let (id, name) = organisation.ok_or_else(|| unknown(name))?;
+    let account = membership(&mut act, email).await?;
+    match account.organisation {
+        Some(current) if current == name => return Ok(()),
+        Some(current) => {
+            return Err(anyhow!("{email} belongs to {current}: `retort org leave {email}` first").into());
+        }
+        None => {}
+    }
+    sqlx::query("update accounts set organisation_id = $2 where email = $1")
+        .bind(&account.email)
+        .bind(id)
+        .execute(act.connection())
+        .await
+        .map_err(failed)?;
+    act.done("org join", &account.email, json!({ "organisation": name })).await
+}
+
+/// Takes the account out; returns the organisation's name.
+async fn leave(database: &mut PgConnection, email: &str) -> Result<String, Failure> {
+    let mut act = Act::begin(database, "taking the account out of its organisation").await?;
+    let account = membership(&mut act, email).await?;
+    let name = account.organisation.ok_or_else(|| anyhow!("{email} belongs to no organisation"))?;
+    let failed = act.failed();
+    sqlx::query("update accounts set organisation_id = null where email = $1")
+        .bind(&account.email)
+        .execute(act.connection())
+        .await
+        .map_err(failed)?;
+    act.done("org leave", &account.email, json!({ "organisation": name })).await?;
+    Ok(name)
+}
+
+/// The account, which stays as it is until the act ends.
+async fn membership(act: &mut Act<'_>, email: &str) -> Result<Member, Failure> {
+    let failed = act.failed();
+    let member: Option<Member> = sqlx::query_as(
+        "select email, (select name from organisations where id = organisation_id) as organisation \
+         from accounts where lower(email) = lower($1) for update",
+    )
+    .bind(email)
+    .fetch_optional(act.connection())
+    .await
+    .map_err(failed)?;
+    member.ok_or_else(|| anyhow!("there is no account {email}").into())
+}
+
+fn unknown(name: &str) -> Failure {
+    anyhow!("there is no organisation {name}").into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{journal, test_database::with_database};
+
+    async fn lines(database: &mut PgConnection) -> Vec<String> {
+        let rows = list(database).await.unwrap();
+        rows.iter().map(|row| format!("{} {}", row.name, row.members.join(","))).collect()
+    }
+
+    #[tokio::test]
+    async fn an_account_belongs_to_one_organisation_at_most() {
+        with_database(async |database| {
+            sqlx::raw_sql(
+                "insert into accounts (id, email, name, password_hash, scopes) \
+                 values ('acc_1', 'ada@example.org', 'Ada', '', '{}'), ('acc_2', 'bob@example.org', 'Bob', '', '{}')",
+            )
+            .execute(&mut *database)
+            .await
+            .unwrap();
+            add(database, "Lab").await.unwrap();
+            add(database, "Plant").await.unwrap();
+            assert_eq!(add(database, "LAB").await.unwrap_err().to_string(), "there is an organisation LAB already");
+
+            join(database, "Ada@example.org", "lab").await.unwrap();
+            join(database, "ada@example.org", "Lab").await.unwrap();
+            join(database, "bob@example.org", "Lab").await.unwrap();
+            let elsewhere = join(database, "ada@example.org", "Plant").await.unwrap_err();
+            assert!(elsewhere.to_string().starts_with("ada@example.org belongs to Lab"), "{elsewhere}");
+            assert_eq!(lines(database).await, ["Lab ada@example.org,bob@example.org", "Plant "]);
+
+            assert_eq!(leave(database, "ada@example.org").await.unwrap(), "Lab");
+            assert!(leave(database, "ada@example.org").await.is_err());
+            assert!(leave(database, "nobody@example.org").await.is_err());
+            assert!(join(database, "nobody@example.org", "Lab").await.is_err());
+            assert!(join(database, "ada@example.org", "Nowhere").await.is_err());
+            remove(database, "lab").await.unwrap();
+            assert!(remove(database, "lab").await.is_err());
+            assert_eq!(lines(database).await, ["Plant "]);
+
+            let journal = journal::read(database, 100).await.unwrap();
+            let acts: Vec<_> = journal.iter().map(|line| line.to_line()).collect();
+            let acts: Vec<_> = acts.iter().map(|line| line.split('\t').skip(2).collect::<Vec<_>>().join(" ")).collect();
+            assert_eq!(
+                acts,
+                [
+                    "org add Lab {}",
+                    "org add Plant {}",
+                    "org join ada@example.org {\"organisation\":\"Lab\"}",
+                    "org join bob@example.org {\"organisation\":\"Lab\"}",
+                    "org leave ada@example.org {\"organisation\":\"Lab\"}",
+                    "org remove Lab {\"members\":[\"bob@example.org\"]}",
+                ]
+            );
+        })
+        .await;
+    }
+}

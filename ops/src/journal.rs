@@ -1,0 +1,171 @@
+//! The journal: what operators did to the installation, when, and who they were.
+//!
+//! An [`Act`] is a transaction that commits in one way only, with its line: what was not written down did not
+//! happen, and what did not happen is not written down. The database refuses to change or to delete lines. Who the
+//! operator is, their own machine says; the role they came with, the database.
+
+use serde_json::Value;
+use sqlx::{Connection as _, PgConnection, PgTransaction};
+
+use crate::failure::Failure;
+
+/// Where a kernel says what its machine is called.
+const HOST_NAME: &str = "/proc/sys/kernel/hostname";
+
+/// An operator's act that is under way; dropped, it has not happened.
+pub struct Act<'a> {
+    transaction: PgTransaction<'a>,
+    doing: &'static str,
+}
+
+/// A line of the journal.
+#[derive(Debug, sqlx::FromRow)]
+pub struct Line {
+    at: String,
+    operator: String,
+    act: String,
+    subject: String,
+    details: Value,
+}
+
+impl<'a> Act<'a> {
+    /// Begins an act; `doing` says in messages what it was.
+    pub async fn begin(database: &'a mut PgConnection, doing: &'static str) -> Result<Self, Failure> {
+        let transaction = database.begin().await.map_err(|error| Failure::database(doing, &error))?;
+        Ok(Self { transaction, doing })
+    }
+
+    /// The connection on which it is done.
+    pub fn connection(&mut self) -> &mut PgConnection {
+        &mut self.transaction
+    }
+
+    /// What to say when a statement fails.
+    pub fn failed(&self) -> impl Fn(sqlx::Error) -> Failure + use<> {
+        let doing = self.doing;
+        move |error| Failure::database(doing, &error)
+    }
+
+    /// Writes down that `act` was done to `subject`, and commits.
+    pub async fn done(mut self, act: &str, subject: &str, details: Value) -> Result<(), Failure> {
+        let failed = self.failed();
+        record(&mut self.transaction, act, subject, details).await.map_err(&failed)?;
+        self.transaction.commit().await.map_err(failed)
+    }
+}
+
+/// Writes a line, in whatever transaction `connection` is in.
+pub async fn record(
+    connection: &mut PgConnection,
+    act: &str,
+    subject: &str,
+    details: Value,
+) -> Result<(), sqlx::Error> {
+    sqlx::query("insert into journal (operator, act, subject, details) values ($1, $2, $3, $4)")
+        .bind(operator())
+        .bind(act)
+        .bind(subject)
+        .bind(details)
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// The last `count` lines, the oldest first.
+pub async fn read(database: &mut PgConnection, count: u32) -> Result<Vec<Line>, Failure> {
+    let mut lines: Vec<Line> = sqlx::query_as(
+        "select to_char(at at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"') as at, \
+         case operator when '' then database_role else operator end as operator, act, subject, details \
+         from journal order by id desc limit $1",
+    )
+    .bind(i64::from(count))
+    .fetch_all(database)
+    .await
+    .map_err(|error| Failure::database("reading the journal", &error))?;
+    lines.reverse();
+    Ok(lines)
+}
+
+impl Line {
+    /// Time, operator, act, subject and what else there is; separated by tabs.
+    pub fn to_line(&self) -> String {
+        let Self { at, operator, act, subject, details } = self;
+        format!("{at}\t{operator}\t{act}\t{subject}\t{details}")
+    }
+}
+
+/// `RETORT_OPERATOR`, else the user of this process, at this machine.
+fn operator() -> String {
+    let name = |variable: &str| std::env::var(variable).ok().filter(|name| !name.trim().is_empty());
+    let printable = |text: String| text.chars().filter(|letter| !letter.is_control()).collect();
+    if let Some(name) = name("RETORT_OPERATOR") {
+        return printable(name);
+    }
+    let user = ["SUDO_USER", "USER", "LOGNAME"].into_iter().find_map(name).unwrap_or_default();
+    let host = std::fs::read_to_string(HOST_NAME).unwrap_or_default();
+    match host.trim() {
+        "" => printable(user),
+        host => printable(format!("{user}@{host}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::test_database::with_database;
+
+    #[tokio::test]
+    async fn an_act_and_its_line_happen_together_or_not_at_all() {
+        with_database(async |database| {
+            let add = async |database: &mut PgConnection| {
+                let mut act = Act::begin(database, "making an organisation").await?;
+                let failed = act.failed();
+                sqlx::query("insert into organisations (id, name) values ('org_1', 'Lab')")
+                    .execute(act.connection())
+                    .await
+                    .map_err(failed)?;
+                act.done("org add", "Lab", json!({ "why": "a test" })).await
+            };
+            let count = async |database: &mut PgConnection, statement: &'static str| -> i64 {
+                sqlx::query_scalar(statement).fetch_one(database).await.unwrap()
+            };
+
+            // Without its line the act has not happened.
+            sqlx::raw_sql("alter table journal rename to hidden").execute(&mut *database).await.unwrap();
+            assert!(add(database).await.is_err());
+            assert_eq!(count(database, "select count(*) from organisations").await, 0);
+            sqlx::raw_sql("alter table hidden rename to journal").execute(&mut *database).await.unwrap();
+
+            add(database).await.unwrap();
+            // The second of the same name fails, and leaves no line.
+            assert!(add(database).await.is_err());
+
+            let lines = read(database, 10).await.unwrap();
+            assert_eq!(lines.len(), 1);
+            let line = lines[0].to_line();
+            assert!(line.ends_with("\torg add\tLab\t{\"why\":\"a test\"}"), "{line}");
+            assert!(line.starts_with("20") && line.split('\t').count() == 5, "{line}");
+            assert_eq!(
+                count(database, "select count(*) from journal where database_role = session_user").await,
+                1
+            );
+        })
+        .await;
+    }
+
+    #[tokio::test]
+    async fn lines_stay_as_they_are() {
+        with_database(async |database| {
+            record(database, "org add", "Lab", json!({})).await.unwrap();
+
+            for statement in ["update journal set act = ''", "delete from journal", "truncate journal"] {
+                let error = sqlx::query(statement).execute(&mut *database).await.unwrap_err();
+
+                assert!(error.to_string().contains("only ever added to"), "{error}");
+            }
+        })
+        .await;
+    }
+}

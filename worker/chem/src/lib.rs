@@ -2,8 +2,9 @@
 //!
 //! The decision that matters: the chemistry is `chematic`'s port of RDKit, and what this crate adds is what a
 //! service needs around it: strict input checks before any parser runs, errors that carry positions, matching
-//! that is cheap enough to try every template on every molecule, and template outcomes that say where each atom
-//! came from. No I/O, no async, nothing global.
+//! that is cheap enough to try every template on every molecule, template outcomes that say where each atom came
+//! from, and a short way to the canonical SMILES of ordinary molecules. No I/O, no async, and nothing global but
+//! room that each thread uses again.
 
 mod colours;
 mod correspondence;
@@ -13,6 +14,7 @@ mod index;
 mod key;
 mod molecule;
 mod morgan;
+mod ordinary;
 mod pattern;
 mod prepared;
 mod rings;

@@ -12,6 +12,7 @@ use crate::fingerprint::Fingerprint;
 use crate::index::index;
 use crate::key::{self, Key};
 use crate::morgan;
+use crate::ordinary::{self, Ordinary};
 use crate::syntax::{self, Syntax};
 
 /// How large a string and molecule may be; checked before any parser runs.
@@ -39,7 +40,9 @@ impl Limits {
 pub struct Molecule(Arc<Inner>);
 
 struct Inner {
-    graph: Graph,
+    graph: OnceLock<Graph>,
+    /// What the graph is parsed from when somebody asks for it; empty where it is known.
+    written: Box<str>,
     form: Form,
     heavy_atoms: usize,
     canonical: OnceLock<String>,
@@ -65,6 +68,14 @@ impl Molecule {
     /// # Errors
     /// Says what is wrong and, where it can, at which byte.
     pub fn parse(smiles: &str, limits: Limits) -> Result<Self, SmilesError> {
+        match ordinary::canonicalise(smiles, limits) {
+            Some(found) => Ok(Self::from_ordinary(smiles, found)),
+            None => Self::parse_any(smiles, limits),
+        }
+    }
+
+    /// The long way, which knows every molecule and says what is wrong with what is none.
+    pub(crate) fn parse_any(smiles: &str, limits: Limits) -> Result<Self, SmilesError> {
         let syntax = syntax::check(smiles, limits)?;
         let graph = chematic::smiles::parse(smiles).map_err(|error| parser_error(error, &syntax))?;
         let canonical = chematic::smiles::rdkit_canonical_smiles(&graph)
@@ -92,6 +103,19 @@ impl Molecule {
         Ok(Self::new(graph, Form::Canonical, canonical.into()))
     }
 
+    /// The molecule that the short way found in `smiles`; its graph waits until somebody asks for it.
+    fn from_ordinary(smiles: &str, found: Ordinary) -> Self {
+        let form = if found.canonical == smiles { Form::Canonical } else { Form::Written };
+        Self(Arc::new(Inner {
+            graph: OnceLock::new(),
+            written: smiles.into(),
+            form,
+            heavy_atoms: found.heavy_atoms,
+            canonical: found.canonical.into(),
+            key: OnceLock::new(),
+        }))
+    }
+
     /// The molecule of a graph that is as RDKit would perceive it, which has this key.
     pub(crate) fn from_perceived(graph: Graph, key: Key) -> Self {
         let molecule = Self::new(graph, Form::Perceived, OnceLock::new());
@@ -103,7 +127,8 @@ impl Molecule {
     fn new(graph: Graph, form: Form, canonical: OnceLock<String>) -> Self {
         let heavy_atoms =
             graph.atoms().filter(|(_, atom)| !atom.wildcard && atom.element != Element::H).count();
-        Self(Arc::new(Inner { graph, form, heavy_atoms, canonical, key: OnceLock::new() }))
+        let (graph, written) = (graph.into(), Box::default());
+        Self(Arc::new(Inner { graph, written, form, heavy_atoms, canonical, key: OnceLock::new() }))
     }
 
     /// A number that tells this molecule from any other: equal where the canonical SMILES are equal.
@@ -114,7 +139,7 @@ impl Molecule {
         *self.0.key.get_or_init(|| {
             let by_text = || Key::of_text(self.as_canonical());
             match self.0.form {
-                Form::Canonical | Form::Perceived => key::of_graph(&self.0.graph).unwrap_or_else(by_text),
+                Form::Canonical | Form::Perceived => key::of_graph(self.graph()).unwrap_or_else(by_text),
                 Form::Written => {
                     Self::trusted(self.as_canonical()).map_or_else(|_| by_text(), |molecule| molecule.key())
                 }
@@ -130,7 +155,7 @@ impl Molecule {
         if Arc::ptr_eq(&self.0, &other.0) {
             return Some((0u32..).take(self.atoms()).collect());
         }
-        let atoms = correspondence::find(&self.0.graph, &other.0.graph)?;
+        let atoms = correspondence::find(self.graph(), other.graph())?;
         Some(atoms.into_iter().map(|atom| index(atom).0).collect())
     }
 
@@ -146,13 +171,13 @@ impl Molecule {
         // A graph that is as RDKit perceives it can be written down; were one not, no string is its honest name.
         self.0
             .canonical
-            .get_or_init(|| chematic::smiles::rdkit_canonical_smiles(&self.0.graph).unwrap_or_default())
+            .get_or_init(|| chematic::smiles::rdkit_canonical_smiles(self.graph()).unwrap_or_default())
     }
 
     /// The average molecular weight in daltons, hydrogens included.
     #[must_use]
     pub fn molecular_weight(&self) -> f64 {
-        chematic::chem::rdkit_molecular_weight(&self.0.graph)
+        chematic::chem::rdkit_molecular_weight(self.graph())
     }
 
     /// The number of atoms that are not hydrogen (nor `*`).
@@ -164,7 +189,7 @@ impl Molecule {
     /// The number of atoms of the graph: heavy atoms and the hydrogens that RDKit keeps as atoms.
     #[must_use]
     pub fn atoms(&self) -> usize {
-        self.0.graph.atom_count()
+        self.graph().atom_count()
     }
 
     /// The connected parts, each a molecule of its own, in the order of their first atoms.
@@ -185,7 +210,7 @@ impl Molecule {
             return parts;
         }
         let whole = chematic::smiles::parse(self.as_canonical()).ok();
-        let Some(order) = whole.and_then(|whole| correspondence::find(&self.0.graph, &whole)) else {
+        let Some(order) = whole.and_then(|whole| correspondence::find(self.graph(), &whole)) else {
             return parts;
         };
         let mut start = 0;
@@ -210,12 +235,12 @@ impl Molecule {
             return perceived.fingerprint();
         }
         if self.is_perceived()
-            && let Some(fingerprint) = morgan::fingerprint(&self.0.graph)
+            && let Some(fingerprint) = morgan::fingerprint(self.graph())
         {
             return fingerprint;
         }
         // A sanitised molecule always has one; should chematic decline, no bits is the honest answer.
-        match chematic::fp::rdkit_morgan_ecfp4_bitvec(&self.0.graph) {
+        match chematic::fp::rdkit_morgan_ecfp4_bitvec(self.graph()) {
             Ok(bits) => Fingerprint::from_on_bits((0..Fingerprint::BITS).filter(|&bit| bits.get(bit.into()))),
             Err(_) => Fingerprint::from_on_bits([]),
         }
@@ -233,7 +258,11 @@ impl Molecule {
 
     /// The graph as chematic has it.
     pub(crate) fn graph(&self) -> &Graph {
-        &self.0.graph
+        // The short way reads a part of the language that chematic reads.
+        self.0.graph.get_or_init(|| {
+            chematic::smiles::parse(&self.0.written)
+                .expect("molecule: the long way reads what the short way read")
+        })
     }
 }
 

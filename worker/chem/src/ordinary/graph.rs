@@ -1,0 +1,325 @@
+//! The graph of an ordinary molecule: flat arrays, atoms and bonds numbered by bytes.
+//!
+//! Numbering is RDKit's (`SmilesParse`): atoms as written, chain bonds as written, then ring bonds by their number
+//! and the order they were opened in; an atom's bonds ascend. The canonical form depends on it where RDKit's does.
+
+use super::elements::{outer_electrons, valences};
+
+/// Most atoms, and most bonds: sets of them are 128-bit masks.
+pub(super) const MOST: usize = 128;
+
+/// Most bonds of one atom.
+pub(super) const MOST_AROUND: usize = 4;
+
+/// Kinds of bond, in the order of RDKit's numbers for them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Single,
+    Double,
+    Triple,
+    Aromatic,
+}
+
+impl Kind {
+    /// Twice the bond's order.
+    pub fn twice(self) -> u8 {
+        match self {
+            Self::Single => 2,
+            Self::Double => 4,
+            Self::Triple => 6,
+            Self::Aromatic => 3,
+        }
+    }
+
+    /// RDKit's number (`Bond::BondType`).
+    pub fn number(self) -> i32 {
+        match self {
+            Self::Single => 1,
+            Self::Double => 2,
+            Self::Triple => 3,
+            Self::Aromatic => 12,
+        }
+    }
+}
+
+/// The mark `/` or `\` of a bond, seen from its first atom.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Direction {
+    None,
+    Down,
+    Up,
+}
+
+impl Direction {
+    pub fn flipped(self) -> Self {
+        match self {
+            Self::None => Self::None,
+            Self::Down => Self::Up,
+            Self::Up => Self::Down,
+        }
+    }
+}
+
+/// The handedness of an atom, its neighbours in the order of its bonds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Hand {
+    None,
+    /// `@@`.
+    Clockwise,
+    /// `@`.
+    Counter,
+}
+
+impl Hand {
+    pub fn flipped(self) -> Self {
+        match self {
+            Self::None => Self::None,
+            Self::Clockwise => Self::Counter,
+            Self::Counter => Self::Clockwise,
+        }
+    }
+
+    pub fn flipped_if(self, odd: bool) -> Self {
+        if odd { self.flipped() } else { self }
+    }
+}
+
+/// The configuration of a double bond.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sides {
+    None,
+    /// The ends' ranking neighbours are on one side (`STEREOZ`).
+    Same,
+    /// They are on opposite sides (`STEREOE`).
+    Opposite,
+}
+
+/// A way out of an atom.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Edge {
+    pub to: u8,
+    pub bond: u8,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Atom {
+    pub number: u8,
+    pub charge: i8,
+    /// Hydrogens that are counted on the atom itself.
+    pub hydrogens: u8,
+    /// Whether no hydrogens are implied (bracket atoms).
+    pub closed: bool,
+    pub aromatic: bool,
+    pub hand: Hand,
+    pub radicals: u8,
+    /// Bonds and counted hydrogens, as of the last update.
+    pub explicit: u8,
+    /// Implied hydrogens, as of the last update.
+    pub implicit: u8,
+    pub degree: u8,
+    pub around: [Edge; MOST_AROUND],
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bond {
+    pub begin: u8,
+    pub end: u8,
+    pub kind: Kind,
+    pub aromatic: bool,
+    pub conjugated: bool,
+    pub direction: Direction,
+    pub sides: Sides,
+    /// The neighbours that `sides` is about, of the first atom and of the second.
+    pub references: [u8; 2],
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Graph {
+    pub atoms: Vec<Atom>,
+    pub bonds: Vec<Bond>,
+}
+
+impl Atom {
+    pub fn edges(&self) -> &[Edge] {
+        &self.around[..usize::from(self.degree)]
+    }
+
+    /// Implied hydrogens, which a bracket atom has none of.
+    pub fn implied(&self) -> u8 {
+        if self.closed { 0 } else { self.implicit }
+    }
+
+    pub fn total_hydrogens(&self) -> u8 {
+        self.hydrogens + self.implied()
+    }
+
+    pub fn total_valence(&self) -> u8 {
+        self.explicit + self.implied()
+    }
+
+    pub fn total_degree(&self) -> u8 {
+        self.degree + self.total_hydrogens()
+    }
+
+    /// The element that has as many electrons.
+    fn isoelectronic(&self) -> u8 {
+        self.number.saturating_add_signed(self.charge.saturating_neg())
+    }
+
+    /// Whether RDKit lets the atom have more bonds than the isoelectronic element.
+    fn is_hypervalent(&self) -> bool {
+        let like = self.isoelectronic();
+        (like > 16 && matches!(self.number, 15 | 16)) || (like > 34 && matches!(self.number, 33 | 34))
+    }
+}
+
+/// Whether an update refuses what no molecule has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Strictness {
+    Strict,
+    Lenient,
+}
+
+impl Bond {
+    pub fn other(&self, atom: u8) -> u8 {
+        if self.begin == atom { self.end } else { self.begin }
+    }
+}
+
+impl Graph {
+    pub fn clear(&mut self) {
+        self.atoms.clear();
+        self.bonds.clear();
+    }
+
+    pub fn bond_between(&self, a: u8, b: u8) -> Option<u8> {
+        self.atoms[usize::from(a)].edges().iter().find(|edge| edge.to == b).map(|edge| edge.bond)
+    }
+
+    pub fn kind(&self, edge: Edge) -> Kind {
+        self.bonds[usize::from(edge.bond)].kind
+    }
+
+    /// Twice the orders of an atom's bonds.
+    pub fn twice_bonds(&self, atom: usize) -> u8 {
+        self.atoms[atom].edges().iter().map(|&edge| self.kind(edge).twice()).sum()
+    }
+
+    /// Whether the atom or one of its bonds is aromatic (RDKit's `isAromaticAtom`).
+    pub fn is_aromatic(&self, atom: usize) -> bool {
+        self.atoms[atom].aromatic
+            || self.atoms[atom].edges().iter().any(|&edge| {
+                let bond = &self.bonds[usize::from(edge.bond)];
+                bond.aromatic || bond.kind == Kind::Aromatic
+            })
+    }
+
+    /// Counts an atom's bonds and implied hydrogens (`Atom::updatePropertyCache`); `None` where RDKit refuses.
+    pub fn update(&mut self, atom: usize, strictness: Strictness) -> Option<()> {
+        let explicit = self.explicit(atom, strictness)?;
+        self.atoms[atom].explicit = explicit;
+        self.atoms[atom].implicit = self.implicit(atom, strictness)?;
+        Some(())
+    }
+
+    /// Bonds and counted hydrogens (`calculateExplicitValence`).
+    pub fn explicit(&self, at: usize, strictness: Strictness) -> Option<u8> {
+        let atom = &self.atoms[at];
+        let mut twice = self.twice_bonds(at) + 2 * atom.hydrogens;
+        let list = valences(atom.isoelectronic())?;
+        let least = list[0];
+        if twice > 2 * least && self.is_aromatic(at) {
+            let most =
+                list.iter().copied().take_while(|&valence| 2 * valence <= twice).last().unwrap_or(least);
+            if twice <= 2 * most + 3 {
+                twice = 2 * most;
+            }
+        }
+        let result = twice.div_ceil(2);
+        if strictness == Strictness::Strict {
+            let (mut most, mut shifted) = (*list.last()?, i16::from(result));
+            if atom.is_hypervalent() {
+                most = *valences(atom.number)?.last()?;
+                shifted -= i16::from(atom.charge);
+            }
+            if shifted > i16::from(most) {
+                return None;
+            }
+        }
+        Some(result)
+    }
+
+    /// Implied hydrogens (`calculateImplicitValence`), with the explicit valence that was counted last.
+    pub fn implicit(&self, at: usize, strictness: Strictness) -> Option<u8> {
+        let atom = &self.atoms[at];
+        if atom.closed {
+            return Some(0);
+        }
+        let mut bonds = i16::from(atom.explicit) + i16::from(atom.radicals);
+        let mut like = atom.isoelectronic();
+        let least = i16::from(valences(like)?[0]);
+        if atom.is_hypervalent() {
+            like = atom.number;
+            bonds -= i16::from(atom.charge);
+        }
+        let list = valences(like)?;
+        let hydrogens = if self.is_aromatic(at) {
+            if bonds <= least {
+                least - bonds
+            } else {
+                let accepted =
+                    list.iter().take_while(|&&v| v > 0).any(|&valence| bonds == i16::from(valence));
+                if !accepted && strictness == Strictness::Strict {
+                    return None;
+                }
+                0
+            }
+        } else {
+            match list.iter().map(|&valence| i16::from(valence)).find(|&valence| bonds <= valence) {
+                Some(valence) => valence - bonds,
+                None if strictness == Strictness::Strict => return None,
+                None => 0,
+            }
+        };
+        u8::try_from(hydrogens).ok()
+    }
+
+    /// Unpaired electrons of atoms that imply no hydrogens (`assignRadicals`).
+    pub fn assign_radicals(&mut self) -> Option<()> {
+        for at in 0..self.atoms.len() {
+            let atom = &self.atoms[at];
+            if !atom.closed {
+                continue;
+            }
+            let outer = i16::from(outer_electrons(atom.number)?);
+            let bonds = i16::from((self.twice_bonds(at) + 2 * atom.hydrogens) / 2);
+            let charge = i16::from(atom.charge);
+            let mut radicals = 8 - outer - bonds + charge;
+            if radicals < 0 {
+                let list = valences(atom.number)?;
+                let more = list.iter().map(|&v| i16::from(v) - bonds + charge).find(|&left| left >= 0);
+                radicals = if list.len() > 1 { more.unwrap_or(0) } else { 0 };
+            }
+            let left = outer - bonds - charge;
+            if left >= 0 {
+                radicals = radicals.min(left);
+            }
+            self.atoms[at].radicals = u8::try_from(radicals.max(0)).ok()?;
+        }
+        Some(())
+    }
+}
+
+/// A set with one member.
+pub(super) fn bit(member: impl Into<usize>) -> u128 {
+    1 << member.into()
+}
+
+/// The members of a set, ascending.
+pub(super) fn members(set: u128) -> impl Iterator<Item = usize> {
+    std::iter::successors((set != 0).then_some(set), |rest| {
+        let rest = rest & (rest - 1);
+        (rest != 0).then_some(rest)
+    })
+    .map(|rest| rest.trailing_zeros() as usize)
+}

@@ -1,0 +1,424 @@
+//! Reading the SMILES of an ordinary molecule.
+//!
+//! One component; B, C, N, O, F, Si, P, S, Cl, Se, Br and I; brackets with hydrogens, `@`, and a charge of one;
+//! single, double, triple and aromatic bonds; `/` and `\`. Everything else, and everything that is wrong, is left to
+//! the long way, which knows what to say. What is built is what RDKit's parser builds (`SmilesParseOps.cpp`:
+//! `CloseMolRings`, `SetUnspecifiedBondTypes`, `AdjustAtomChiralityFlags`).
+
+use super::graph::{Atom, Bond, Direction, Edge, Graph, Hand, Kind, MOST, MOST_AROUND, Sides};
+use crate::molecule::Limits;
+
+/// Branches nested deeper than this are left to the long way.
+const MAX_DEPTH: usize = 64;
+
+/// A bond symbol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Symbol {
+    Kind(Kind),
+    Direction(Direction),
+}
+
+/// A ring bond that waits for its other end.
+#[derive(Debug, Clone, Copy)]
+struct Open {
+    number: u8,
+    atom: u8,
+    symbol: Option<Symbol>,
+    /// How many ring bonds were opened before.
+    order: u8,
+}
+
+/// A ring bond with both ends.
+#[derive(Debug, Clone, Copy)]
+struct Closed {
+    number: u8,
+    order: u8,
+    bond: Bond,
+}
+
+/// What stands around an atom with a hand, as written; a ring bond that is open yet by its order.
+#[derive(Debug, Clone, Copy)]
+struct Centre {
+    atom: u8,
+    /// Whether nothing precedes it.
+    first: bool,
+    rings: u8,
+    written: [Written; MOST_AROUND],
+    count: u8,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Written {
+    Atom(u8),
+    Ring(u8),
+}
+
+/// The buffers of reading.
+#[derive(Debug, Default)]
+pub(super) struct Reader {
+    branches: Vec<u8>,
+    open: Vec<Open>,
+    closed: Vec<Closed>,
+    centres: Vec<Centre>,
+    /// The centre each atom is, 255 for none.
+    centre_of: Vec<u8>,
+    opened: u8,
+}
+
+/// What may follow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Last {
+    Start,
+    Atom,
+    Bond(Symbol),
+    Branch,
+    BranchBond(Symbol),
+}
+
+impl Reader {
+    /// Reads `smiles` into `graph`; `None` where it is not ordinary or not right.
+    pub fn read(&mut self, smiles: &str, limits: Limits, graph: &mut Graph) -> Option<()> {
+        graph.clear();
+        self.branches.clear();
+        self.open.clear();
+        self.closed.clear();
+        self.centres.clear();
+        self.centre_of.clear();
+        self.opened = 0;
+        let most = limits.max_heavy_atoms.min(MOST);
+        let bytes = smiles.as_bytes();
+        if bytes.len() > limits.max_bytes {
+            return None;
+        }
+        let mut last = Last::Start;
+        let mut chain = 0;
+        let mut at = 0;
+        while let Some(&byte) = bytes.get(at) {
+            match byte {
+                b'(' => {
+                    if last != Last::Atom || self.branches.len() == MAX_DEPTH {
+                        return None;
+                    }
+                    self.branches.push(chain);
+                    last = Last::Branch;
+                    at += 1;
+                }
+                b')' => {
+                    if last != Last::Atom {
+                        return None;
+                    }
+                    chain = self.branches.pop()?;
+                    at += 1;
+                }
+                b'0'..=b'9' | b'%' => {
+                    let symbol = match last {
+                        Last::Atom => None,
+                        Last::Bond(symbol) => Some(symbol),
+                        _ => return None,
+                    };
+                    let number = match bytes[at..] {
+                        [b'%', tens @ b'1'..=b'9', ones @ b'0'..=b'9', ..] => {
+                            at += 3;
+                            10 * (tens - b'0') + ones - b'0'
+                        }
+                        [digit @ b'0'..=b'9', ..] => {
+                            at += 1;
+                            digit - b'0'
+                        }
+                        _ => return None,
+                    };
+                    self.ring_bond(graph, chain, number, symbol)?;
+                    last = Last::Atom;
+                }
+                b'-' | b'=' | b'#' | b'/' | b'\\' => {
+                    let symbol = match byte {
+                        b'-' => Symbol::Kind(Kind::Single),
+                        b'=' => Symbol::Kind(Kind::Double),
+                        b'#' => Symbol::Kind(Kind::Triple),
+                        b'/' => Symbol::Direction(Direction::Up),
+                        _ => Symbol::Direction(Direction::Down),
+                    };
+                    last = match last {
+                        Last::Atom => Last::Bond(symbol),
+                        Last::Branch => Last::BranchBond(symbol),
+                        _ => return None,
+                    };
+                    at += 1;
+                }
+                _ => {
+                    let (atom, length) = read_atom(&bytes[at..])?;
+                    at += length;
+                    let symbol = match last {
+                        Last::Start | Last::Atom | Last::Branch => None,
+                        Last::Bond(symbol) | Last::BranchBond(symbol) => Some(symbol),
+                    };
+                    let previous = (last != Last::Start).then_some(chain);
+                    chain = self.atom(graph, atom, previous, symbol, most)?;
+                    last = Last::Atom;
+                }
+            }
+        }
+        if last != Last::Atom || !self.branches.is_empty() || !self.open.is_empty() {
+            return None;
+        }
+        self.close_rings(graph)?;
+        self.settle_hands(graph)
+    }
+
+    fn atom(
+        &mut self,
+        graph: &mut Graph,
+        atom: Atom,
+        previous: Option<u8>,
+        symbol: Option<Symbol>,
+        most: usize,
+    ) -> Option<u8> {
+        if graph.atoms.len() == most {
+            return None;
+        }
+        let index = u8::try_from(graph.atoms.len()).ok()?;
+        graph.atoms.push(atom);
+        if let Some(previous) = previous {
+            let bond = resolve(graph, previous, index, symbol);
+            add_bond(graph, bond)?;
+            self.note(previous, Written::Atom(index))?;
+        }
+        if atom.hand == Hand::None {
+            self.centre_of.push(u8::MAX);
+        } else {
+            self.centre_of.push(u8::try_from(self.centres.len()).ok()?);
+            self.centres.push(Centre {
+                atom: index,
+                first: previous.is_none(),
+                rings: 0,
+                written: [Written::Atom(previous.unwrap_or(0)); MOST_AROUND],
+                count: u8::from(previous.is_some()),
+            });
+        }
+        Some(index)
+    }
+
+    /// Remembers what stands around an atom, where it has a hand.
+    fn note(&mut self, atom: u8, written: Written) -> Option<()> {
+        let centre = self.centre_of[usize::from(atom)];
+        if centre == u8::MAX {
+            return Some(());
+        }
+        let centre = &mut self.centres[usize::from(centre)];
+        *centre.written.get_mut(usize::from(centre.count))? = written;
+        centre.count += 1;
+        Some(())
+    }
+
+    fn ring_bond(&mut self, graph: &Graph, atom: u8, number: u8, symbol: Option<Symbol>) -> Option<()> {
+        let Some(place) = self.open.iter().position(|open| open.number == number) else {
+            let order = self.opened;
+            self.opened = order.checked_add(1)?;
+            self.open.push(Open { number, atom, symbol, order });
+            return self.note(atom, Written::Ring(order));
+        };
+        let open = self.open.remove(place);
+        let back = symbol.map(|symbol| match symbol {
+            Symbol::Direction(direction) => Symbol::Direction(direction.flipped()),
+            kind => kind,
+        });
+        if open.atom == atom || open.symbol.zip(back).is_some_and(|(one, other)| one != other) {
+            return None;
+        }
+        let mut bond = resolve(graph, open.atom, atom, open.symbol.or(back));
+        // RDKit keeps the opening half only where a bond was named there.
+        if !matches!(open.symbol, Some(Symbol::Kind(_))) {
+            std::mem::swap(&mut bond.begin, &mut bond.end);
+            bond.direction = bond.direction.flipped();
+        }
+        self.closed.push(Closed { number, order: open.order, bond });
+        self.note(atom, Written::Atom(open.atom))?;
+        let centre = self.centre_of[usize::from(open.atom)];
+        if centre != u8::MAX {
+            let centre = &mut self.centres[usize::from(centre)];
+            let waiting = centre.written[..usize::from(centre.count)].iter_mut();
+            waiting.filter(|at| **at == Written::Ring(open.order)).for_each(|at| *at = Written::Atom(atom));
+            centre.rings += 1;
+        }
+        let centre = self.centre_of[usize::from(atom)];
+        if centre != u8::MAX {
+            self.centres[usize::from(centre)].rings += 1;
+        }
+        Some(())
+    }
+
+    fn close_rings(&mut self, graph: &mut Graph) -> Option<()> {
+        self.closed.sort_unstable_by_key(|closed| (closed.number, closed.order));
+        for closed in &self.closed {
+            if graph.bond_between(closed.bond.begin, closed.bond.end).is_some() {
+                return None;
+            }
+            add_bond(graph, closed.bond)?;
+        }
+        Some(())
+    }
+
+    /// Turns each hand from the order things are written in to the order of bonds.
+    fn settle_hands(&self, graph: &mut Graph) -> Option<()> {
+        for centre in &self.centres {
+            let at = usize::from(centre.atom);
+            let atom = graph.atoms[at];
+            let sound = match (atom.degree, atom.hydrogens) {
+                (4, 0) => true,
+                (3, 0 | 1) => !(atom.number == 6 && atom.charge < 0),
+                _ => false,
+            };
+            if !sound || atom.aromatic || centre.count != atom.degree {
+                return None;
+            }
+            let mut bonds = [0; MOST_AROUND];
+            for (bond, written) in bonds.iter_mut().zip(&centre.written[..usize::from(centre.count)]) {
+                let Written::Atom(other) = *written else { return None };
+                *bond = graph.bond_between(centre.atom, other)?;
+            }
+            let mut odd = is_odd(&bonds[..usize::from(centre.count)]);
+            if atom.degree == 3 {
+                let unsaturated = atom.edges().iter().any(|&edge| graph.kind(edge) != Kind::Single);
+                odd ^= match atom.hydrogens {
+                    1 => centre.first,
+                    _ => centre.rings == 1 && !unsaturated,
+                };
+            }
+            graph.atoms[at].hand = atom.hand.flipped_if(odd);
+        }
+        Some(())
+    }
+}
+
+/// Whether an odd number of swaps sorts what is all different.
+pub(super) fn is_odd<T: PartialOrd>(items: &[T]) -> bool {
+    let mut odd = false;
+    for (place, item) in items.iter().enumerate() {
+        for later in &items[place + 1..] {
+            odd ^= later < item;
+        }
+    }
+    odd
+}
+
+/// The bond that a symbol, or none, makes of two atoms.
+fn resolve(graph: &Graph, begin: u8, end: u8, symbol: Option<Symbol>) -> Bond {
+    let both_aromatic = graph.atoms[usize::from(begin)].aromatic && graph.atoms[usize::from(end)].aromatic;
+    let unnamed = if both_aromatic { Kind::Aromatic } else { Kind::Single };
+    let (kind, direction) = match symbol {
+        None => (unnamed, Direction::None),
+        Some(Symbol::Kind(kind)) => (kind, Direction::None),
+        Some(Symbol::Direction(direction)) => (unnamed, direction),
+    };
+    let aromatic = kind == Kind::Aromatic;
+    Bond { begin, end, kind, aromatic, conjugated: false, direction, sides: Sides::None, references: [0; 2] }
+}
+
+fn add_bond(graph: &mut Graph, bond: Bond) -> Option<()> {
+    if graph.bonds.len() == MOST {
+        return None;
+    }
+    let index = u8::try_from(graph.bonds.len()).ok()?;
+    for (atom, to) in [(bond.begin, bond.end), (bond.end, bond.begin)] {
+        let atom = &mut graph.atoms[usize::from(atom)];
+        *atom.around.get_mut(usize::from(atom.degree))? = Edge { to, bond: index };
+        atom.degree += 1;
+    }
+    graph.bonds.push(bond);
+    Some(())
+}
+
+/// An atom at the start of `bytes`, and its length.
+fn read_atom(bytes: &[u8]) -> Option<(Atom, usize)> {
+    let mut atom = Atom {
+        number: 0,
+        charge: 0,
+        hydrogens: 0,
+        closed: false,
+        aromatic: false,
+        hand: Hand::None,
+        radicals: 0,
+        explicit: 0,
+        implicit: 0,
+        degree: 0,
+        around: [Edge::default(); MOST_AROUND],
+    };
+    if bytes[0] == b'[' {
+        return read_bracket(bytes, atom);
+    }
+    let (number, aromatic, length) = match bytes {
+        [b'C', b'l', ..] => (17, false, 2),
+        [b'B', b'r', ..] => (35, false, 2),
+        [b'C', ..] => (6, false, 1),
+        [b'N', ..] => (7, false, 1),
+        [b'O', ..] => (8, false, 1),
+        [b'F', ..] => (9, false, 1),
+        [b'S', ..] => (16, false, 1),
+        [b'P', ..] => (15, false, 1),
+        [b'B', ..] => (5, false, 1),
+        [b'I', ..] => (53, false, 1),
+        [b'c', ..] => (6, true, 1),
+        [b'n', ..] => (7, true, 1),
+        [b'o', ..] => (8, true, 1),
+        // `se` without brackets is one atom to the long way.
+        [b's', b'e', ..] => return None,
+        [b's', ..] => (16, true, 1),
+        [b'p', ..] => (15, true, 1),
+        [b'b', ..] => (5, true, 1),
+        _ => return None,
+    };
+    (atom.number, atom.aromatic) = (number, aromatic);
+    Some((atom, length))
+}
+
+/// Reads `[C@@H+]` and the like.
+fn read_bracket(bytes: &[u8], mut atom: Atom) -> Option<(Atom, usize)> {
+    let (number, aromatic, length) = match bytes[1..] {
+        [b'S', b'i', ..] => (14, false, 2),
+        [b'S', b'e', ..] => (34, false, 2),
+        [b's', b'e', ..] => (34, true, 2),
+        [b'C', b'l', ..] => (17, false, 2),
+        [b'B', b'r', ..] => (35, false, 2),
+        [b'C', next, ..] if !next.is_ascii_lowercase() => (6, false, 1),
+        [b'N', next, ..] if !next.is_ascii_lowercase() => (7, false, 1),
+        [b'O', next, ..] if !next.is_ascii_lowercase() => (8, false, 1),
+        [b'F', next, ..] if !next.is_ascii_lowercase() => (9, false, 1),
+        [b'S', next, ..] if !next.is_ascii_lowercase() => (16, false, 1),
+        [b'P', next, ..] if !next.is_ascii_lowercase() => (15, false, 1),
+        [b'B', next, ..] if !next.is_ascii_lowercase() => (5, false, 1),
+        [b'I', next, ..] if !next.is_ascii_lowercase() => (53, false, 1),
+        [b'c', next, ..] if !next.is_ascii_lowercase() => (6, true, 1),
+        [b'n', next, ..] if !next.is_ascii_lowercase() => (7, true, 1),
+        [b'o', next, ..] if !next.is_ascii_lowercase() => (8, true, 1),
+        [b's', next, ..] if !next.is_ascii_lowercase() => (16, true, 1),
+        [b'p', next, ..] if !next.is_ascii_lowercase() => (15, true, 1),
+        _ => return None,
+    };
+    (atom.number, atom.aromatic, atom.closed) = (number, aromatic, true);
+    let mut at = 1 + length;
+    if bytes.get(at) == Some(&b'@') {
+        at += 1;
+        atom.hand = Hand::Counter;
+        if bytes.get(at) == Some(&b'@') {
+            at += 1;
+            atom.hand = Hand::Clockwise;
+        }
+    }
+    if bytes.get(at) == Some(&b'H') {
+        at += 1;
+        atom.hydrogens = 1;
+        if let Some(&digit @ b'0'..=b'9') = bytes.get(at) {
+            at += 1;
+            atom.hydrogens = digit - b'0';
+        }
+    }
+    match bytes.get(at) {
+        Some(b'+') => (atom.charge, at) = (1, at + 1),
+        Some(b'-') => (atom.charge, at) = (-1, at + 1),
+        _ => {}
+    }
+    if bytes.get(at) != Some(&b']') {
+        return None;
+    }
+    Some((atom, at + 1))
+}

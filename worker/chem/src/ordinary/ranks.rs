@@ -1,0 +1,452 @@
+//! The canonical order of atoms.
+//!
+//! A port of RDKit's `new_canon` (Schneider, Sahnoun and Landrum, J. Chem. Inf. Model. 2015, 55, 2111) as
+//! `rankMolAtoms` runs it: classes are split by what atoms are and by their neighbours' classes, in the order and
+//! with the merge sort of the original, which decides what refinement leaves open. What an atom is compared by is
+//! packed into two numbers, made once for every sort. Highly symmetric cages, for which RDKit looks further, are
+//! left to the long way.
+
+use std::cmp::{Ordering, Reverse};
+
+use super::graph::{Edge, Graph, Hand, Kind, MOST_AROUND, Sides, bit};
+use super::parse::is_odd;
+use super::rings::Rings;
+use super::stereo::Stereo;
+
+/// No class waits.
+const NONE: u8 = u8::MAX;
+/// A class that does not wait.
+const IDLE: u8 = u8::MAX - 1;
+
+/// What classes are split by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum By {
+    Atoms,
+    /// Hands of neighbours in rings, as they are seen from the atom (`SpecialChiralityAtomCompareFunctor`).
+    Hands,
+}
+
+/// Where atoms are compared, and by what.
+#[derive(Clone, Copy)]
+struct Within<'a> {
+    graph: &'a Graph,
+    rings: &'a Rings,
+    by: By,
+}
+
+/// What atoms are compared by: themselves, then their bonds.
+type Value = (u64, u64);
+
+/// The ranking, and its buffers.
+#[derive(Debug, Default)]
+pub(super) struct Ranker {
+    /// The class of every atom: how many atoms come before the class. In the end, its rank.
+    pub classes: Vec<u8>,
+    /// Atoms by class.
+    order: Vec<u8>,
+    /// Of the first atom of a class how many it has, 0 of others.
+    counts: Vec<u8>,
+    /// The class that waits after this one.
+    next: Vec<u8>,
+    waiting: u8,
+    changed: u128,
+    touched: u128,
+    /// What never changes of an atom.
+    own: Vec<u64>,
+    /// What never changes of a bond.
+    bonds: Vec<u16>,
+    values: Vec<Value>,
+    /// Every atom's edges as they were sorted when the atom was last compared; kept where there are hands.
+    sorted: Vec<[Edge; MOST_AROUND]>,
+    scratch: Vec<u8>,
+    /// Atoms with a hand.
+    handed: u128,
+    /// Those of them that have partners across a ring.
+    ring_stereo: u128,
+}
+
+impl Ranker {
+    /// Ranks the atoms; `None` where RDKit would look further.
+    pub fn rank(&mut self, graph: &Graph, rings: &Rings, stereo: &Stereo) -> Option<()> {
+        let count = graph.atoms.len();
+        self.start(graph, stereo);
+        self.counts[0] = count as u8;
+        self.activate();
+        self.refine(graph, rings, By::Atoms);
+        let tied = |ranker: &Self| ranker.counts.contains(&0);
+        // Without hands, nothing is split by them.
+        if self.handed != 0 && tied(self) {
+            self.activate();
+            self.refine(graph, rings, By::Hands);
+        }
+        if !tied(self) {
+            return Some(());
+        }
+        if self.is_cage(rings) {
+            return None;
+        }
+        self.break_ties(graph, rings);
+        Some(())
+    }
+
+    fn start(&mut self, graph: &Graph, stereo: &Stereo) {
+        let count = graph.atoms.len();
+        self.classes.clear();
+        self.classes.resize(count, 0);
+        self.order.clear();
+        self.order.extend(0..count as u8);
+        self.counts.clear();
+        self.counts.resize(count, 0);
+        self.next.clear();
+        self.next.resize(count, IDLE);
+        self.values.clear();
+        self.values.resize(count, (0, 0));
+        self.touched = 0;
+        self.sorted.clear();
+        (self.handed, self.ring_stereo) = (0, 0);
+        self.own.clear();
+        for (at, atom) in graph.atoms.iter().enumerate() {
+            if atom.hand != Hand::None {
+                self.handed |= bit(at);
+                if stereo.partners.get(at).is_some_and(|partners| !partners.is_empty()) {
+                    self.ring_stereo |= bit(at);
+                }
+            }
+            self.own.push(
+                u64::from(atom.degree) << 60
+                    | u64::from(atom.number) << 52
+                    | u64::from(atom.total_hydrogens()) << 46
+                    | u64::from(atom.charge.cast_unsigned()) << 38
+                    | u64::from(atom.hand != Hand::None) << 36,
+            );
+        }
+        self.bonds.clear();
+        self.bonds.extend(graph.bonds.iter().map(|bond| {
+            let kind = if bond.aromatic { Kind::Aromatic } else { bond.kind };
+            let sides = match bond.sides {
+                Sides::None => 0,
+                Sides::Same => 2,
+                Sides::Opposite => 3,
+            };
+            (kind as u16) << 14 | sides << 12
+        }));
+        if self.handed != 0 {
+            self.sorted.extend(graph.atoms.iter().map(|atom| atom.around));
+            (0..count).for_each(|at| self.sort_edges(graph, at));
+        }
+    }
+
+    /// Lets every class of several atoms wait.
+    fn activate(&mut self) {
+        self.waiting = NONE;
+        self.next.fill(IDLE);
+        let mut place = 0;
+        while let Some(&at) = self.order.get(place) {
+            let count = self.counts[usize::from(at)];
+            if count > 1 {
+                self.next[usize::from(at)] = self.waiting;
+                self.waiting = at;
+            }
+            place += usize::from(count.max(1));
+        }
+        self.changed = u128::MAX;
+    }
+
+    /// Lets the touched classes of several atoms wait, lowest first.
+    fn activate_touched(&mut self) {
+        while self.touched != 0 {
+            let class = self.touched.trailing_zeros() as usize;
+            self.touched &= self.touched - 1;
+            let at = self.order[class];
+            if self.counts[usize::from(at)] > 1 && self.next[usize::from(at)] == IDLE {
+                self.next[usize::from(at)] = self.waiting;
+                self.waiting = at;
+            }
+        }
+    }
+
+    /// Splits the classes that wait until none does (`RefinePartitions`).
+    fn refine(&mut self, graph: &Graph, rings: &Rings, by: By) {
+        while self.waiting != NONE {
+            let first = usize::from(self.waiting);
+            self.waiting = self.next[first];
+            self.next[first] = IDLE;
+            let start = usize::from(self.classes[first]);
+            let end = start + usize::from(self.counts[first]);
+            for place in start..end {
+                let at = usize::from(self.order[place]);
+                self.values[at] = self.value(graph, by, at);
+            }
+            self.sort(Within { graph, rings, by }, start, end);
+            for place in start..end {
+                self.changed &= !bit(self.order[place]);
+            }
+            let kept = start + usize::from(self.counts[usize::from(self.order[start])]);
+            let mut class = 0;
+            for place in kept..end {
+                let at = usize::from(self.order[place]);
+                if self.counts[at] != 0 {
+                    class = place as u8;
+                }
+                self.classes[at] = class;
+                for edge in graph.atoms[at].edges() {
+                    self.changed |= bit(edge.to);
+                }
+            }
+            for place in kept..end {
+                self.touch_around(graph, usize::from(self.order[place]));
+            }
+            self.activate_touched();
+        }
+    }
+
+    fn touch_around(&mut self, graph: &Graph, at: usize) {
+        for edge in graph.atoms[at].edges() {
+            self.touched |= bit(self.classes[usize::from(edge.to)]);
+        }
+    }
+
+    /// What an atom is compared by, within its class.
+    fn value(&self, graph: &Graph, by: By, at: usize) -> Value {
+        let atom = &graph.atoms[at];
+        let mut around = [0_u16; 4];
+        for (slot, edge) in around.iter_mut().zip(atom.edges()) {
+            *slot = self.bond_value(*edge);
+        }
+        sort_falling(&mut around);
+        let bonds = around.iter().fold(0, |packed, &bond| packed << 16 | u64::from(bond));
+        match by {
+            By::Atoms => {
+                let mut own = self.own[at];
+                if self.handed & bit(at) != 0 {
+                    own |= self.hand_by_class(graph, at) << 32;
+                }
+                if self.ring_stereo != 0 {
+                    own |= u64::from(self.ring_neighbours(graph, at));
+                }
+                (own, bonds)
+            }
+            By::Hands => (0, bonds),
+        }
+    }
+
+    /// 1 or 2 for the hand of an atom with its neighbours by class, 0 where two are of one (`getChiralRank`).
+    fn hand_by_class(&self, graph: &Graph, at: usize) -> u64 {
+        let atom = &graph.atoms[at];
+        let mut around = [0; 4];
+        let mut seen = 0_u128;
+        for (slot, edge) in around.iter_mut().zip(atom.edges()) {
+            *slot = self.classes[usize::from(edge.to)];
+            if seen & bit(*slot) != 0 {
+                return 0;
+            }
+            seen |= bit(*slot);
+        }
+        match atom.hand.flipped_if(is_odd(&around[..usize::from(atom.degree)])) {
+            Hand::Clockwise => 2,
+            _ => 1,
+        }
+    }
+
+    /// A number for the classes of neighbours that have partners across a ring (`getAtomRingNbrCode`).
+    fn ring_neighbours(&self, graph: &Graph, at: usize) -> u32 {
+        let edges = graph.atoms[at].edges().iter();
+        edges.filter(|edge| self.ring_stereo & bit(edge.to) != 0).fold(0_u32, |code, edge| {
+            code.wrapping_add(u32::from(self.classes[usize::from(edge.to)]) * 10_000 + 1)
+        })
+    }
+
+    /// The hands of an atom's neighbours, by their classes, as they are seen from it (`getNbrNumSwaps`).
+    fn hands_around(&self, graph: &Graph, rings: &Rings, at: usize) -> u64 {
+        let in_ring = rings.atoms & bit(at) != 0;
+        let mut hands = [(0_u8, 0_u8); MOST_AROUND];
+        let edges = graph.atoms[at].edges();
+        for (slot, edge) in hands.iter_mut().zip(edges) {
+            let centre = usize::from(edge.to);
+            let shown = in_ring && self.handed & bit(centre) != 0;
+            *slot = (self.classes[centre], if shown { self.hand_seen_from(graph, centre, at) } else { 0 });
+        }
+        let hands = &mut hands[..edges.len()];
+        hands.sort_unstable();
+        hands.iter().fold(0, |packed, &(_, hand)| packed << 8 | u64::from(hand))
+    }
+
+    /// 1 or 2 for the hand of a centre, 0 where two of its other neighbours are of one class.
+    fn hand_seen_from(&self, graph: &Graph, centre: usize, at: usize) -> u8 {
+        let edges = graph.atoms[centre].edges();
+        let others = || self.sorted[centre][..edges.len()].iter().filter(|edge| usize::from(edge.to) != at);
+        let mut seen = 0_u128;
+        let mut places = [0_u8; MOST_AROUND];
+        for (place, edge) in places.iter_mut().zip(edges) {
+            if usize::from(edge.to) == at {
+                continue;
+            }
+            let class = bit(self.classes[usize::from(edge.to)]);
+            if seen & class != 0 {
+                return 0;
+            }
+            seen |= class;
+            *place = others().position(|other| other.to == edge.to).map_or(0, |place| place as u8 + 1);
+        }
+        match graph.atoms[centre].hand.flipped_if(is_odd(&places[..edges.len()])) {
+            Hand::Clockwise => 1,
+            _ => 2,
+        }
+    }
+
+    /// What a bond is compared by.
+    fn bond_value(&self, edge: Edge) -> u16 {
+        self.bonds[usize::from(edge.bond)] | u16::from(self.classes[usize::from(edge.to)])
+    }
+
+    /// Sorts an atom's edges by what they are compared by now, the greatest first (`updateAtomNeighborIndex`).
+    fn sort_edges(&mut self, graph: &Graph, at: usize) {
+        let mut edges = self.sorted[at];
+        edges[..usize::from(graph.atoms[at].degree)].sort_by_key(|&edge| Reverse(self.bond_value(edge)));
+        self.sorted[at] = edges;
+    }
+
+    /// Whether RDKit would count the atoms around rings: most of them alike, and some of them in several.
+    fn is_cage(&self, rings: &Rings) -> bool {
+        let (mut alike, mut ring, mut branching) = (0, 0, false);
+        for (at, &count) in self.counts.iter().enumerate() {
+            if rings.atoms & bit(at) != 0 {
+                ring += 1;
+                if count > 2 {
+                    alike += u32::from(count);
+                }
+                branching |= count > 1 && rings.of_atom(at) > 1;
+            }
+        }
+        2 * alike > ring && branching
+    }
+
+    /// Takes one atom after the other out of classes of several (`BreakTies`).
+    fn break_ties(&mut self, graph: &Graph, rings: &Rings) {
+        let mut place = 0;
+        while place < self.order.len() {
+            let first = usize::from(self.order[place]);
+            let before = self.classes[first];
+            while self.counts[first] > 1 {
+                let count = self.counts[first];
+                let last = usize::from(self.classes[first] + count - 1);
+                let at = usize::from(self.order[last]);
+                self.classes[at] = last as u8;
+                self.counts[first] = count - 1;
+                self.counts[at] = 1;
+                for edge in graph.atoms[at].edges() {
+                    self.changed |= bit(edge.to);
+                }
+                self.touch_around(graph, at);
+                self.activate_touched();
+                self.refine(graph, rings, By::Atoms);
+            }
+            if self.classes[first] == before {
+                place += 1;
+            }
+        }
+    }
+
+    /// Sorts the atoms of a class by their values, and counts the like ones (`hanoisort`).
+    fn sort(&mut self, within: Within<'_>, start: usize, end: usize) {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let length = end - start;
+        scratch.clear();
+        scratch.extend_from_slice(&self.order[start..end]);
+        scratch.resize(2 * length, 0);
+        let far = self.merge_sort(within, &mut scratch, 0, length, length);
+        let from = if far { length } else { 0 };
+        self.order[start..end].copy_from_slice(&scratch[from..from + length]);
+        self.scratch = scratch;
+    }
+
+    fn compare(&mut self, within: Within<'_>, one: usize, other: usize) -> Ordering {
+        let Within { graph, rings, by } = within;
+        if self.changed & (bit(one) | bit(other)) == 0 {
+            return Ordering::Equal;
+        }
+        let (first, second) = (self.values[one], self.values[other]);
+        if self.handed == 0 {
+            return first.cmp(&second);
+        }
+        if first.0 == second.0 {
+            self.sort_edges(graph, one);
+            self.sort_edges(graph, other);
+        }
+        first.cmp(&second).then_with(|| match by {
+            By::Atoms => Ordering::Equal,
+            By::Hands => self.hands_around(graph, rings, one).cmp(&self.hands_around(graph, rings, other)),
+        })
+    }
+
+    /// Sorts `length` atoms from `base` on, with room from `room` on; whether they end up there.
+    fn merge_sort(
+        &mut self,
+        within: Within<'_>,
+        atoms: &mut [u8],
+        base: usize,
+        length: usize,
+        room: usize,
+    ) -> bool {
+        if length == 1 {
+            self.counts[usize::from(atoms[base])] = 1;
+            return false;
+        }
+        if length == 2 {
+            let (one, other) = (usize::from(atoms[base]), usize::from(atoms[base + 1]));
+            let order = self.compare(within, one, other);
+            (self.counts[one], self.counts[other]) = if order.is_eq() { (2, 0) } else { (1, 1) };
+            if order.is_gt() {
+                atoms.swap(base, base + 1);
+            }
+            return false;
+        }
+        let (mut left, mut right) = (length / 2, length - length / 2);
+        let (middle, far_middle) = (base + left, room + left);
+        let far_left = self.merge_sort(within, atoms, base, left, room);
+        let far_right = self.merge_sort(within, atoms, middle, right, far_middle);
+        // The halves go where the left one is not.
+        let (mut one, mut to) = if far_left { (room, base) } else { (base, room) };
+        let mut other = if far_right { far_middle } else { middle };
+        loop {
+            let (a, b) = (usize::from(atoms[one]), usize::from(atoms[other]));
+            let order = self.compare(within, a, b);
+            let (count_a, count_b) = (usize::from(self.counts[a]), usize::from(self.counts[b]));
+            if order.is_eq() {
+                self.counts[a] = (count_a + count_b) as u8;
+                self.counts[b] = 0;
+            }
+            if order.is_le() {
+                atoms.copy_within(one..one + count_a, to);
+                to += count_a;
+                left -= count_a;
+                one += count_a;
+                if left == 0 {
+                    if to != other {
+                        atoms.copy_within(other..other + right, to);
+                    }
+                    return !far_left;
+                }
+            }
+            if order.is_ge() {
+                atoms.copy_within(other..other + count_b, to);
+                to += count_b;
+                right -= count_b;
+                other += count_b;
+                if right == 0 {
+                    atoms.copy_within(one..one + left, to);
+                    return !far_left;
+                }
+            }
+        }
+    }
+}
+
+/// Sorts four numbers, the greatest first.
+fn sort_falling(numbers: &mut [u16; 4]) {
+    for (one, other) in [(0, 1), (2, 3), (0, 2), (1, 3), (1, 2)] {
+        if numbers[one] < numbers[other] {
+            numbers.swap(one, other);
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Writing down a walk.
+//!
+//! A port of RDKit's `GetAtomSmiles`, `GetBondSmiles` and `FragmentSmilesConstruct` (`SmilesWrite.cpp`).
+
+use super::elements::{symbol, valences};
+use super::graph::{Atom, Direction, Graph, Hand, Kind};
+use super::walk::Part;
+
+/// Appends the string of a walk; `None` where more rings are open at once than are numbered here.
+pub(super) fn write(text: &mut String, graph: &Graph, parts: &[Part]) -> Option<()> {
+    // The digit that each ring of the walk has, while it is open.
+    let mut digits = [0_u8; 64];
+    let mut taken = 1_u128;
+    let mut freed = 0_u128;
+    for part in parts {
+        match *part {
+            Part::Atom(at) => {
+                taken &= !freed;
+                freed = 0;
+                write_atom(text, &graph.atoms[usize::from(at)]);
+            }
+            Part::Bond(bond, left) => text.push_str(bond_symbol(graph, bond, left)),
+            Part::Ring(ring) => {
+                let slot = digits.get_mut(usize::from(ring))?;
+                let digit = if *slot == 0 {
+                    let digit = (!taken).trailing_zeros() as u8;
+                    taken |= 1 << digit;
+                    *slot = digit;
+                    digit
+                } else {
+                    freed |= 1 << *slot;
+                    std::mem::take(slot)
+                };
+                if digit >= 10 {
+                    text.push('%');
+                    text.push(char::from(b'0' + digit / 10));
+                }
+                text.push(char::from(b'0' + digit % 10));
+            }
+            Part::Open => text.push('('),
+            Part::Close => text.push(')'),
+        }
+    }
+    Some(())
+}
+
+fn write_atom(text: &mut String, atom: &Atom) {
+    let bracket = needs_bracket(atom);
+    if bracket {
+        text.push('[');
+    }
+    let name = symbol(atom.number);
+    let lower = atom.aromatic && matches!(atom.number, 5..=8 | 14 | 15 | 16 | 34);
+    if lower {
+        name.bytes().for_each(|letter| text.push(char::from(letter.to_ascii_lowercase())));
+    } else {
+        text.push_str(name);
+    }
+    if !bracket {
+        return;
+    }
+    text.push_str(match atom.hand {
+        Hand::None => "",
+        Hand::Clockwise => "@@",
+        Hand::Counter => "@",
+    });
+    let hydrogens = atom.total_hydrogens();
+    if hydrogens > 0 {
+        text.push('H');
+        if hydrogens > 1 {
+            text.push(char::from(b'0' + hydrogens));
+        }
+    }
+    match atom.charge {
+        1.. => text.push('+'),
+        ..0 => text.push('-'),
+        0 => {}
+    }
+    text.push(']');
+}
+
+/// `atomNeedsBracket`.
+fn needs_bracket(atom: &Atom) -> bool {
+    let organic = !matches!(atom.number, 14 | 34);
+    let usual = valences(atom.number).map_or(0, |list| list[0]);
+    !organic
+        || atom.charge != 0
+        || atom.hand != Hand::None
+        || atom.radicals != 0
+        || (matches!(atom.number, 7 | 15) && atom.aromatic && atom.hydrogens != 0)
+        || (atom.total_valence() != usual && atom.total_hydrogens() != 0)
+}
+
+fn bond_symbol(graph: &Graph, bond: u8, left: u8) -> &'static str {
+    let bond = &graph.bonds[usize::from(bond)];
+    let is_aromatic = |atom: u8| graph.atoms[usize::from(atom)].aromatic;
+    let aromatic = is_aromatic(left) && is_aromatic(bond.other(left));
+    match (bond.kind, bond.direction) {
+        (Kind::Single | Kind::Aromatic, Direction::Down) => "\\",
+        (Kind::Single | Kind::Aromatic, Direction::Up) => "/",
+        (Kind::Single, Direction::None) if aromatic && !bond.aromatic => "-",
+        (Kind::Aromatic, Direction::None) if !aromatic => ":",
+        (Kind::Double, _) if !aromatic || !bond.aromatic => "=",
+        (Kind::Triple, _) => "#",
+        _ => "",
+    }
+}

@@ -86,7 +86,7 @@ proptest! {
         for outcome in hydrolysis.apply(&PreparedMolecule::new(&canonical)) {
             let mut seen: Vec<u32> =
                 outcome.precursors.iter().flat_map(|part| part.sources.iter().flatten().copied()).collect();
-            let new = outcome.precursors.iter().flat_map(|part| &part.sources).filter(|at| at.is_none()).count();
+            let new = outcome.precursors.iter().flat_map(|part| part.sources.iter()).filter(|at| at.is_none()).count();
             seen.sort_unstable();
             prop_assert_eq!(seen, (0..canonical.atoms() as u32).collect::<Vec<_>>());
             prop_assert_eq!(new, 1);

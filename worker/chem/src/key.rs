@@ -56,5 +56,19 @@ pub(crate) fn double_bonds(graph: &Graph) -> Option<Vec<EzFact>> {
     let rings = rings::smallest_rings(graph);
     // RDKit knows no configuration in a ring of fewer than eight.
     let in_small_ring = |fact: &EzFact| (1..8).contains(&rings[fact.double.0 as usize]);
-    (!conflict && !facts.iter().any(in_small_ring)).then_some(facts)
+    (!conflict && !facts.iter().any(in_small_ring) && !share_an_end(graph, &facts)).then_some(facts)
+}
+
+/// Whether two of the double bonds hang on one end of another: their marks, depending on where they are written, may
+/// say something of that one too (`C\C=C\C(=O)/C=C/C`).
+fn share_an_end(graph: &Graph, facts: &[EzFact]) -> bool {
+    let is_end = |atom| facts.iter().any(|fact| fact.ends.iter().any(|end| end.atom == atom));
+    facts.len() > 1
+        && graph.bonds().any(|(at, bond)| {
+            let hangs =
+                |atom| graph.neighbor_slice(atom).iter().filter(|&&(next, _)| is_end(next)).count() > 1;
+            bond.order == BondOrder::Double
+                && facts.iter().all(|fact| fact.double != at)
+                && (hangs(bond.atom1) || hangs(bond.atom2))
+        })
 }

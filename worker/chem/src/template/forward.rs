@@ -18,7 +18,9 @@ pub(super) fn on_the_graph(template: &Template, precursors: &[Molecule]) -> Opti
     let script = template.forward_script.as_ref()?;
     let target = Target::new(&precursors.iter().collect::<Vec<_>>())?;
     let mut products: BTreeMap<Key, Molecule> = BTreeMap::new();
-    let end = fast::run(script, &target, &mut || true, &mut |draft| match graph::molecules(draft, &target) {
+    let end = fast::run(script, &target, &mut || true, &mut |draft| match graph::molecules(
+        script, draft, &target,
+    ) {
         Made::Molecules(made) => {
             products.extend(made.into_iter().map(|part| (part.molecule.key(), part.molecule)));
             true

@@ -10,6 +10,8 @@ use super::draft::Draft;
 use super::matcher::{Centre, DoubleBond, HYDROGEN, Target};
 use super::parts::Digests;
 use super::query::{DOUBLE, SINGLE, TRIPLE};
+use super::script::Script;
+use super::script_stereo::WrittenCentre;
 use super::valence;
 use crate::index::index;
 use crate::key;
@@ -33,28 +35,37 @@ pub(super) enum Made {
 }
 
 /// The molecules of a draft, in the order of their keys.
-pub(super) fn molecules(draft: &Draft, target: &Target) -> Made {
+pub(super) fn molecules(script: &Script, draft: &Draft, target: &Target) -> Made {
     if target.has_other_stereo {
         return Made::Unsure;
     }
     let mut centres = Vec::with_capacity(target.centres.len());
     for centre in &target.centres {
-        match fate(centre, draft, target) {
-            Fate::Kept(order) => {
-                let Some(at) = draft.place(centre.atom) else { return Made::Unsure };
-                centres.push((at, centre.clockwise, order));
+        let place = draft.place(centre.atom);
+        let is_among = |atoms: &[u8]| atoms.iter().any(|&atom| place == Some(usize::from(atom)));
+        if is_among(&script.stereo.removed) {
+            continue;
+        }
+        match (fate(centre, draft, target), place) {
+            (Fate::Kept(order), Some(at)) => {
+                centres.push((at, centre.clockwise ^ is_among(&script.stereo.inverted), order));
             }
-            Fate::Lost => return Made::StereoLost,
-            Fate::Unsure => return Made::Unsure,
+            (Fate::Lost, _) if script.stereo.is_matched => {}
+            (Fate::Lost, _) => return Made::StereoLost,
+            _ => return Made::Unsure,
         }
     }
     let mut double_bonds = Vec::with_capacity(target.double_bonds.len());
     for double_bond in &target.double_bonds {
         match double_bond_fate(double_bond, draft, target) {
             DoubleBondFate::Kept(atoms) => double_bonds.push((double_bond.cis, atoms)),
+            DoubleBondFate::Lost if script.stereo.is_matched => {}
             DoubleBondFate::Lost => return Made::StereoLost,
             DoubleBondFate::Unsure => return Made::Unsure,
         }
+    }
+    if !add_written(script, draft, target, &mut centres, &mut double_bonds) {
+        return Made::Unsure;
     }
     let count = draft.components.iter().max().map_or(0, |&last| usize::from(last) + 1);
     let mut digests = Digests::new(draft, count);
@@ -72,6 +83,41 @@ pub(super) fn molecules(draft: &Draft, target: &Target) -> Made {
     let Some(mut precursors) = precursors else { return Made::Unsure };
     precursors.sort_by_key(|precursor| precursor.molecule.key());
     Made::Molecules(precursors)
+}
+
+/// Adds the configurations that the template writes; false where one is written over the target's own, or on an atom
+/// that is no usual centre.
+fn add_written(
+    script: &Script,
+    draft: &Draft,
+    target: &Target,
+    centres: &mut Vec<(usize, bool, Vec<u16>)>,
+    double_bonds: &mut Vec<(bool, [usize; 4])>,
+) -> bool {
+    for WrittenCentre { atom, clockwise, order } in &script.stereo.centres {
+        let at = usize::from(*atom);
+        let (now, around) = (draft.atoms[at], draft.around(at));
+        let hydrogens = usize::from(order.contains(&HYDROGEN));
+        let is_usual = now.element == 6
+            && usize::from(now.hydrogens) == hydrogens
+            && around.len() + hydrogens == order.len()
+            && around.iter().all(|&(_, order)| order == SINGLE);
+        if !is_usual
+            || draft.sources[at].is_some_and(|source| target.centres.iter().any(|c| c.atom == source))
+        {
+            return false;
+        }
+        centres.push((at, *clockwise, order.to_vec()));
+    }
+    for &(cis, atoms) in &script.stereo.double_bonds {
+        let atoms = atoms.map(usize::from);
+        let stated = target.double_bonds.iter().flat_map(|double| double.ends);
+        if stated.filter_map(|end| draft.place(end)).any(|end| atoms.contains(&end)) {
+            return false;
+        }
+        double_bonds.push((cis, atoms));
+    }
+    true
 }
 
 /// The stereo that a draft states.
@@ -175,7 +221,8 @@ fn double_bond_fate(double_bond: &DoubleBond, draft: &Draft, target: &Target) ->
     let [Some(a), Some(b)] = double_bond.ends.map(|end| draft.place(end)) else {
         return DoubleBondFate::Lost;
     };
-    if order(a, b) != Some(DOUBLE) {
+    let is_bare = |end: usize| draft.around(end).len() == 1;
+    if order(a, b) != Some(DOUBLE) || is_bare(a) || is_bare(b) {
         return DoubleBondFate::Lost;
     }
     let is_untouched = |(end, at): (u8, usize)| {

@@ -270,7 +270,7 @@ fn rings_may_change(script: &Script, target: &Target, draft: &Draft) -> bool {
         }
         let was = source_bond(a, b);
         if was != Some(order) && in_possible_ring(draft, a, b)
-            || was.is_none() && closes_large_ring(draft, a, b)
+            || was.is_none() && closes_unusual_ring(draft, a, b)
         {
             return true;
         }
@@ -314,25 +314,32 @@ fn rings_may_change(script: &Script, target: &Target, draft: &Draft) -> bool {
 }
 
 /// The largest ring that RDKit and we certainly perceive alike when one through aromatic atoms is closed.
-const LARGE_RING: u16 = 8;
+const LARGE_RING: usize = 8;
 
-/// Whether the bond closes a ring of more than [`LARGE_RING`] atoms.
-fn closes_large_ring(draft: &Draft, from: usize, to: usize) -> bool {
-    let mut distance = vec![u16::MAX; draft.atoms.len()];
-    distance[from] = 0;
+/// Whether the bond closes a ring of more than [`LARGE_RING`] atoms, or one that bridges an aromatic ring.
+fn closes_unusual_ring(draft: &Draft, from: usize, to: usize) -> bool {
+    let mut back = vec![usize::MAX; draft.atoms.len()];
+    back[from] = from;
     let mut queue = vec![from];
     let mut at = 0;
     while let Some(&atom) = queue.get(at) {
         at += 1;
         for &(next, _) in draft.around(atom) {
             let next = usize::from(next);
-            if distance[next] == u16::MAX && (atom, next) != (from, to) {
-                distance[next] = distance[atom] + 1;
+            if back[next] == usize::MAX && (atom, next) != (from, to) {
+                back[next] = atom;
                 queue.push(next);
             }
         }
     }
-    distance[to] != u16::MAX && distance[to] >= LARGE_RING
+    if back[to] == usize::MAX {
+        return false;
+    }
+    let ring: Vec<usize> =
+        std::iter::successors(Some(to), |&atom| (atom != from).then(|| back[atom])).collect();
+    // Two aromatic atoms side by side are what a fused ring shares.
+    ring.len() > LARGE_RING
+        || ring.windows(3).any(|atoms| atoms.iter().all(|&atom| draft.atoms[atom].aromatic))
 }
 
 /// Whether a bond that goes was in a ring, and leaves a double bond hanging on another ring that may be aromatic now:

@@ -16,6 +16,7 @@ mod matcher;
 mod parts;
 mod query;
 mod script;
+mod script_stereo;
 mod target;
 #[cfg(test)]
 mod tests;

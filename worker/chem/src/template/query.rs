@@ -208,7 +208,8 @@ pub(crate) fn bond_mask(query: &BondQuery) -> (u8, bool) {
             BondPrimitive::Double => (DOUBLE, true),
             BondPrimitive::Triple => (TRIPLE, true),
             BondPrimitive::Aromatic => (AROMATIC_BOND, true),
-            BondPrimitive::Up | BondPrimitive::Down => (SINGLE | AROMATIC_BOND, false),
+            // RDKit takes them for the bond that is not written.
+            BondPrimitive::Up | BondPrimitive::Down => (SINGLE | AROMATIC_BOND, true),
             BondPrimitive::Any => (ANY_BOND, true),
             _ => (ANY_BOND, false),
         },

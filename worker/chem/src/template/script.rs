@@ -8,9 +8,10 @@
 
 use std::hash::{Hash, Hasher};
 
-use chematic::smarts::{AtomPrimitive, AtomQuery, BondQuery, QueryMolecule};
+use chematic::smarts::{AtomPrimitive, AtomQuery, BondPrimitive, BondQuery, QueryMolecule};
 
 use super::query::{self, AROMATIC_BOND, DOUBLE, MAX_PATTERN, Query, SINGLE, TRIPLE};
+use super::script_stereo::ScriptStereo;
 
 /// A template ready to be applied in one direction.
 #[derive(Debug)]
@@ -25,6 +26,7 @@ pub(super) struct Script {
     pub becomes: Vec<Option<u8>>,
     /// The bonds of the matched side, as pairs of its atoms, the smaller first.
     pub matched_bonds: Vec<(u8, u8)>,
+    pub stereo: ScriptStereo,
 }
 
 /// An atom of the written side: what it states.
@@ -48,7 +50,7 @@ impl Script {
     /// The script that turns `matched` into `written`, or `None` where it cannot be followed exactly.
     pub fn new(matched: &QueryMolecule, written: &QueryMolecule) -> Option<Self> {
         let query = Query::new(matched).filter(|query| query.exact)?;
-        if written.atoms.len() > MAX_PATTERN || has_stereo(matched) || has_stereo(written) {
+        if written.atoms.len() > MAX_PATTERN {
             return None;
         }
         let mut becomes = vec![None; matched.atoms.len()];
@@ -105,15 +107,19 @@ impl Script {
                 Some((u8::try_from(a).ok()?, u8::try_from(b).ok()?))
             })
             .collect::<Option<_>>()?;
-        let script = Self { query, atoms, bonds, becomes, matched_bonds };
+        let stereo = ScriptStereo::new(matched, written, &becomes, &bonds)?;
+        let script = Self { query, atoms, bonds, becomes, matched_bonds, stereo };
         script.adds_only_plain_rings().then_some(script)
     }
 
     /// A number that two matches share when they make the same edit to the same atoms.
     ///
     /// It is a sum over what is stated of each atom and bond, in no order, so that like atoms of the template may
-    /// change places.
+    /// change places; but not where stereo is written, which is another's when they do.
     pub fn signature(&self, images: &[u8]) -> u128 {
+        if !self.stereo.is_empty() {
+            return images.iter().fold(0, |sum: u128, &image| mixed(sum as u64, u64::from(image), 4));
+        }
         let name = |atom: u8| match self.atoms[usize::from(atom)].from {
             Some(from) => u64::from(images[usize::from(from)]),
             None => 256 + u64::from(atom),
@@ -250,6 +256,8 @@ impl Statement {
                 AtomPrimitive::Isotope(mass) => set(&mut self.isotope, *mass),
                 // What only a molecule that is matched can fulfil.
                 AtomPrimitive::Degree(_) | AtomPrimitive::Wildcard => Some(()),
+                // Read by itself.
+                AtomPrimitive::Chirality(_) => Some(()),
                 _ => None,
             },
             // What an atom must not be says nothing of what is made of it.
@@ -278,6 +286,9 @@ fn order(bond: &BondQuery, from: Option<bool>, to: Option<bool>) -> Option<u8> {
             _ => None,
         };
     }
+    if let BondQuery::Primitive(BondPrimitive::Up | BondPrimitive::Down) = bond {
+        return Some(SINGLE);
+    }
     match query::bond_mask(bond) {
         (order @ (SINGLE | DOUBLE | TRIPLE | AROMATIC_BOND), true) => Some(order),
         _ => None,
@@ -291,19 +302,4 @@ pub(super) fn has_configuration(query: &AtomQuery) -> bool {
         AtomQuery::And(a, b) | AtomQuery::Or(a, b) => has_configuration(a) || has_configuration(b),
         AtomQuery::Not(inner) => has_configuration(inner),
     }
-}
-
-/// Whether a side states stereo.
-pub(super) fn has_stereo(side: &QueryMolecule) -> bool {
-    fn of_bond(query: &BondQuery) -> bool {
-        use chematic::smarts::BondPrimitive::{Down, Up};
-        match query {
-            BondQuery::Primitive(primitive) => matches!(primitive, Up | Down),
-            BondQuery::And(a, b) | BondQuery::Or(a, b) => of_bond(a) || of_bond(b),
-            BondQuery::Not(inner) => of_bond(inner),
-            BondQuery::Any => false,
-        }
-    }
-    side.atoms.iter().any(|atom| has_configuration(&atom.query))
-        || side.bonds.iter().any(|bond| of_bond(&bond.query))
 }

@@ -27,6 +27,11 @@ fn sorted(dotted: &str) -> String {
     parts.join(".")
 }
 
+/// The molecules without their stereo.
+fn constitution(dotted: &str) -> String {
+    parse(&dotted.replace(['@', '/', '\\'], "")).canonical_smiles()
+}
+
 /// Whether running `template` forwards on the dotted `precursors` gives `product` again.
 fn replays(template: &Template, precursors: &str, product: &str) -> bool {
     let molecules: Vec<_> = precursors.split('.').map(parse).collect();
@@ -64,11 +69,20 @@ fn own_templates_give_rdkits_outcomes_and_the_recorded_reactants() {
     let Some(lines) = vectors("own_template.tsv.gz") else { return };
     let lines = every(lines[1..].to_vec(), 1);
     let (mut unknown, mut lacking, mut wrong_sources) = (vec![], vec![], vec![]);
-    let (mut recovered, mut replayed, mut stereo_lost) = (0, 0, 0);
+    let (
+        mut recovered,
+        mut replayed,
+        mut stereo_lost,
+        mut as_rdchiral,
+        mut rdchiral_lacks,
+        mut rdchiral_fails,
+    ) = (0, 0, 0, 0, 0, 0);
+    let mut rdchiral_differs = 0;
+    let mut beyond_rdchiral = vec![];
 
     for line in &lines {
         let fields: Vec<_> = line.split('\t').collect();
-        let [reactants, product, template, rdkit] = fields[..4] else { panic!("{line}") };
+        let [reactants, product, template, rdkit, rdchiral] = fields[..5] else { panic!("{line}") };
         let template = Template::parse(template).unwrap();
         let molecule = parse(product);
         let outcomes = template.apply(&PreparedMolecule::new(&molecule));
@@ -81,15 +95,35 @@ fn own_templates_give_rdkits_outcomes_and_the_recorded_reactants() {
                 lacking.push(format!("{line}: {missing}"));
             }
         }
+        let rdchirals: BTreeSet<_> = rdchiral
+            .split(" | ")
+            .filter(|outcome| !outcome.is_empty() && *outcome != "ERR")
+            .map(sorted)
+            .collect();
+        rdchiral_fails += usize::from(rdchiral == "ERR");
+        as_rdchiral += usize::from(ours == rdchirals);
+        rdchiral_lacks += ours.difference(&rdchirals).count();
+        let constitutions: BTreeSet<_> = ours.iter().map(|outcome| constitution(outcome)).collect();
+        for other in rdchirals.difference(&ours) {
+            rdchiral_differs += 1;
+            if replays(&template, other, product) && !constitutions.contains(&constitution(other)) {
+                beyond_rdchiral.push(format!("{line}: {other}"));
+            }
+        }
         recovered += usize::from(ours.contains(&sorted(reactants)));
         replayed += usize::from(replays(&template, reactants, product));
         wrong_sources.extend(outcomes.iter().filter_map(|outcome| fault_in_sources(&molecule, outcome)));
     }
 
     println!("own templates: {} with {recovered} recovered, {replayed} replayed forwards", lines.len());
+    println!("own templates: {as_rdchiral} with rdchiral's outcomes, which fails on {rdchiral_fails}");
+    println!(
+        "own templates: {rdchiral_lacks} outcomes are not rdchiral's, {rdchiral_differs} of rdchiral's not ours"
+    );
     println!("own templates: {stereo_lost} outcomes of RDKit's left out because stereo is lost");
     expect_none("outcomes that RDKit has too", lines.len(), &unknown);
     expect_none("outcomes of RDKit's that replay and that we lack", lines.len(), &lacking);
+    expect_none("outcomes of rdchiral's, but for their stereo", lines.len(), &beyond_rdchiral);
     expect_none("sources", lines.len(), &wrong_sources);
 }
 

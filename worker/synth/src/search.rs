@@ -131,6 +131,7 @@ impl<'a> Search<'a> {
             (Stop::FirstRoute, None) => {}
             (Stop::Budget, _) => self.collect(&mut ranker, &mut groups),
         }
+        self.timings.reading += start.elapsed().saturating_sub(self.validator.elapsed - validated);
         let mut writer =
             Writer::new(self.planner.model(), self.catalogue, self.task, trivial, self.budget.deadline);
         let mut written: Vec<_> = writer.trivial(&self.graph).into_iter().collect();

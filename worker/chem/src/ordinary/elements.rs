@@ -20,6 +20,17 @@ pub(super) fn valences(number: u8) -> Option<&'static [u8]> {
     })
 }
 
+/// The number of bonds of an element that has one such number.
+pub(super) fn only_valence(number: u8) -> Option<u8> {
+    match number {
+        5 | 7 => Some(3),
+        6 | 14 => Some(4),
+        8 => Some(2),
+        9 | 17 | 35 => Some(1),
+        _ => None,
+    }
+}
+
 /// The electrons in the outer shell of an element that ordinary molecules have.
 pub(super) fn outer_electrons(number: u8) -> Option<u8> {
     Some(match number {
@@ -33,20 +44,20 @@ pub(super) fn outer_electrons(number: u8) -> Option<u8> {
 }
 
 /// The symbol of an element that ordinary molecules have.
-pub(super) fn symbol(number: u8) -> &'static str {
+pub(super) fn symbol(number: u8) -> &'static [u8] {
     match number {
-        5 => "B",
-        7 => "N",
-        8 => "O",
-        9 => "F",
-        14 => "Si",
-        15 => "P",
-        16 => "S",
-        17 => "Cl",
-        34 => "Se",
-        35 => "Br",
-        53 => "I",
-        _ => "C",
+        5 => b"B",
+        7 => b"N",
+        8 => b"O",
+        9 => b"F",
+        14 => b"Si",
+        15 => b"P",
+        16 => b"S",
+        17 => b"Cl",
+        34 => b"Se",
+        35 => b"Br",
+        53 => b"I",
+        _ => b"C",
     }
 }
 

@@ -3,7 +3,7 @@
 //! Numbering is RDKit's (`SmilesParse`): atoms as written, chain bonds as written, then ring bonds by their number
 //! and the order they were opened in; an atom's bonds ascend. The canonical form depends on it where RDKit's does.
 
-use super::elements::{outer_electrons, valences};
+use super::elements::{only_valence, outer_electrons, valences};
 
 /// Most atoms, and most bonds: sets of them are 128-bit masks.
 pub(super) const MOST: usize = 128;
@@ -166,6 +166,66 @@ impl Atom {
         self.number.saturating_add_signed(self.charge.saturating_neg())
     }
 
+    /// Bonds and counted hydrogens (`calculateExplicitValence`), of twice the bonds' orders.
+    fn explicit_valence(&self, twice: u8, aromatic: bool, strictness: Strictness) -> Option<u8> {
+        let mut twice = twice + 2 * self.hydrogens;
+        let list = valences(self.isoelectronic())?;
+        let least = list[0];
+        if aromatic && twice > 2 * least {
+            let most =
+                list.iter().copied().take_while(|&valence| 2 * valence <= twice).last().unwrap_or(least);
+            if twice <= 2 * most + 3 {
+                twice = 2 * most;
+            }
+        }
+        let result = twice.div_ceil(2);
+        if strictness == Strictness::Strict {
+            let (mut most, mut shifted) = (*list.last()?, i16::from(result));
+            if self.is_hypervalent() {
+                most = *valences(self.number)?.last()?;
+                shifted -= i16::from(self.charge);
+            }
+            if shifted > i16::from(most) {
+                return None;
+            }
+        }
+        Some(result)
+    }
+
+    /// Implied hydrogens (`calculateImplicitValence`), with the explicit valence that was counted last.
+    fn implicit_valence(&self, aromatic: bool, strictness: Strictness) -> Option<u8> {
+        if self.closed {
+            return Some(0);
+        }
+        let mut bonds = i16::from(self.explicit) + i16::from(self.radicals);
+        let mut like = self.isoelectronic();
+        let least = i16::from(valences(like)?[0]);
+        if self.is_hypervalent() {
+            like = self.number;
+            bonds -= i16::from(self.charge);
+        }
+        let list = valences(like)?;
+        let hydrogens = if aromatic {
+            if bonds <= least {
+                least - bonds
+            } else {
+                let accepted =
+                    list.iter().take_while(|&&v| v > 0).any(|&valence| bonds == i16::from(valence));
+                if !accepted && strictness == Strictness::Strict {
+                    return None;
+                }
+                0
+            }
+        } else {
+            match list.iter().map(|&valence| i16::from(valence)).find(|&valence| bonds <= valence) {
+                Some(valence) => valence - bonds,
+                None if strictness == Strictness::Strict => return None,
+                None => 0,
+            }
+        };
+        u8::try_from(hydrogens).ok()
+    }
+
     /// Whether RDKit lets the atom have more bonds than the isoelectronic element.
     fn is_hypervalent(&self) -> bool {
         let like = self.isoelectronic();
@@ -205,83 +265,39 @@ impl Graph {
         self.atoms[atom].edges().iter().map(|&edge| self.kind(edge).twice()).sum()
     }
 
-    /// Whether the atom or one of its bonds is aromatic (RDKit's `isAromaticAtom`).
-    pub fn is_aromatic(&self, atom: usize) -> bool {
-        self.atoms[atom].aromatic
-            || self.atoms[atom].edges().iter().any(|&edge| {
-                let bond = &self.bonds[usize::from(edge.bond)];
-                bond.aromatic || bond.kind == Kind::Aromatic
-            })
+    /// Twice the orders of an atom's bonds, and whether it or one of them is aromatic (RDKit's `isAromaticAtom`).
+    fn bonding(&self, at: usize) -> (u8, bool) {
+        let atom = &self.atoms[at];
+        atom.edges().iter().fold((0, atom.aromatic), |(twice, aromatic), edge| {
+            let bond = &self.bonds[usize::from(edge.bond)];
+            (twice + bond.kind.twice(), aromatic || bond.aromatic || bond.kind == Kind::Aromatic)
+        })
     }
 
     /// Counts an atom's bonds and implied hydrogens (`Atom::updatePropertyCache`); `None` where RDKit refuses.
-    pub fn update(&mut self, atom: usize, strictness: Strictness) -> Option<()> {
-        let explicit = self.explicit(atom, strictness)?;
-        self.atoms[atom].explicit = explicit;
-        self.atoms[atom].implicit = self.implicit(atom, strictness)?;
+    pub fn update(&mut self, at: usize, strictness: Strictness) -> Option<()> {
+        let (twice, aromatic) = self.bonding(at);
+        let atom = &mut self.atoms[at];
+        if let (false, 0, Some(most)) =
+            (aromatic || atom.charge != 0, atom.radicals, only_valence(atom.number))
+        {
+            atom.explicit = twice / 2 + atom.hydrogens;
+            if atom.explicit > most && strictness == Strictness::Strict {
+                return None;
+            }
+            atom.implicit = if atom.closed { 0 } else { most.saturating_sub(atom.explicit) };
+            return Some(());
+        }
+        atom.explicit = atom.explicit_valence(twice, aromatic, strictness)?;
+        atom.implicit = atom.implicit_valence(aromatic, strictness)?;
         Some(())
     }
 
-    /// Bonds and counted hydrogens (`calculateExplicitValence`).
-    pub fn explicit(&self, at: usize, strictness: Strictness) -> Option<u8> {
-        let atom = &self.atoms[at];
-        let mut twice = self.twice_bonds(at) + 2 * atom.hydrogens;
-        let list = valences(atom.isoelectronic())?;
-        let least = list[0];
-        if twice > 2 * least && self.is_aromatic(at) {
-            let most =
-                list.iter().copied().take_while(|&valence| 2 * valence <= twice).last().unwrap_or(least);
-            if twice <= 2 * most + 3 {
-                twice = 2 * most;
-            }
-        }
-        let result = twice.div_ceil(2);
-        if strictness == Strictness::Strict {
-            let (mut most, mut shifted) = (*list.last()?, i16::from(result));
-            if atom.is_hypervalent() {
-                most = *valences(atom.number)?.last()?;
-                shifted -= i16::from(atom.charge);
-            }
-            if shifted > i16::from(most) {
-                return None;
-            }
-        }
-        Some(result)
-    }
-
-    /// Implied hydrogens (`calculateImplicitValence`), with the explicit valence that was counted last.
-    pub fn implicit(&self, at: usize, strictness: Strictness) -> Option<u8> {
-        let atom = &self.atoms[at];
-        if atom.closed {
-            return Some(0);
-        }
-        let mut bonds = i16::from(atom.explicit) + i16::from(atom.radicals);
-        let mut like = atom.isoelectronic();
-        let least = i16::from(valences(like)?[0]);
-        if atom.is_hypervalent() {
-            like = atom.number;
-            bonds -= i16::from(atom.charge);
-        }
-        let list = valences(like)?;
-        let hydrogens = if self.is_aromatic(at) {
-            if bonds <= least {
-                least - bonds
-            } else {
-                let accepted =
-                    list.iter().take_while(|&&v| v > 0).any(|&valence| bonds == i16::from(valence));
-                if !accepted && strictness == Strictness::Strict {
-                    return None;
-                }
-                0
-            }
-        } else {
-            match list.iter().map(|&valence| i16::from(valence)).find(|&valence| bonds <= valence) {
-                Some(valence) => valence - bonds,
-                None if strictness == Strictness::Strict => return None,
-                None => 0,
-            }
-        };
-        u8::try_from(hydrogens).ok()
+    /// Counts an atom's bonds alone.
+    pub fn update_explicit(&mut self, at: usize) -> Option<()> {
+        let (twice, aromatic) = self.bonding(at);
+        self.atoms[at].explicit = self.atoms[at].explicit_valence(twice, aromatic, Strictness::Lenient)?;
+        Some(())
     }
 
     /// Unpaired electrons of atoms that imply no hydrogens (`assignRadicals`).

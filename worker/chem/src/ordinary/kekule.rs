@@ -27,15 +27,16 @@ pub(super) struct Kekuliser {
     /// Atoms visited, in order; some more than once after a choice was taken back.
     visited: Vec<u8>,
     times: Vec<u8>,
-    options: Vec<Option<Options>>,
+    options: Vec<Options>,
+    /// Atoms that have options.
+    open: u128,
     choices: Vec<u8>,
 }
 
 impl Kekuliser {
-    /// Gives every aromatic bond an order and takes the marks of aromaticity away; `None` where RDKit refuses.
-    pub fn kekulise(&mut self, graph: &mut Graph, rings: &Rings) -> Option<()> {
-        let aromatic =
-            (0..graph.atoms.len()).filter(|&at| graph.is_aromatic(at)).fold(0, |set, at| set | bit(at));
+    /// Gives every bond between the `aromatic` atoms an order and takes the marks of aromaticity away; `None` where
+    /// RDKit refuses.
+    pub fn kekulise(&mut self, graph: &mut Graph, rings: &Rings, aromatic: u128) -> Option<()> {
         if aromatic == 0 {
             return Some(());
         }
@@ -56,7 +57,7 @@ impl Kekuliser {
                 self.system(graph, atoms, aromatic)?;
             }
         }
-        unmark(graph, rings)
+        unmark(graph, rings, aromatic)
     }
 
     fn system(&mut self, graph: &mut Graph, atoms: u128, aromatic: u128) -> Option<()> {
@@ -83,8 +84,8 @@ impl Kekuliser {
         self.choices.clear();
         self.times.clear();
         self.times.resize(graph.atoms.len(), 0);
-        self.options.clear();
-        self.options.resize(graph.atoms.len(), None);
+        self.options.resize(graph.atoms.len().max(self.options.len()), Options::default());
+        self.open = 0;
         for at in members(plain) {
             self.visit(at as u8);
         }
@@ -98,9 +99,9 @@ impl Kekuliser {
             };
             self.visit(at);
             let candidate = candidates & bit(at) != 0;
-            let stored = self.options[usize::from(at)];
-            let mut options = stored.unwrap_or_default();
-            if stored.is_none() {
+            let stored = self.open & bit(at) != 0;
+            let mut options = if stored { self.options[usize::from(at)] } else { Options::default() };
+            if !stored {
                 let mut around = [(0_u8, 0_u8); MOST_AROUND];
                 let mut count = 0;
                 for edge in graph.atoms[usize::from(at)].edges() {
@@ -109,7 +110,9 @@ impl Kekuliser {
                         count += 1;
                     }
                 }
-                around[..count].sort_unstable();
+                if count > 1 {
+                    around[..count].sort_unstable();
+                }
                 let before = self.stack.len();
                 for &(to, bond) in &around[..count] {
                     if !self.stack.iter().take(before).any(|&waiting| waiting == to) {
@@ -133,14 +136,13 @@ impl Kekuliser {
                 graph.bonds[usize::from(bond)].direction = Direction::None;
                 candidates &= !(bit(at) | bit(partner));
                 doubled |= bit(bond);
-                if stored.is_some() {
-                    self.options[usize::from(at)] = (options.count > 0).then_some(options);
-                    if options.count == 0 {
-                        self.choices.pop();
-                    }
-                } else if options.count > 0 {
+                self.options[usize::from(at)] = options;
+                if stored && options.count == 0 {
+                    self.open &= !bit(at);
+                    self.choices.pop();
+                } else if !stored && options.count > 0 {
+                    self.open |= bit(at);
                     self.choices.push(at);
-                    self.options[usize::from(at)] = Some(options);
                 }
             } else {
                 let &last = self.choices.last()?;
@@ -231,18 +233,15 @@ fn wants_double_bond(graph: &Graph, at: usize) -> Option<(u128, bool)> {
 }
 
 /// Takes the marks of aromaticity away.
-fn unmark(graph: &mut Graph, rings: &Rings) -> Option<()> {
+fn unmark(graph: &mut Graph, rings: &Rings, aromatic: u128) -> Option<()> {
+    if aromatic & !rings.atoms != 0 {
+        return None;
+    }
     for bond in &mut graph.bonds {
         bond.aromatic = false;
     }
-    for at in 0..graph.atoms.len() {
+    for at in members(aromatic) {
         let atom = &mut graph.atoms[at];
-        if !atom.aromatic {
-            continue;
-        }
-        if rings.atoms & bit(at) == 0 {
-            return None;
-        }
         atom.aromatic = false;
         if matches!(atom.number, 7 | 15) && atom.charge == 0 && atom.hydrogens == 1 {
             let before = atom.total_valence();

@@ -17,6 +17,7 @@ mod ranks;
 mod rings;
 mod sanitise;
 mod stereo;
+mod systems;
 mod walk;
 mod write;
 
@@ -45,7 +46,7 @@ struct Workspace {
     stereo: stereo::Stereo,
     ranker: ranks::Ranker,
     walk: walk::Walk,
-    text: String,
+    text: Vec<u8>,
 }
 
 thread_local! {
@@ -70,6 +71,7 @@ impl Workspace {
         walk.walk(graph, walk::Over { rings, shapes, stereo, ranks: &ranker.classes })?;
         text.clear();
         write::write(text, graph, &walk.parts)?;
-        Some(Ordinary { canonical: text.as_str().to_owned(), heavy_atoms: graph.atoms.len() })
+        let canonical = String::from_utf8(text.clone()).ok()?;
+        Some(Ordinary { canonical, heavy_atoms: graph.atoms.len() })
     }
 }

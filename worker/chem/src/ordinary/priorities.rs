@@ -1,13 +1,14 @@
 //! Ranks of atoms by the rules that tell R from S, as RDKit approximates them.
 //!
 //! A port of `iterateCIPRanks` (RDKit's `Chirality.cpp`, without its newer digraph labels). An atom's entry is its
-//! rank so far and then, for every half bond, the rank of the neighbour, falling; with ranks below 254 and at most
-//! 16 places an entry is one number whose order is the entries' order.
+//! rank so far and then, for every half bond, the rank of the neighbour, falling. How often a rank comes can stand
+//! beside it: where two entries have a rank in common but not as often, the one that has it less goes on with a lower
+//! one. So an entry fits a number whose order is the entries' order.
 
-use super::graph::{Graph, Kind, MOST, bit};
+use super::graph::{Graph, Kind, MOST, MOST_AROUND, bit};
 
-/// Places of an entry.
-const PLACES: u32 = 16;
+/// Places of an entry: one for each neighbour, one for hydrogens.
+const PLACES: u32 = MOST_AROUND as u32 + 1;
 
 /// The ranks of atoms, and the buffers of finding them.
 #[derive(Debug, Default)]
@@ -16,7 +17,7 @@ pub(super) struct Priorities {
     pub ranks: Vec<u8>,
     /// Atoms in the order of their ranks.
     sorted: Vec<u8>,
-    entries: Vec<u128>,
+    entries: Vec<u64>,
     next: Vec<u8>,
 }
 
@@ -38,7 +39,7 @@ impl Priorities {
         let count = graph.atoms.len();
         debug_assert!(count <= MOST);
         self.entries.clear();
-        self.entries.extend((0..count).map(|at| u128::from(invariant(at).cast_unsigned())));
+        self.entries.extend((0..count).map(|at| u64::from(invariant(at).cast_unsigned())));
         self.sorted.clear();
         self.sorted.extend(0..count as u8);
         let Self { sorted, entries, .. } = self;
@@ -98,31 +99,50 @@ impl Priorities {
     }
 }
 
-/// An atom's neighbours by rank, falling, each once for every half bond to it, then its hydrogens.
-fn entry(graph: &Graph, ranks: &[u8], at: usize) -> Option<u128> {
+/// An atom's neighbours by rank, falling, with the half bonds to those of a rank, then its hydrogens.
+fn entry(graph: &Graph, ranks: &[u8], at: usize) -> Option<u64> {
     let atom = &graph.atoms[at];
-    let mut around = [(0_u8, 0_u32); 4];
-    for (slot, &edge) in around.iter_mut().zip(atom.edges()) {
+    let mut around = [(0_u8, 0_u8); MOST_AROUND];
+    for (place, &edge) in atom.edges().iter().enumerate() {
         let other = &graph.atoms[usize::from(edge.to)];
-        let kind = graph.kind(edge);
-        let times = match kind {
+        let times = match graph.kind(edge) {
             Kind::Double if other.number == 15 && matches!(other.degree, 3 | 4) => 1,
-            kind => u32::from(kind.twice()),
+            kind => kind.twice(),
         };
-        *slot = (ranks[usize::from(edge.to)] + 2, times);
+        let new = (ranks[usize::from(edge.to)] + 2, times);
+        let mut to = place;
+        while to > 0 && around[to - 1].0 < new.0 {
+            around[to] = around[to - 1];
+            to -= 1;
+        }
+        around[to] = new;
     }
-    let around = &mut around[..usize::from(atom.degree)];
-    around.sort_unstable_by(|one, other| other.cmp(one));
     let mut left = PLACES;
-    let mut entry = 0_u128;
-    let hydrogens = (1, u32::from(atom.total_hydrogens()));
-    for &(value, times) in around.iter().chain([&hydrogens]) {
-        left = left.checked_sub(times)?;
-        for _ in 0..times {
-            entry = entry << 8 | u128::from(value);
+    let mut entry = 0_u64;
+    let mut push = |value: u8, times: u8| {
+        if times > 15 {
+            return None;
+        }
+        left -= 1;
+        entry |= (u64::from(value) << 4 | u64::from(times)) << (12 * left);
+        Some(())
+    };
+    let (mut value, mut times) = around[0];
+    for &(next, more) in &around[1..usize::from(atom.degree.max(1))] {
+        if next == value {
+            times += more;
+        } else {
+            push(value, times)?;
+            (value, times) = (next, more);
         }
     }
-    Some(if left == PLACES { 0 } else { entry << (8 * left) })
+    if times > 0 {
+        push(value, times)?;
+    }
+    if atom.total_hydrogens() > 0 {
+        push(1, atom.total_hydrogens())?;
+    }
+    Some(entry)
 }
 
 /// The set of atoms of one rank among an atom's neighbours twice.

@@ -8,7 +8,7 @@
 
 use std::cmp::{Ordering, Reverse};
 
-use super::graph::{Edge, Graph, Hand, Kind, MOST_AROUND, Sides, bit};
+use super::graph::{Edge, Graph, Hand, Kind, MOST_AROUND, Sides, bit, members};
 use super::parse::is_odd;
 use super::rings::Rings;
 use super::stereo::Stereo;
@@ -56,26 +56,30 @@ pub(super) struct Ranker {
     /// What never changes of a bond.
     bonds: Vec<u16>,
     values: Vec<Value>,
-    /// Every atom's edges as they were sorted when the atom was last compared; kept where there are hands.
+    /// The edges of atoms with hands as they were sorted when the atom was last compared.
     sorted: Vec<[Edge; MOST_AROUND]>,
     scratch: Vec<u8>,
     /// Atoms with a hand.
     handed: u128,
     /// Those of them that have partners across a ring.
     ring_stereo: u128,
+    /// Whether hands are seen from atoms of rings: only then can two atoms that nothing around has changed differ, and
+    /// the original's merge sort come out otherwise than any stable sort.
+    seen: bool,
+    keys: Vec<u64>,
 }
 
 impl Ranker {
     /// Ranks the atoms; `None` where RDKit would look further.
     pub fn rank(&mut self, graph: &Graph, rings: &Rings, stereo: &Stereo) -> Option<()> {
         let count = graph.atoms.len();
-        self.start(graph, stereo);
+        self.start(graph, rings, stereo);
         self.counts[0] = count as u8;
         self.activate();
         self.refine(graph, rings, By::Atoms);
         let tied = |ranker: &Self| ranker.counts.contains(&0);
-        // Without hands, nothing is split by them.
-        if self.handed != 0 && tied(self) {
+        // Where none are seen, nothing is split by them.
+        if self.seen && tied(self) {
             self.activate();
             self.refine(graph, rings, By::Hands);
         }
@@ -89,7 +93,7 @@ impl Ranker {
         Some(())
     }
 
-    fn start(&mut self, graph: &Graph, stereo: &Stereo) {
+    fn start(&mut self, graph: &Graph, rings: &Rings, stereo: &Stereo) {
         let count = graph.atoms.len();
         self.classes.clear();
         self.classes.resize(count, 0);
@@ -130,9 +134,11 @@ impl Ranker {
             };
             (kind as u16) << 14 | sides << 12
         }));
-        if self.handed != 0 {
+        let near = |at: usize| graph.atoms[at].edges().iter().any(|edge| rings.atoms & bit(edge.to) != 0);
+        self.seen = members(self.handed).any(near);
+        if self.seen {
             self.sorted.extend(graph.atoms.iter().map(|atom| atom.around));
-            (0..count).for_each(|at| self.sort_edges(graph, at));
+            members(self.handed).for_each(|at| self.sort_edges(graph, at));
         }
     }
 
@@ -349,6 +355,18 @@ impl Ranker {
 
     /// Sorts the atoms of a class by their values, and counts the like ones (`hanoisort`).
     fn sort(&mut self, within: Within<'_>, start: usize, end: usize) {
+        if !self.seen {
+            return self.sort_stably(start, end);
+        }
+        if let [one, other] = self.order[start..end] {
+            let order = self.compare(within, usize::from(one), usize::from(other));
+            let counts = if order.is_eq() { (2, 0) } else { (1, 1) };
+            (self.counts[usize::from(one)], self.counts[usize::from(other)]) = counts;
+            if order.is_gt() {
+                self.order.swap(start, start + 1);
+            }
+            return;
+        }
         let mut scratch = std::mem::take(&mut self.scratch);
         let length = end - start;
         scratch.clear();
@@ -360,18 +378,44 @@ impl Ranker {
         self.scratch = scratch;
     }
 
+    /// The same where it makes no difference which atoms are compared.
+    fn sort_stably(&mut self, start: usize, end: usize) {
+        let order = &mut self.order[start..end];
+        if order.len() == self.values.len() && self.ring_stereo == 0 {
+            // All atoms: first by what they are, which leaves room for their numbers.
+            self.keys.clear();
+            self.keys.extend(self.values.iter().zip(0_u64..).map(|(value, at)| value.0 | at));
+            self.keys.sort_unstable();
+            order.iter_mut().zip(&self.keys).for_each(|(at, key)| *at = *key as u8);
+        }
+        for place in 1..order.len() {
+            let at = order[place];
+            let value = self.values[usize::from(at)];
+            let mut to = place;
+            while to > 0 && self.values[usize::from(order[to - 1])] > value {
+                order[to] = order[to - 1];
+                to -= 1;
+            }
+            order[to] = at;
+        }
+        for like in order.chunk_by(|&a, &b| self.values[usize::from(a)] == self.values[usize::from(b)]) {
+            like.iter().for_each(|&at| self.counts[usize::from(at)] = 0);
+            self.counts[usize::from(like[0])] = like.len() as u8;
+        }
+    }
+
     fn compare(&mut self, within: Within<'_>, one: usize, other: usize) -> Ordering {
         let Within { graph, rings, by } = within;
         if self.changed & (bit(one) | bit(other)) == 0 {
             return Ordering::Equal;
         }
         let (first, second) = (self.values[one], self.values[other]);
-        if self.handed == 0 {
-            return first.cmp(&second);
-        }
         if first.0 == second.0 {
-            self.sort_edges(graph, one);
-            self.sort_edges(graph, other);
+            for at in [one, other] {
+                if self.handed & bit(at) != 0 {
+                    self.sort_edges(graph, at);
+                }
+            }
         }
         first.cmp(&second).then_with(|| match by {
             By::Atoms => Ordering::Equal,

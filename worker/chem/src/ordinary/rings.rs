@@ -5,6 +5,7 @@
 //! its unstable sort would matter, nothing is found and the long way decides.
 
 use super::graph::{Graph, MOST, bit, members};
+use super::systems::Systems;
 
 /// More rings than this are left to the long way: RDKit's sort is stable up to here.
 const MOST_RINGS: usize = 16;
@@ -28,6 +29,7 @@ pub(super) struct Rings {
     /// Atoms and bonds that are in some ring.
     pub atoms: u128,
     pub bonds: u128,
+    systems: Systems,
     extra: Vec<Ring>,
     found: Vec<Ring>,
     search: Search,
@@ -77,6 +79,11 @@ impl Rings {
         if expected > MOST_RINGS {
             return None;
         }
+        if self.systems.find(graph, &mut self.all) {
+            (self.atoms, self.bonds) = (self.systems.atoms, self.systems.bonds);
+            return Some(());
+        }
+        self.all.clear();
         let mut rest = Rest { bonds: u128::MAX, degrees: [0; MOST] };
         for (degree, atom) in rest.degrees.iter_mut().zip(&graph.atoms) {
             *degree = atom.degree;
@@ -158,7 +165,10 @@ impl Rings {
         self.rivals.clear();
         for at in members(twos) {
             self.found.clear();
-            smallest_rings(graph, at as u8, rest.bonds, 0, &mut self.search, &mut self.found);
+            if self.systems.atoms & bit(at) != 0 {
+                let bonds = rest.bonds & self.systems.bonds;
+                smallest_rings(graph, at as u8, bonds, 0, &mut self.search, &mut self.found);
+            }
             for place in 0..self.found.len() {
                 let ring = self.found[place];
                 let entry = match self.seen.iter().position(|(seen, _)| seen.atoms == ring.atoms) {
@@ -207,7 +217,8 @@ impl Rings {
                     }
                 }
                 self.changed.truncate(start);
-                smallest_rings(graph, finder as u8, without.bonds, 0, &mut self.search, &mut self.found);
+                let bonds = without.bonds & self.systems.bonds;
+                smallest_rings(graph, finder as u8, bonds, 0, &mut self.search, &mut self.found);
             }
             let least = self.found.iter().map(Ring::size).min();
             for place in 0..self.found.len() {
@@ -220,7 +231,8 @@ impl Rings {
 
     fn rings_of_three(&mut self, graph: &Graph, at: u8, rest: &Rest) {
         self.found.clear();
-        smallest_rings(graph, at, rest.bonds, 0, &mut self.search, &mut self.found);
+        let bonds = rest.bonds & self.systems.bonds;
+        smallest_rings(graph, at, bonds, 0, &mut self.search, &mut self.found);
         let (count, first, second) =
             (self.found.len(), self.found.first().copied(), self.found.get(1).copied());
         for place in 0..count {
@@ -254,7 +266,7 @@ impl Rings {
         };
         for forbidden in forbidden.into_iter().flatten() {
             self.found.clear();
-            smallest_rings(graph, at, rest.bonds, forbidden, &mut self.search, &mut self.found);
+            smallest_rings(graph, at, bonds, forbidden, &mut self.search, &mut self.found);
             for place in 0..self.found.len() {
                 self.add(self.found[place]);
             }

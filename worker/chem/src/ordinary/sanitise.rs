@@ -36,7 +36,7 @@ pub(super) fn sanitise(
         }
     }
     rings.find(graph)?;
-    kekuliser.kekulise(graph, rings)?;
+    kekuliser.kekulise(graph, rings, aromatic)?;
     graph.assign_radicals()?;
     aromatic::perceive(graph, rings)?;
     if has_stereo(graph) {
@@ -160,7 +160,7 @@ fn adjust_hydrogens(graph: &mut Graph, at: usize) -> Option<()> {
     let after = graph.atoms[at].implicit;
     if after < before {
         graph.atoms[at].hydrogens += before - after;
-        graph.atoms[at].explicit = graph.explicit(at, Strictness::Lenient)?;
+        graph.update_explicit(at)?;
     }
     Some(())
 }

@@ -154,7 +154,8 @@ impl Walk {
     /// The ways on from an atom in the first walk, those back to where it comes from first.
     fn ways_past(&mut self, graph: &Graph, over: Over<'_>, atom: u8, by: Option<u8>, open: u128) {
         for &edge in graph.atoms[usize::from(atom)].edges() {
-            if Some(edge.bond) == by {
+            // No ring is closed where a way ends.
+            if Some(edge.bond) == by || graph.atoms[usize::from(edge.to)].degree == 1 {
                 continue;
             }
             let mut cost = i32::from(over.ranks[usize::from(edge.to)]);
@@ -174,8 +175,12 @@ impl Walk {
         if let Some(stop) = self.stops.last_mut() {
             stop.end = end;
             let ways = &mut self.ways[usize::from(stop.start)..];
-            if ways.len() > 1 {
-                ways.sort_by_key(|&(cost, _)| cost);
+            for place in 1..ways.len() {
+                let mut to = place;
+                while to > 0 && ways[to - 1].0 > ways[to].0 {
+                    ways.swap(to - 1, to);
+                    to -= 1;
+                }
             }
         }
     }

@@ -7,7 +7,7 @@ use super::graph::{Atom, Direction, Graph, Hand, Kind};
 use super::walk::Part;
 
 /// Appends the string of a walk; `None` where more rings are open at once than are numbered here.
-pub(super) fn write(text: &mut String, graph: &Graph, parts: &[Part]) -> Option<()> {
+pub(super) fn write(text: &mut Vec<u8>, graph: &Graph, parts: &[Part]) -> Option<()> {
     // The digit that each ring of the walk has, while it is open.
     let mut digits = [0_u8; 64];
     let mut taken = 1_u128;
@@ -19,7 +19,7 @@ pub(super) fn write(text: &mut String, graph: &Graph, parts: &[Part]) -> Option<
                 freed = 0;
                 write_atom(text, &graph.atoms[usize::from(at)]);
             }
-            Part::Bond(bond, left) => text.push_str(bond_symbol(graph, bond, left)),
+            Part::Bond(bond, left) => text.extend_from_slice(bond_symbol(graph, bond, left)),
             Part::Ring(ring) => {
                 let slot = digits.get_mut(usize::from(ring))?;
                 let digit = if *slot == 0 {
@@ -32,51 +32,50 @@ pub(super) fn write(text: &mut String, graph: &Graph, parts: &[Part]) -> Option<
                     std::mem::take(slot)
                 };
                 if digit >= 10 {
-                    text.push('%');
-                    text.push(char::from(b'0' + digit / 10));
+                    text.extend_from_slice(&[b'%', b'0' + digit / 10]);
                 }
-                text.push(char::from(b'0' + digit % 10));
+                text.push(b'0' + digit % 10);
             }
-            Part::Open => text.push('('),
-            Part::Close => text.push(')'),
+            Part::Open => text.push(b'('),
+            Part::Close => text.push(b')'),
         }
     }
     Some(())
 }
 
-fn write_atom(text: &mut String, atom: &Atom) {
+fn write_atom(text: &mut Vec<u8>, atom: &Atom) {
     let bracket = needs_bracket(atom);
     if bracket {
-        text.push('[');
+        text.push(b'[');
     }
     let name = symbol(atom.number);
     let lower = atom.aromatic && matches!(atom.number, 5..=8 | 14 | 15 | 16 | 34);
     if lower {
-        name.bytes().for_each(|letter| text.push(char::from(letter.to_ascii_lowercase())));
+        text.extend(name.iter().map(u8::to_ascii_lowercase));
     } else {
-        text.push_str(name);
+        text.extend_from_slice(name);
     }
     if !bracket {
         return;
     }
-    text.push_str(match atom.hand {
-        Hand::None => "",
-        Hand::Clockwise => "@@",
-        Hand::Counter => "@",
+    text.extend_from_slice(match atom.hand {
+        Hand::None => b"",
+        Hand::Clockwise => b"@@",
+        Hand::Counter => b"@",
     });
     let hydrogens = atom.total_hydrogens();
     if hydrogens > 0 {
-        text.push('H');
+        text.push(b'H');
         if hydrogens > 1 {
-            text.push(char::from(b'0' + hydrogens));
+            text.push(b'0' + hydrogens);
         }
     }
     match atom.charge {
-        1.. => text.push('+'),
-        ..0 => text.push('-'),
+        1.. => text.push(b'+'),
+        ..0 => text.push(b'-'),
         0 => {}
     }
-    text.push(']');
+    text.push(b']');
 }
 
 /// `atomNeedsBracket`.
@@ -91,17 +90,17 @@ fn needs_bracket(atom: &Atom) -> bool {
         || (atom.total_valence() != usual && atom.total_hydrogens() != 0)
 }
 
-fn bond_symbol(graph: &Graph, bond: u8, left: u8) -> &'static str {
+fn bond_symbol(graph: &Graph, bond: u8, left: u8) -> &'static [u8] {
     let bond = &graph.bonds[usize::from(bond)];
     let is_aromatic = |atom: u8| graph.atoms[usize::from(atom)].aromatic;
     let aromatic = is_aromatic(left) && is_aromatic(bond.other(left));
     match (bond.kind, bond.direction) {
-        (Kind::Single | Kind::Aromatic, Direction::Down) => "\\",
-        (Kind::Single | Kind::Aromatic, Direction::Up) => "/",
-        (Kind::Single, Direction::None) if aromatic && !bond.aromatic => "-",
-        (Kind::Aromatic, Direction::None) if !aromatic => ":",
-        (Kind::Double, _) if !aromatic || !bond.aromatic => "=",
-        (Kind::Triple, _) => "#",
-        _ => "",
+        (Kind::Single | Kind::Aromatic, Direction::Down) => b"\\",
+        (Kind::Single | Kind::Aromatic, Direction::Up) => b"/",
+        (Kind::Single, Direction::None) if aromatic && !bond.aromatic => b"-",
+        (Kind::Aromatic, Direction::None) if !aromatic => b":",
+        (Kind::Double, _) if !aromatic || !bond.aromatic => b"=",
+        (Kind::Triple, _) => b"#",
+        _ => b"",
     }
 }

@@ -26,17 +26,20 @@ pub(super) struct Kekuliser {
     stack: VecDeque<u8>,
     /// Atoms visited, in order; some more than once after a choice was taken back.
     visited: Vec<u8>,
-    times: Vec<u8>,
+    times: Vec<u16>,
     options: Vec<Options>,
     /// Atoms that have options.
     open: u128,
     choices: Vec<u8>,
+    /// Atoms whose one counted hydrogen became an implied one.
+    pub opened: u128,
 }
 
 impl Kekuliser {
     /// Gives every bond between the `aromatic` atoms an order and takes the marks of aromaticity away; `None` where
     /// RDKit refuses.
     pub fn kekulise(&mut self, graph: &mut Graph, rings: &Rings, aromatic: u128) -> Option<()> {
+        self.opened = 0;
         if aromatic == 0 {
             return Some(());
         }
@@ -57,7 +60,8 @@ impl Kekuliser {
                 self.system(graph, atoms, aromatic)?;
             }
         }
-        unmark(graph, rings, aromatic)
+        self.opened = unmark(graph, rings, aromatic)?;
+        Some(())
     }
 
     fn system(&mut self, graph: &mut Graph, atoms: u128, aromatic: u128) -> Option<()> {
@@ -232,14 +236,15 @@ fn wants_double_bond(graph: &Graph, at: usize) -> Option<(u128, bool)> {
     Some((single, candidate))
 }
 
-/// Takes the marks of aromaticity away.
-fn unmark(graph: &mut Graph, rings: &Rings, aromatic: u128) -> Option<()> {
+/// Takes the marks of aromaticity away; the atoms whose one counted hydrogen is implied from then on.
+fn unmark(graph: &mut Graph, rings: &Rings, aromatic: u128) -> Option<u128> {
     if aromatic & !rings.atoms != 0 {
         return None;
     }
     for bond in &mut graph.bonds {
         bond.aromatic = false;
     }
+    let mut opened = 0;
     for at in members(aromatic) {
         let atom = &mut graph.atoms[at];
         atom.aromatic = false;
@@ -251,7 +256,8 @@ fn unmark(graph: &mut Graph, rings: &Rings, aromatic: u128) -> Option<()> {
             if graph.atoms[at].total_valence() != before {
                 return None;
             }
+            opened |= bit(at);
         }
     }
-    Some(())
+    Some(opened)
 }

@@ -25,18 +25,15 @@ pub(super) fn sanitise(
     kekuliser: &mut Kekuliser,
     shapes: &mut Shapes,
 ) -> Option<()> {
-    let mut aromatic = 0_u128;
     for at in 0..graph.atoms.len() {
         graph.update(at, Strictness::Strict)?;
         if is_cleaned_up(&graph.atoms[at]) {
             return None;
         }
-        if graph.atoms[at].aromatic {
-            aromatic |= bit(at);
-        }
     }
+    let written = aromatic_parts(graph);
     rings.find(graph)?;
-    kekuliser.kekulise(graph, rings, aromatic)?;
+    kekuliser.kekulise(graph, rings, written.0)?;
     graph.assign_radicals()?;
     aromatic::perceive(graph, rings)?;
     if has_stereo(graph) {
@@ -48,13 +45,21 @@ pub(super) fn sanitise(
             }
         }
     }
-    for at in 0..graph.atoms.len() {
-        if graph.atoms[at].aromatic || aromatic & bit(at) != 0 {
-            adjust_hydrogens(graph, at)?;
-            graph.update(at, Strictness::Strict)?;
-        }
+    let perceived = aromatic_parts(graph);
+    // Where everything is as it was written, it has been counted already.
+    let changed = if perceived == written { kekuliser.opened } else { written.0 | perceived.0 };
+    for at in members(changed) {
+        adjust_hydrogens(graph, at)?;
+        graph.update(at, Strictness::Strict)?;
     }
     Some(())
+}
+
+/// The aromatic atoms and bonds.
+fn aromatic_parts(graph: &Graph) -> (u128, u128) {
+    let atoms = graph.atoms.iter().enumerate().filter(|(_, atom)| atom.aromatic);
+    let bonds = graph.bonds.iter().enumerate().filter(|(_, bond)| bond.kind == Kind::Aromatic);
+    (atoms.fold(0, |set, (at, _)| set | bit(at)), bonds.fold(0, |set, (at, _)| set | bit(at)))
 }
 
 /// Whether the graph states any stereo.

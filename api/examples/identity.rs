@@ -60,6 +60,7 @@ async fn measure(binary: &str, url: &str) -> anyhow::Result<()> {
     prepare(&mut PgConnection::connect(url).await?).await?;
     let good = api.token("demo@example.org", "generator_api.samples:read").await?;
     let spent = api.token("spent@example.org", "generator_api.samples:read").await?;
+    let rationed = api.token("rationed@example.org", "generator_api.samples:read").await?;
     let other = api.token("demo@example.org", "generator_api.models:read").await?;
     let list = |token: &str| get("/generator/v1/samples", &format!("authorization: Bearer {token}\r\n"));
 
@@ -71,7 +72,8 @@ async fn measure(binary: &str, url: &str) -> anyhow::Result<()> {
         ("a wrong signature", list(&with_wrong_signature(&good)), 401),
         ("a good token without the scope: the check of a token alone", list(&other), 403),
         ("a good token of an account that has spent its ration", list(&spent), 429),
-        ("a good token that lists a sample", list(&good), 200),
+        ("a good token that lists a sample, of an account without a limit", list(&good), 200),
+        ("a good token that lists a sample, with its ration counted", list(&rationed), 200),
     ] {
         let figures = api.figures(&request, status, REQUESTS).await?;
         say(&format!("{:6.1}  {:10.0}  {what}", figures.cpu * 1e6, figures.rate));
@@ -316,7 +318,7 @@ fn with_wrong_signature(token: &str) -> String {
     format!("{signed}.{first}{}", signature.get(1..).unwrap_or_default())
 }
 
-/// Two accounts, one of which may read once a minute; the other one has a sample.
+/// Accounts with a sample each, which may read as often as they like, once a minute, and so often that it does not matter.
 async fn prepare(database: &mut PgConnection) -> anyhow::Result<()> {
     let salt = SaltString::encode_b64(b"sixteen bytes ok").map_err(|error| anyhow::anyhow!("{error}"))?;
     let hash = Argon2::default().hash_password(PASSWORD.as_bytes(), &salt);
@@ -324,15 +326,17 @@ async fn prepare(database: &mut PgConnection) -> anyhow::Result<()> {
     sqlx::query(
         "insert into accounts (id, email, name, password_hash, scopes) \
          select id, id || '@example.org', id, $1, '{generator_api.samples:read,generator_api.models:read}' \
-         from unnest(array['demo', 'spent']) id",
+         from unnest(array['demo', 'spent', 'rationed']) id",
     )
     .bind(hash)
     .execute(&mut *database)
     .await?;
     sqlx::raw_sql(
-        "insert into account_rations (account_id, ration, per_minute) values ('spent', 'reads', 1); \
-         insert into samples (id, account_id, model_id, num_smiles, smiles, seed) \
-         values ('smp_01jd6xq1v3m4c5t6y7z8a9b0c1', 'demo', 'druglike_gru', 1, '{C}', 0)",
+        "insert into account_rations (account_id, ration, per_minute) values \
+         ('spent', 'reads', 1), ('rationed', 'reads', 100000000); \
+         insert into samples (id, account_id, model_id, num_smiles, smiles, seed) values \
+         ('smp_01jd6xq1v3m4c5t6y7z8a9b0c1', 'demo', 'druglike_gru', 1, '{C}', 0), \
+         ('smp_01jd6xq1v3m4c5t6y7z8a9b0c2', 'rationed', 'druglike_gru', 1, '{C}', 0)",
     )
     .execute(database)
     .await?;

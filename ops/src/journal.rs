@@ -4,6 +4,8 @@
 //! happen, and what did not happen is not written down. The database refuses to change or to delete lines. Who the
 //! operator is, their own machine says; the role they came with, the database.
 
+use std::os::unix::fs::MetadataExt as _;
+
 use serde_json::Value;
 use sqlx::{Connection as _, PgConnection, PgTransaction};
 
@@ -11,6 +13,9 @@ use crate::failure::Failure;
 
 /// Where a kernel says what its machine is called.
 const HOST_NAME: &str = "/proc/sys/kernel/hostname";
+
+/// What belongs to the user of this process.
+const OWN_PROCESS: &str = "/proc/self";
 
 /// An operator's act that is under way; dropped, it has not happened.
 pub struct Act<'a> {
@@ -97,16 +102,17 @@ impl Line {
 /// `RETORT_OPERATOR`, else the user of this process, at this machine.
 fn operator() -> String {
     let name = |variable: &str| std::env::var(variable).ok().filter(|name| !name.trim().is_empty());
-    let printable = |text: String| text.chars().filter(|letter| !letter.is_control()).collect();
-    if let Some(name) = name("RETORT_OPERATOR") {
-        return printable(name);
-    }
-    let user = ["SUDO_USER", "USER", "LOGNAME"].into_iter().find_map(name).unwrap_or_default();
-    let host = std::fs::read_to_string(HOST_NAME).unwrap_or_default();
-    match host.trim() {
-        "" => printable(user),
-        host => printable(format!("{user}@{host}")),
-    }
+    let name = name("RETORT_OPERATOR").unwrap_or_else(|| {
+        let user = ["SUDO_USER", "USER", "LOGNAME"].into_iter().find_map(name).unwrap_or_else(user_number);
+        let host = std::fs::read_to_string(HOST_NAME).unwrap_or_default();
+        [user.trim(), host.trim()].join("@").trim_matches('@').to_owned()
+    });
+    name.chars().filter(|letter| !letter.is_control()).collect()
+}
+
+/// The user by number, where the environment has no name: under cron, in a container.
+fn user_number() -> String {
+    std::fs::metadata(OWN_PROCESS).map(|process| format!("uid {}", process.uid())).unwrap_or_default()
 }
 
 #[cfg(test)]

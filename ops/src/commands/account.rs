@@ -238,7 +238,7 @@ async fn insert(
     if inserted.rows_affected() == 0 {
         return Err(Failure::Other(anyhow!("there is an account {email} already")));
     }
-    act.done("account add", email, json!({ "name": name, "scopes": scopes })).await
+    act.done("account add", email, json!({ "name": name, "scopes": show_scopes(scopes) })).await
 }
 
 fn parse_email(text: &str) -> Result<String, Failure> {
@@ -268,6 +268,12 @@ pub fn parse_scopes(given: Option<&[String]>) -> Result<Vec<String>, Failure> {
         return Err(Failure::Usage(format!("there is no scope `{unknown}`; there are {}", known.join(", "))));
     }
     Ok(given.to_vec())
+}
+
+/// Scopes as people read them.
+pub fn show_scopes(scopes: &[String]) -> String {
+    let all = scope::ALL.iter().all(|(scope, _)| scopes.iter().any(|held| held == scope));
+    if all { "all".to_owned() } else { scopes.join(",") }
 }
 
 fn generate_password() -> String {

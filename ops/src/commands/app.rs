@@ -7,13 +7,13 @@
 use anyhow::anyhow;
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use clap::{Args, Subcommand};
-use contract::{Flow, scope};
+use contract::Flow;
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 use sqlx::PgConnection;
 use url::Url;
 
-use super::account::{parse_name, parse_scopes};
+use super::account::{parse_name, parse_scopes, show_scopes};
 use crate::{Place, failure::Failure, journal::Act, terminal};
 
 /// The command line's own client, which migrations make.
@@ -140,8 +140,7 @@ impl Add {
 impl Row {
     fn to_line(&self) -> String {
         let kind = if self.confidential { "confidential" } else { "public" };
-        let scopes =
-            if self.scopes.len() == scope::ALL.len() { "all".to_owned() } else { self.scopes.join(",") };
+        let scopes = show_scopes(&self.scopes);
         let (flows, redirects) = (self.flows.join(","), self.redirect_uris.join(" "));
         format!("{}\t{kind}\t{flows}\t{redirects}\t{scopes}\t{}", self.client_id, self.name)
     }
@@ -186,7 +185,7 @@ async fn insert(database: &mut PgConnection, application: &Application) -> Resul
     .map_err(failed)?;
     let details = json!({
         "name": application.name, "confidential": application.secret_hash.is_some(), "flows": application.flows,
-        "redirects": application.redirects, "scopes": application.scopes,
+        "redirects": application.redirects, "scopes": show_scopes(&application.scopes),
     });
     act.done("app add", &application.client_id, details).await
 }

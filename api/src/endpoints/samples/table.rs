@@ -66,7 +66,7 @@ pub enum Deletion {
 pub async fn find(pool: &PgPool, reader: &str, id: &str) -> Result<Option<SampleRow>, sqlx::Error> {
     sqlx::query_as(
         "select id, model_id, num_smiles, smiles, created_at from samples \
-         where id = $2 and account_id in (select accounts_readable_by($1))",
+         where id = $2 and account_id in (select owner from accounts_readable_by($1) owner)",
     )
     .bind(reader)
     .bind(id)
@@ -104,7 +104,7 @@ pub async fn page(
 
 async fn exists(pool: &PgPool, reader: &str, id: &str) -> Result<bool, sqlx::Error> {
     let (exists,): (bool,) = sqlx::query_as(
-        "select exists (select from samples where id = $2 and account_id in (select accounts_readable_by($1)))",
+        "select exists (select from samples where id = $2 and account_id in (select owner from accounts_readable_by($1) owner))",
     )
     .bind(reader)
     .bind(id)

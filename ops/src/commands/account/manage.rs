@@ -3,10 +3,11 @@
 //! The API asks how an account stands every half minute, so whatever changes here holds within one.
 
 use anyhow::anyhow;
-use contract::{Ration, scope};
+use contract::Ration;
 use serde_json::json;
 use sqlx::PgConnection;
 
+use super::show_scopes;
 use crate::{failure::Failure, journal::Act};
 
 /// An account as the list shows it.
@@ -24,8 +25,7 @@ impl Row {
     /// E-mail address, state, scopes, day of creation, name, organisation; separated by tabs.
     pub fn to_line(&self) -> String {
         let state = if self.active { "active" } else { "disabled" };
-        let all = scope::ALL.iter().all(|(scope, _)| self.scopes.iter().any(|held| held == scope));
-        let scopes = if all { "all".to_owned() } else { self.scopes.join(",") };
+        let scopes = show_scopes(&self.scopes);
         let Self { email, created, name, organisation, .. } = self;
         format!("{email}\t{state}\t{scopes}\t{created}\t{name}\t{organisation}")
     }
@@ -101,7 +101,7 @@ pub async fn change_scopes(
     let failed = act.failed();
     let changed = sqlx::query_as(statement).bind(email).bind(scopes).fetch_optional(act.connection()).await;
     let account = found(email, changed.map_err(failed)?)?;
-    act.done("account scopes", &account.email, json!({ "scopes": scopes })).await
+    act.done("account scopes", &account.email, json!({ "scopes": show_scopes(scopes) })).await
 }
 
 /// Gives the account a ration of its own, or with `None` what everybody has.

@@ -101,3 +101,27 @@ async fn who_has_nothing_left_is_refused_without_the_database() {
         assert_eq!(answer(request).await.status, 429);
     }
 }
+
+#[tokio::test]
+async fn what_strangers_leave_behind_is_swept_up() {
+    let service = Service::start_without_workers(&[]).await;
+    sqlx::query(
+        "insert into rate_limits (account_id, ration, spent_until, refused) values \
+         ('address 192.0.2.1', 'login', now() - interval '11 minutes', false), \
+         ('address 192.0.2.2', 'login', now() + interval '1 second', true)",
+    )
+    .execute(&service.pool)
+    .await
+    .unwrap();
+
+    let form =
+        [("grant_type", "password"), ("client_id", "retort-cli"), ("username", "a"), ("password", "b")];
+    answer(service.http.post(format!("{}/auth/token", service.base)).form(&form)).await;
+
+    let left: Vec<(String,)> =
+        sqlx::query_as("select account_id from rate_limits where account_id like 'address 192%'")
+            .fetch_all(&service.pool)
+            .await
+            .unwrap();
+    assert_eq!(left, [("address 192.0.2.2".to_owned(),)]);
+}

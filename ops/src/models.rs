@@ -10,14 +10,16 @@ mod check;
 mod folder;
 mod id;
 mod import;
+mod molecules;
 mod pack;
 mod read;
 mod tokenizer;
 mod weights;
 
-pub use card::architecture;
+pub use card::{architecture, figures};
 pub use check::{Report, check};
 pub use folder::ModelsFolder;
 pub use id::ModelId;
 pub use import::{Import, import};
+pub use molecules::lines;
 pub use pack::{Kind, Pack};

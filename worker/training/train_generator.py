@@ -7,7 +7,10 @@ Matrix products run in bfloat16, which AMX units do about three times as fast as
 """
 
 import argparse
+import copy
 import math
+import signal
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -40,6 +43,7 @@ def cross_entropy_sum(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tens
 
 
 LAYERS = {"torch": torch_loss_sum, "fast": fast_loss_sum}
+CLOCKS = {"wall": time.monotonic, "cpu": time.process_time}
 
 
 def nll_per_molecule(loss_sum: Callable, model: SmilesGru, data: corpus.Corpus, n_molecules: int) -> float:
@@ -59,6 +63,19 @@ def learning_rate(peak: float, step: int, warmup_steps: int, fraction: float) ->
     return peak * min(1.0, (step + 1) / warmup_steps) * 0.5 * (1.0 + math.cos(math.pi * min(1.0, fraction)))
 
 
+class Average:
+    """A running average of a network's weights, which is as good at any moment as annealed weights are at the end."""
+
+    def __init__(self, model: SmilesGru, decay: float) -> None:
+        self.model = copy.deepcopy(model)
+        self.decay = decay
+
+    @torch.no_grad()
+    def update(self, model: SmilesGru) -> None:
+        """Moves the average towards the network's weights of now."""
+        torch._foreach_lerp_(list(self.model.parameters()), list(model.parameters()), 1 - self.decay)
+
+
 def save(path: Path, model: SmilesGru, optimizer: torch.optim.Optimizer, vocabulary: list[str], state: dict) -> None:
     """Writes a checkpoint, whole or not at all."""
     part = path.with_suffix(".part")
@@ -76,13 +93,15 @@ def main() -> None:
     parser.add_argument("--corpus", type=Path, required=True, help="folder of prepare_molecules.py")
     parser.add_argument("--out", type=Path, required=True, help="checkpoint to write")
     parser.add_argument("--init", type=Path, help="checkpoint to continue from")
-    parser.add_argument("--minutes", type=float, required=True, help="wall-clock budget")
+    parser.add_argument("--minutes", type=float, required=True, help="budget, by --clock")
+    parser.add_argument("--clock", choices=sorted(CLOCKS), default="wall", help="what the budget and the annealing follow")
     parser.add_argument("--done-minutes", type=float, default=0.0, help="part of the schedule that lies behind --init")
     parser.add_argument("--hidden-size", type=int, default=512)
     parser.add_argument("--embedding-size", type=int, default=128)
     parser.add_argument("--batch-size", type=int, default=256)
     parser.add_argument("--learning-rate", type=float, default=2e-3)
     parser.add_argument("--warmup-steps", type=int, default=200)
+    parser.add_argument("--average", type=float, metavar="DECAY", help="do not anneal; keep a running average of the weights")
     parser.add_argument("--layer", choices=sorted(LAYERS), default="fast")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seed", type=int, default=0)
@@ -104,39 +123,51 @@ def main() -> None:
         if start_state["vocabulary"] != train.vocabulary:
             raise SystemExit("the checkpoint has another vocabulary than the corpus")
         model.load_state_dict(start_state["model"])
-        optimizer.load_state_dict(start_state["optimizer"])
+        if "optimizer" in start_state:
+            optimizer.load_state_dict(start_state["optimizer"])
 
-    began = time.monotonic()
-    last_report = began
+    average = Average(model, args.average) if args.average else None
+    result = average.model if average else model
+    stop = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: stop.set())
+    clock = CLOCKS[args.clock]
+    began = clock()
+    last_report = time.monotonic()
     step = n_molecules = n_tokens = 0
+    tokens_per_molecule = (len(train.ids) - len(train)) / len(train)
     total = args.done_minutes + args.minutes
     while True:
         for batch in train.batches(args.batch_size, rng):
-            elapsed = (time.monotonic() - began) / 60
-            if elapsed >= args.minutes:
-                save(args.out, model, optimizer, train.vocabulary, {"molecules_seen": n_molecules})
-                print(f"end: {n_molecules} molecules, validation NLL {nll_per_molecule(loss_sum, model, valid, 8000):.3f}", flush=True)
+            elapsed = (clock() - began) / 60
+            if elapsed >= args.minutes or stop.is_set():
+                save(args.out, result, optimizer, train.vocabulary, {"molecules_seen": n_molecules})
+                print(f"end: {n_molecules} molecules, validation NLL {nll_per_molecule(loss_sum, result, valid, 8000):.3f}", flush=True)
                 return
-            rate = learning_rate(args.learning_rate, step, args.warmup_steps, (args.done_minutes + elapsed) / total)
+            fraction = 0.0 if average else (args.done_minutes + elapsed) / total
+            rate = learning_rate(args.learning_rate, step, args.warmup_steps, fraction)
             for group in optimizer.param_groups:
                 group["lr"] = rate
             tokens = torch.from_numpy(batch)
             n_real = int((tokens[:, 1:] != corpus.PAD).sum())
-            loss = loss_sum(model, tokens) / n_real
+            # By a constant, not by the batch's own tokens: batches are of molecules alike in length, and tokens of short
+            # molecules would weigh more than those of long ones.
+            loss = loss_sum(model, tokens) / (len(batch) * tokens_per_molecule)
             optimizer.zero_grad(set_to_none=True)
             loss.backward()
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimizer.step()
+            if average:
+                average.update(model)
             step += 1
             n_molecules += len(batch)
             n_tokens += n_real
             if time.monotonic() - last_report > 120:
                 last_report = time.monotonic()
-                save(args.out, model, optimizer, train.vocabulary, {"molecules_seen": n_molecules})
+                save(args.out, result, optimizer, train.vocabulary, {"molecules_seen": n_molecules})
                 print(
                     f"{elapsed:.1f} min, step {step}, {n_molecules / len(train):.2f} epochs, "
-                    f"{n_tokens / (last_report - began):.0f} tokens/s, lr {rate:.2e}, "
-                    f"validation NLL {nll_per_molecule(loss_sum, model, valid, 2000):.3f}",
+                    f"{n_tokens / (clock() - began):.0f} tokens/s, lr {rate:.2e}, "
+                    f"validation NLL {nll_per_molecule(loss_sum, result, valid, 2000):.3f}",
                     flush=True,
                 )
 

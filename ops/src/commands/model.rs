@@ -1,5 +1,6 @@
 //! `retort model`.
 
+mod evaluate;
 mod import;
 mod show;
 
@@ -15,7 +16,7 @@ use crate::{
     terminal,
 };
 
-/// Look at the models, check them, import and remove them.
+/// Look at the models, check and measure them, import and remove them.
 #[derive(Debug, Args)]
 pub struct Model {
     /// Folder of the model packs, one folder each: that of the workers.
@@ -33,6 +34,8 @@ enum Command {
     Show(show::Show),
     /// Load models as a worker would, try them, and say what is wrong where.
     Check(Check),
+    /// Measure what a generator writes, and write a report with histograms and pictures.
+    Evaluate(evaluate::Evaluate),
     /// Import a model; running samplers take it up by themselves.
     Import(import::Import),
     /// Remove a model from the folder.
@@ -72,6 +75,7 @@ impl Model {
             Command::List(list) => list.run(&models),
             Command::Show(show) => show.run(&models),
             Command::Check(check) => check.run(&models),
+            Command::Evaluate(evaluate) => evaluate.run(&models),
             Command::Import(import) => import.run(&models),
             Command::Remove(remove) => remove.run(&models),
         }

@@ -1,6 +1,7 @@
 //! What people are told of a model: `metadata.json`, which the API shows, and the README.
 
 use chrono::Utc;
+use generator::Evaluation;
 use serde_json::{Map, Value, json};
 
 use super::{Kind, ModelId, Pack};
@@ -67,6 +68,25 @@ pub fn relative_cost(config: &Value) -> Option<f64> {
     // The first layer's input is a table; the others multiply theirs.
     let products = gates * hidden * hidden * (2.0 * layers - 1.0) + vocab * hidden;
     Some((products / REFERENCE * precision * 100.0).ceil() / 100.0)
+}
+
+/// What an evaluation came to, as `metadata.json` keeps it.
+pub fn figures(evaluation: &Evaluation) -> Map<String, Value> {
+    let rounded = |value: f64| json!((value * 1e4).round() / 1e4);
+    let mut figures = Map::from_iter([("n_strings".to_owned(), json!(evaluation.strings))]);
+    for (name, value) in [
+        ("validity", Some(evaluation.validity)),
+        ("uniqueness", Some(evaluation.uniqueness)),
+        ("novelty", evaluation.novelty),
+        ("kl_score", evaluation.kl_score),
+        ("internal_diversity", Some(evaluation.internal_diversity)),
+        ("scaffold_similarity", evaluation.scaffolds.similarity),
+        ("scaffold_diversity", Some(evaluation.scaffolds.diversity)),
+        ("stereo_share", Some(evaluation.stereo)),
+    ] {
+        figures.extend(value.map(|value| (name.to_owned(), rounded(value))));
+    }
+    figures
 }
 
 /// One line about the architecture, from the files of a pack.

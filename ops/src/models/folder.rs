@@ -74,6 +74,14 @@ impl ModelsFolder {
         Ok(packs.swap_remove(place))
     }
 
+    /// The folder of a pack, by its id or, with a slash in it, by its path.
+    pub fn locate(&self, name: &str) -> Result<PathBuf, Failure> {
+        if name.contains('/') && Path::new(name).is_dir() {
+            return Ok(PathBuf::from(name));
+        }
+        Ok(self.find(name)?.folder)
+    }
+
     /// Begins a pack; `id` must be free.
     pub fn begin(&self, id: ModelId) -> Result<Draft, Failure> {
         let target = self.path.join(id.as_str());

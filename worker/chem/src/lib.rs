@@ -8,6 +8,8 @@
 
 mod colours;
 mod correspondence;
+mod descriptors;
+mod drawing;
 mod error;
 mod fingerprint;
 mod index;
@@ -22,6 +24,8 @@ mod stereo;
 mod syntax;
 mod template;
 
+pub use descriptors::{Descriptors, scaffold};
+pub use drawing::drawing;
 pub use error::{SmilesError, TemplateError};
 pub use fingerprint::Fingerprint;
 pub use key::Key;

@@ -1,19 +1,20 @@
-//! What a model's strings are worth: validity, uniqueness, novelty, diversity, and how their properties
-//! lie beside those of known molecules.
+//! What a model's strings are worth: validity, uniqueness, novelty, diversity, and how the molecules lie beside
+//! known ones in nine descriptors, in scaffolds and in stereo.
 //!
-//! Nothing is repaired or filtered before it is counted. The likeness of two distributions is exp(-KL) of
-//! their histograms, as in GuacaMol (Brown et al., J. Chem. Inf. Model. 2019), in the bins of
-//! `worker/training/evaluate.py`; but the properties are the few that need no toolkit beside `chem`, so
-//! scores here and there are not to be compared.
+//! Nothing is repaired or filtered before it is counted. Likeness is exp(-KL) of two histograms and its mean the KL
+//! score, as in GuacaMol (Brown et al., J. Chem. Inf. Model. 2019), in the bins of `worker/training/evaluate.py`,
+//! with RDKit's descriptors: figures here and there can be compared. Scaffold similarity is MOSES' (Polykovskiy et
+//! al., Front. Pharmacol. 2020): the cosine between the counts of Bemis and Murcko's scaffolds.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use chem::{Fingerprint, Limits, Molecule};
-
-use crate::symbol::{Aromatic, Symbol, symbols};
+use chem::{Descriptors, Fingerprint, Limits, Molecule};
+use rayon::prelude::*;
 
 /// Molecules whose similarities are averaged over all pairs.
 const DIVERSITY_MOLECULES: usize = 1_000;
+/// Molecules of either side whose distributions are compared: the noise of histograms depends on it.
+const COMPARED: usize = 10_000;
 /// Bins of a property that is no count.
 const BINS: usize = 50;
 /// What an empty bin counts as.
@@ -32,12 +33,31 @@ pub struct Evaluation {
     pub novelty: Option<f64>,
     /// One less the mean Tanimoto similarity over all pairs of the first 1,000 distinct molecules.
     pub internal_diversity: f64,
-    /// Mean likeness of the properties, if known molecules were given.
-    pub likeness: Option<f64>,
-    /// The distributions.
+    /// Mean likeness of the properties, if known molecules were given: the KL score.
+    pub kl_score: Option<f64>,
+    /// The scaffolds.
+    pub scaffolds: Scaffolds,
+    /// Share of the distinct molecules that have stereo marks.
+    pub stereo: f64,
+    /// The same of the known molecules, if these were given.
+    pub known_stereo: Option<f64>,
+    /// The distributions of the nine descriptors, then of the number of heavy atoms, which is not in the score.
     pub properties: Vec<Distribution>,
     /// The distinct molecules, canonical, in the order of the strings.
     pub molecules: Vec<String>,
+}
+
+/// What rings the molecules are built on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scaffolds {
+    /// Distinct scaffolds by molecule that has one.
+    pub diversity: f64,
+    /// Share of the molecules without a ring.
+    pub acyclic: f64,
+    /// Cosine between their counts and those of the known molecules, if these were given.
+    pub similarity: Option<f64>,
+    /// The commonest, with the share of the molecules that have them, and of the known ones.
+    pub commonest: Vec<(String, f64, Option<f64>)>,
 }
 
 /// The distribution of a property over the molecules drawn and over the known ones.
@@ -53,84 +73,148 @@ pub struct Distribution {
     pub likeness: Option<f64>,
 }
 
-/// A property's name and how it is read off a molecule and the symbols of its canonical SMILES.
-type Property = (&'static str, fn(&Molecule, &[Symbol]) -> f64);
+/// Properties that count for the score.
+const SCORED: usize = 9;
 
-/// Properties by name; all but the first are counts.
-const PROPERTIES: [Property; 6] = [
-    ("molecular weight", |molecule, _| molecule.molecular_weight()),
-    ("heavy atoms", |molecule, _| molecule.heavy_atoms() as f64),
-    ("rings", |_, symbols| count(symbols, |symbol| matches!(symbol, Symbol::Ring(_))) / 2.0),
-    ("aromatic atoms", |_, symbols| {
-        count(symbols, |symbol| matches!(symbol, Symbol::Atom(atom) if atom.aromatic != Aromatic::No))
-    }),
-    ("branches", |_, symbols| count(symbols, |symbol| *symbol == Symbol::Open)),
-    ("stereo marks", |molecule, _| {
-        let text = molecule.as_canonical();
-        (text.matches('@').count() - text.matches("@@").count()) as f64
-            + text.matches(['/', '\\']).count() as f64 / 2.0
-    }),
+const NAMES: [&str; SCORED + 1] = [
+    "Bertz complexity",
+    "Crippen logP",
+    "molecular weight",
+    "polar surface",
+    "hydrogen bond acceptors",
+    "hydrogen bond donors",
+    "rotatable bonds",
+    "aliphatic rings",
+    "aromatic rings",
+    "heavy atoms",
 ];
 
-fn count(symbols: &[Symbol], holds: impl Fn(&Symbol) -> bool) -> f64 {
-    symbols.iter().filter(|symbol| holds(symbol)).count() as f64
+/// Scaffolds that a report names.
+const COMMONEST: usize = 12;
+
+/// What is known of a molecule.
+struct Traits {
+    numbers: [f64; NAMES.len()],
+    scaffold: Option<String>,
+    has_stereo: bool,
 }
 
 impl Evaluation {
     /// Measures raw strings, such as [`crate::Sampler::raw`] gives, beside known molecules, if there are any.
     ///
-    /// Known molecules that do not parse are left out.
+    /// Known molecules that do not parse are left out; the first 10,000 of either side are compared, so the known ones
+    /// should come in no order.
     #[must_use]
     pub fn of(strings: &[String], known: &[String]) -> Self {
         let valid = parsed(strings);
         let mut seen = HashSet::new();
         let distinct: Vec<&Molecule> =
             valid.iter().filter(|molecule| seen.insert(molecule.as_canonical())).collect();
-        let known = parsed(known);
-        let known_texts: HashSet<&str> = known.iter().map(Molecule::as_canonical).collect();
+        // Not kept as molecules, of which there may be a million.
+        let known: Vec<String> = known.par_iter().filter_map(|text| canonical(text)).collect();
+        let known_texts: HashSet<&str> = known.iter().map(String::as_str).collect();
         let novel = distinct.iter().filter(|molecule| !known_texts.contains(molecule.as_canonical())).count();
 
-        let (drawn_values, known_values) = (values(distinct.iter().copied()), values(&known));
-        let properties: Vec<_> = PROPERTIES
-            .iter()
-            .zip(drawn_values.into_iter().zip(known_values))
-            .map(|((name, _), (drawn, known))| {
+        let compared: Vec<&Molecule> = distinct.iter().copied().take(COMPARED).collect();
+        let drawn = traits(&compared);
+        let known_molecules = parsed(&known[..known.len().min(COMPARED)]);
+        let known = traits(&known_molecules.iter().collect::<Vec<_>>());
+        let properties: Vec<_> = (0..NAMES.len())
+            .map(|n| {
+                let values = |of: &[Traits]| -> Vec<f64> { of.iter().map(|it| it.numbers[n]).collect() };
+                let (drawn, known) = (values(&drawn), values(&known));
                 let likeness = (!known.is_empty() && !drawn.is_empty()).then(|| likeness(&drawn, &known));
-                Distribution { name, drawn, known, likeness }
+                Distribution { name: NAMES[n], drawn, known, likeness }
             })
             .collect();
-        let scores: Vec<f64> = properties.iter().filter_map(|property| property.likeness).collect();
+        let scores: Vec<f64> =
+            properties.iter().take(SCORED).filter_map(|property| property.likeness).collect();
+        let stereo = |of: &[Traits]| share(of.iter().filter(|it| it.has_stereo).count(), of.len());
         Self {
             strings: strings.len(),
             validity: share(valid.len(), strings.len()),
             uniqueness: share(distinct.len(), valid.len()),
             novelty: (!known.is_empty()).then(|| share(novel, distinct.len())),
             internal_diversity: internal_diversity(&distinct),
-            likeness: (!scores.is_empty()).then(|| scores.iter().sum::<f64>() / scores.len() as f64),
+            kl_score: (!scores.is_empty()).then(|| scores.iter().sum::<f64>() / scores.len() as f64),
+            scaffolds: Scaffolds::of(&drawn, &known),
+            stereo: stereo(&drawn),
+            known_stereo: (!known.is_empty()).then(|| stereo(&known)),
             properties,
             molecules: distinct.iter().map(|molecule| molecule.canonical_smiles()).collect(),
         }
     }
 }
 
+impl Scaffolds {
+    fn of(drawn: &[Traits], known: &[Traits]) -> Self {
+        let (counts, known_counts) = (counts(drawn), counts(known));
+        let cyclic: usize = counts.values().sum();
+        let mut commonest: Vec<(&str, usize)> = counts.iter().map(|(text, count)| (*text, *count)).collect();
+        commonest.sort_by_key(|(text, count)| (std::cmp::Reverse(*count), *text));
+        let known_share = |text: &str| share(known_counts.get(text).copied().unwrap_or(0), known.len());
+        let commonest = commonest.into_iter().take(COMMONEST).map(|(text, count)| {
+            (text.to_owned(), share(count, drawn.len()), (!known.is_empty()).then(|| known_share(text)))
+        });
+        Self {
+            diversity: share(counts.len(), cyclic),
+            acyclic: share(drawn.len() - cyclic, drawn.len()),
+            similarity: (!known.is_empty() && !drawn.is_empty()).then(|| cosine(&counts, &known_counts)),
+            commonest: commonest.collect(),
+        }
+    }
+}
+
+fn counts(of: &[Traits]) -> HashMap<&str, usize> {
+    let mut counts = HashMap::new();
+    for scaffold in of.iter().filter_map(|it| it.scaffold.as_deref()) {
+        *counts.entry(scaffold).or_insert(0) += 1;
+    }
+    counts
+}
+
+fn cosine(a: &HashMap<&str, usize>, b: &HashMap<&str, usize>) -> f64 {
+    let product: usize = a.iter().filter_map(|(text, count)| b.get(text).map(|other| count * other)).sum();
+    let length = |counts: &HashMap<&str, usize>| {
+        counts.values().map(|count| (count * count) as f64).sum::<f64>().sqrt()
+    };
+    let lengths = length(a) * length(b);
+    if lengths == 0.0 { 0.0 } else { product as f64 / lengths }
+}
+
 fn parsed(strings: &[String]) -> Vec<Molecule> {
-    strings.iter().filter_map(|text| Molecule::parse(text, Limits::TARGET).ok()).collect()
+    strings.par_iter().filter_map(|text| Molecule::parse(text, Limits::TARGET).ok()).collect()
+}
+
+fn canonical(text: &str) -> Option<String> {
+    Molecule::parse(text, Limits::TARGET).ok().map(|molecule| molecule.canonical_smiles())
 }
 
 fn share(part: usize, whole: usize) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
-/// By property: its value for each molecule.
-fn values<'a>(molecules: impl IntoIterator<Item = &'a Molecule>) -> [Vec<f64>; PROPERTIES.len()] {
-    let mut values = [const { Vec::new() }; PROPERTIES.len()];
-    for molecule in molecules {
-        let symbols = symbols(molecule.as_canonical());
-        for ((_, property), values) in PROPERTIES.iter().zip(&mut values) {
-            values.push(property(molecule, &symbols));
+fn traits(molecules: &[&Molecule]) -> Vec<Traits> {
+    let traits = |molecule: &&Molecule| {
+        let it = Descriptors::of(molecule);
+        Traits {
+            numbers: [
+                it.complexity,
+                it.log_p,
+                it.molecular_weight,
+                it.polar_surface,
+                f64::from(it.hydrogen_bond_acceptors),
+                f64::from(it.hydrogen_bond_donors),
+                f64::from(it.rotatable_bonds),
+                f64::from(it.aliphatic_rings),
+                f64::from(it.aromatic_rings),
+                molecule.heavy_atoms() as f64,
+            ],
+            scaffold: chem::scaffold(molecule),
+            has_stereo: molecule.as_canonical().contains(['@', '/', '\\']),
         }
-    }
-    values
+    };
+    molecules.par_iter().map(traits).collect()
 }
 
 fn internal_diversity(molecules: &[&Molecule]) -> f64 {
@@ -204,11 +288,28 @@ mod tests {
         let evaluation = Evaluation::of(&strings(&["C[C@H](N)C(=O)Oc1ccc2ccccc2c1", "F/C=C/F"]), &[]);
 
         let values: Vec<_> = evaluation.properties.iter().map(|property| property.drawn.clone()).collect();
+        // Acceptors, donors, rotatable bonds, aliphatic and aromatic rings, heavy atoms.
         assert_eq!(
-            values[1..],
-            [[16.0, 4.0], [2.0, 0.0], [10.0, 0.0], [2.0, 0.0], [1.0, 1.0]].map(Vec::from)
+            values[4..],
+            [[3.0, 0.0], [1.0, 0.0], [2.0, 0.0], [0.0, 0.0], [2.0, 0.0], [16.0, 4.0]].map(Vec::from)
         );
-        assert!((values[0][1] - 64.03).abs() < 0.01, "{}", values[0][1]);
+        assert!((values[2][1] - 64.03).abs() < 0.01, "{}", values[2][1]);
+        assert!((evaluation.stereo - 1.0).abs() < 1e-9);
+        assert_eq!((evaluation.known_stereo, evaluation.kl_score), (None, None));
+    }
+
+    #[test]
+    fn scaffolds_are_counted_and_compared() {
+        let drawn = strings(&["c1ccccc1CCN", "c1ccccc1CO", "C1CC1C", "CCO"]);
+        let known = strings(&["Oc1ccccc1", "CCN"]);
+
+        let scaffolds = Evaluation::of(&drawn, &known).scaffolds;
+
+        assert_eq!(scaffolds.commonest[0], ("c1ccccc1".to_owned(), 0.5, Some(0.5)));
+        assert!((scaffolds.diversity - 2.0 / 3.0).abs() < 1e-9);
+        assert!((scaffolds.acyclic - 0.25).abs() < 1e-9);
+        // (2, 1) and (1, 0).
+        assert!((scaffolds.similarity.unwrap() - 2.0 / 5.0_f64.sqrt()).abs() < 1e-9);
     }
 
     #[test]
@@ -216,14 +317,15 @@ mod tests {
         let small = strings(&["C", "CC", "CCC", "CCCC", "CCCCC"]);
         let large = strings(&["c1ccccc1CCN", "c1ccccc1CCCN", "c1ccccc1CCCCN", "c1ccccc1CO", "Oc1ccccc1"]);
 
-        assert!((Evaluation::of(&small, &small).likeness.unwrap() - 1.0).abs() < 1e-9);
-        assert!(Evaluation::of(&small, &large).likeness.unwrap() < 0.9);
+        assert!((Evaluation::of(&small, &small).kl_score.unwrap() - 1.0).abs() < 1e-9);
+        assert!(Evaluation::of(&small, &large).kl_score.unwrap() < 0.9);
     }
 
     #[test]
     fn nothing_drawn_is_nothing_and_no_fault() {
         let evaluation = Evaluation::of(&[], &strings(&["CCO"]));
 
-        assert_eq!((evaluation.validity, evaluation.uniqueness, evaluation.likeness), (0.0, 0.0, None));
+        assert_eq!((evaluation.validity, evaluation.uniqueness, evaluation.kl_score), (0.0, 0.0, None));
+        assert_eq!(evaluation.scaffolds.similarity, None);
     }
 }

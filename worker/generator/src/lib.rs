@@ -30,7 +30,7 @@ pub use budget::Budget;
 pub use candle_core::Device;
 pub use engine::Precision;
 pub use error::{PackError, SampleError};
-pub use evaluation::{Distribution, Evaluation};
+pub use evaluation::{Distribution, Evaluation, Scaffolds};
 pub use int8::ByteRates;
 pub use pack::{GenerationConfig, ModelPack};
 pub use sampler::Sampler;

@@ -1,8 +1,10 @@
-//! An evaluation as one HTML file: figures, histograms, some of the molecules.
+//! An evaluation as one HTML file: figures, histograms, scaffolds, pictures of some of the molecules.
 //!
 //! It needs nothing else: pictures are SVG inside it, and there are no scripts.
 
 use std::fmt::Write;
+
+use chem::Molecule;
 
 use crate::{Distribution, Evaluation};
 
@@ -10,14 +12,20 @@ const WIDTH: f64 = 320.0;
 const HEIGHT: f64 = 120.0;
 /// Bars of a histogram, at most.
 const BARS: usize = 40;
-/// Molecules that are listed.
-const LISTED: usize = 60;
+/// Share of the values at either end that a histogram does not stretch to.
+const FAR: f64 = 0.002;
+/// Molecules that are drawn, and their size.
+const DRAWN: usize = 40;
+const PICTURE: (f64, f64) = (240.0, 170.0);
+/// The size of a scaffold's picture.
+const SCAFFOLD: (f64, f64) = (160.0, 110.0);
 
 const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;max-width:1060px;margin:2em auto;padding:0 1em;color:#1b1f24}\
 table{border-collapse:collapse}td,th{padding:.25em 1em .25em 0;text-align:left}td+td{font-variant-numeric:tabular-nums}\
-.plots{display:flex;flex-wrap:wrap;gap:1.5em}figure{margin:0}figcaption{margin-bottom:.3em}\
-svg{background:#f6f8fa;border-radius:4px}.drawn{fill:#2f6feb;fill-opacity:.45}.known{fill:none;stroke:#1b1f24;stroke-width:1.2}\
-text{font-size:11px;fill:#57606a}ol{columns:2;font:12px/1.6 monospace;overflow-wrap:anywhere}";
+.plots,.grid{display:flex;flex-wrap:wrap;gap:1.5em}.grid{gap:.75em}figure{margin:0}figcaption{margin-bottom:.3em}\
+.plots svg{background:#f6f8fa;border-radius:4px}.drawn{fill:#2f6feb;fill-opacity:.45}.known{fill:none;stroke:#1b1f24;stroke-width:1.2}\
+.plots text{font-size:11px;fill:#57606a}.grid figure{border:1px solid #d8dee4;border-radius:4px;width:min-content;break-inside:avoid}\
+.grid figcaption{font:10px/1.35 monospace;color:#57606a;overflow-wrap:anywhere;padding:0 .6em .5em;margin:0}";
 
 impl Evaluation {
     /// The report on a model, as HTML.
@@ -28,12 +36,18 @@ impl Evaluation {
             ("valid, of raw strings", Some(self.validity)),
             ("unique, of valid", Some(self.uniqueness)),
             ("not among the known molecules, of unique", self.novelty),
+            ("KL score: mean likeness of nine properties", self.kl_score),
             ("internal diversity", Some(self.internal_diversity)),
-            ("likeness of properties, mean of exp(-KL)", self.likeness),
+            ("scaffolds: similarity to the known ones", self.scaffolds.similarity),
+            ("scaffolds: distinct, of molecules with rings", Some(self.scaffolds.diversity)),
+            ("molecules without rings", Some(self.scaffolds.acyclic)),
+            ("molecules with stereo marks", Some(self.stereo)),
+            ("the same of the known molecules", self.known_stereo),
         ];
         let mut page = format!(
             "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{model}</title>\
-             <style>{STYLE}</style></head>\n<body><h1>{model}</h1>\n<p>{} raw strings.</p>\n<table>\n",
+             <meta name=\"viewport\" content=\"width=device-width\"><style>{STYLE}</style></head>\n\
+             <body><h1>{model}</h1>\n<p>{} raw strings.</p>\n<table>\n",
             self.strings
         );
         for (name, value) in rows {
@@ -49,24 +63,43 @@ impl Evaluation {
         for property in &self.properties {
             plot(&mut page, property);
         }
-        page.push_str("</div>\n<h2>Molecules</h2>\n<ol>\n");
-        for molecule in self.molecules.iter().take(LISTED) {
-            let _ = writeln!(page, "<li>{}</li>", escaped(molecule));
+        page.push_str("</div>\n<h2>Commonest scaffolds</h2>\n<div class=\"grid\">\n");
+        for (scaffold, share, known) in &self.scaffolds.commonest {
+            let known =
+                known.map(|share| format!(", {:.2} % of the known", 100.0 * share)).unwrap_or_default();
+            picture(&mut page, scaffold, SCAFFOLD, &format!("{:.2} %{known}", 100.0 * share));
         }
-        page.push_str("</ol>\n</body></html>\n");
+        page.push_str("</div>\n<h2>Molecules</h2>\n<div class=\"grid\">\n");
+        for molecule in self.molecules.iter().take(DRAWN) {
+            picture(&mut page, molecule, PICTURE, &escaped(molecule));
+        }
+        page.push_str("</div>\n</body></html>\n");
         page
     }
+}
+
+/// A molecule with a line of HTML under it.
+fn picture(page: &mut String, smiles: &str, (width, height): (f64, f64), caption: &str) {
+    let Ok(molecule) = smiles.parse::<Molecule>() else { return };
+    let drawing = chem::drawing(&molecule, width, height);
+    let _ = writeln!(
+        page,
+        "<figure title=\"{}\">{drawing}<figcaption>{caption}</figcaption></figure>",
+        escaped(smiles)
+    );
 }
 
 /// A histogram of the drawn molecules as bars, of the known ones as a line.
 fn plot(page: &mut String, property: &Distribution) {
     let all = || property.drawn.iter().chain(&property.known);
-    let (least, most) = all().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), value| {
-        (least.min(*value), most.max(*value))
-    });
-    if !(least.is_finite() && most.is_finite()) {
+    let mut sorted: Vec<f64> = all().copied().collect();
+    sorted.sort_by(f64::total_cmp);
+    if sorted.is_empty() {
         return;
     }
+    // A few far ones must not squeeze the rest: they count for the bars at the ends.
+    let far = (sorted.len() as f64 * FAR) as usize;
+    let (least, most) = (sorted[far], sorted[sorted.len() - 1 - far]);
     // Whole numbers of a short range have a bar each.
     let span = (most - least).max(1.0);
     let step = if all().all(|value| *value == value.round()) {
@@ -78,7 +111,7 @@ fn plot(page: &mut String, property: &Distribution) {
     let heights = |values: &[f64]| {
         let mut heights = vec![0.0; bars];
         for value in values {
-            heights[(((value - least) / step) as usize).min(bars - 1)] += 1.0 / values.len() as f64;
+            heights[(((value - least) / step).max(0.0) as usize).min(bars - 1)] += 1.0 / values.len() as f64;
         }
         heights
     };
@@ -138,11 +171,13 @@ mod tests {
 
         assert!(page.contains("<h1>my &lt;model&gt;</h1>"));
         assert!(page.contains("<td>valid, of raw strings</td><td>0.7500</td>"));
-        assert_eq!(page.matches("<svg").count(), evaluation.properties.len());
+        // Histograms, one scaffold, three molecules.
+        assert_eq!(page.matches("<svg").count(), evaluation.properties.len() + 1 + 3);
         assert_eq!(page.matches("class=\"known\"").count(), evaluation.properties.len());
-        assert!(page.contains("<li>c1ccccc1</li>"));
+        assert!(page.contains("<figcaption>c1ccccc1</figcaption>"));
         assert!(!page.contains("NaN") && !page.contains("inf"));
-        assert!(!page.contains("http"), "nothing is fetched from elsewhere");
+        let elsewhere = page.replace("xmlns=\"http://www.w3.org/2000/svg\"", "").contains("http");
+        assert!(!elsewhere, "nothing is fetched from elsewhere");
     }
 
     #[test]

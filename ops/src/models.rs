@@ -14,6 +14,7 @@ mod molecules;
 mod pack;
 mod read;
 mod tokenizer;
+mod train;
 mod weights;
 
 pub use card::{architecture, figures};
@@ -23,3 +24,4 @@ pub use id::ModelId;
 pub use import::{Import, import};
 pub use molecules::lines;
 pub use pack::{Kind, Pack};
+pub use train::{Event, Fault, Lessons, Training, train};

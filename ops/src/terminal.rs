@@ -35,6 +35,14 @@ pub fn spinner(message: impl Into<String>) -> ProgressBar {
     bar
 }
 
+/// A bar over so many things, invisible where standard error is no terminal.
+pub fn bar(length: u64, message: impl Into<String>) -> ProgressBar {
+    let style = ProgressStyle::with_template("{msg} [{bar:40}] {pos}/{len} · {per_sec} · {eta} left")
+        .expect("bar: the template is a constant")
+        .progress_chars("=> ");
+    ProgressBar::new(length).with_style(style).with_message(message.into())
+}
+
 /// A bar over the bytes of a file.
 pub fn file_bar(file: &File, message: impl Into<String>) -> io::Result<ProgressBar> {
     let style = ProgressStyle::with_template("{msg} [{bar:40}] {percent}% · {elapsed}, {eta} left")

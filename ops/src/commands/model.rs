@@ -3,6 +3,7 @@
 mod evaluate;
 mod import;
 mod show;
+mod train;
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +17,7 @@ use crate::{
     terminal,
 };
 
-/// Look at the models, check and measure them, import and remove them.
+/// Look at the models, check and measure them, import, train and remove them.
 #[derive(Debug, Args)]
 pub struct Model {
     /// Folder of the model packs, one folder each: that of the workers.
@@ -38,6 +39,8 @@ enum Command {
     Evaluate(evaluate::Evaluate),
     /// Import a model; running samplers take it up by themselves.
     Import(import::Import),
+    /// Teach a model your own molecules.
+    Train(train::Train),
     /// Remove a model from the folder.
     Remove(Remove),
 }
@@ -77,6 +80,7 @@ impl Model {
             Command::Check(check) => check.run(&models),
             Command::Evaluate(evaluate) => evaluate.run(&models),
             Command::Import(import) => import.run(&models),
+            Command::Train(train) => train.run(&models),
             Command::Remove(remove) => remove.run(&models),
         }
     }

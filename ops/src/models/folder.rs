@@ -82,6 +82,11 @@ impl ModelsFolder {
         Ok(self.find(name)?.folder)
     }
 
+    /// A place among the models that workers do not see; `name` begins with a dot.
+    pub fn hidden(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
     /// Begins a pack; `id` must be free.
     pub fn begin(&self, id: ModelId) -> Result<Draft, Failure> {
         let target = self.path.join(id.as_str());

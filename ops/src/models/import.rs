@@ -104,7 +104,7 @@ fn id_or_stem(import: &Import) -> Result<ModelId, Failure> {
 }
 
 /// Checks a pack and moves it into place.
-fn land(draft: Draft) -> Result<Report, Failure> {
+pub(super) fn land(draft: Draft) -> Result<Report, Failure> {
     let mut report = check(&Pack::open(draft.path()), &[]);
     if !report.is_sound() {
         // The temporary folder is gone when this is read.

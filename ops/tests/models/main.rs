@@ -6,3 +6,4 @@ mod aizynth;
 mod layout;
 mod reinvent;
 mod stage;
+mod train;

@@ -2,7 +2,7 @@
 //!
 //! A [`ModelPack`] is a checked folder; a [`Sampler`] draws distinct valid molecules from one. The
 //! same seed gives the same sample whatever the number of threads (see `sampler`). An [`Evaluation`] says
-//! what strings are worth, and writes a report.
+//! what strings are worth, and writes a report. A [`Trainer`] teaches a model more molecules.
 
 mod budget;
 mod draw;
@@ -23,6 +23,7 @@ mod sketch;
 mod slot;
 mod stream;
 mod symbol;
+mod training;
 mod vocabulary;
 mod weights;
 
@@ -34,6 +35,7 @@ pub use evaluation::{Distribution, Evaluation, Scaffolds};
 pub use int8::ByteRates;
 pub use pack::{GenerationConfig, ModelPack};
 pub use sampler::Sampler;
+pub use training::{NamedTensor, Trainer, TrainingError, TrainingSettings};
 
 // Not called: naming it here turns AVX-512 on in the `gemm` that candle calls.
 use gemm as _;

@@ -1,0 +1,149 @@
+//! `retort model train`.
+
+use std::{fs, path::PathBuf};
+
+use anyhow::Context as _;
+use clap::Args;
+use generator::{ModelPack, TrainingSettings};
+use indicatif::ProgressBar;
+
+use super::plain;
+use crate::{
+    failure::Failure,
+    models::{self, Event, Lessons, ModelId, ModelsFolder, Training},
+    terminal,
+};
+
+/// Lines left out that are named on the terminal.
+const NAMED: usize = 10;
+
+/// Teach a model your own molecules; the result is a new model, which running samplers take up by themselves.
+///
+/// Lines that are no molecule, or that the model has no tokens to write, are counted, named and left out. A tenth of the
+/// molecules is held out; training ends when these get no likelier, and the weights that were best for them are kept.
+/// What is interrupted goes on from its last epoch when the same command is given again. Only models of GRU layers
+/// can be trained.
+#[derive(Debug, Args)]
+pub struct Train {
+    /// The molecules: one a line, SMILES first; .gz is read as well.
+    #[arg(long, value_name = "FILE.smi")]
+    data: PathBuf,
+    /// The model to begin with: its id, or the path of a folder elsewhere.
+    #[arg(long, value_name = "MODEL|PATH")]
+    from: String,
+    /// The id of the new model: letters, digits and underscores.
+    #[arg(long, value_name = "ID")]
+    name: ModelId,
+    /// Epochs at most.
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    epochs: u32,
+    /// Epochs without gain on the held-out molecules after which it ends.
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    patience: u32,
+    /// Molecules a step.
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=4096))]
+    batch_size: u16,
+    /// Of Adam; halved after an epoch without gain.
+    #[arg(long, value_name = "RATE", default_value_t = 5e-4)]
+    learning_rate: f32,
+    /// Share of the molecules that is held out.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.1)]
+    held_out: f64,
+    /// Of the order of the molecules.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// Write every line that is left out to FILE, with its number and the reason.
+    #[arg(long, value_name = "FILE")]
+    errors: Option<PathBuf>,
+}
+
+impl Train {
+    /// Runs the command; prints the id.
+    pub fn run(self, models: &ModelsFolder) -> Result<(), Failure> {
+        if !(self.learning_rate > 0.0 && self.learning_rate <= 1.0) {
+            return Err(Failure::Usage(format!(
+                "--learning-rate {}: wanted over 0 and at most 1",
+                self.learning_rate
+            )));
+        }
+        if !(self.held_out > 0.0 && self.held_out <= 0.5) {
+            return Err(Failure::Usage(format!(
+                "--held-out {}: wanted over 0 and at most 0.5",
+                self.held_out
+            )));
+        }
+        let from = models.locate(&self.from)?;
+        let pack = ModelPack::load(&from).map_err(anyhow::Error::from)?;
+        let spinner = terminal::spinner(format!("reading {}", self.data.display()));
+        let lessons = Lessons::read(&self.data, &pack, self.held_out);
+        spinner.finish_and_clear();
+        let lessons = lessons?;
+        self.tell_faults(&lessons)?;
+        let training = Training {
+            data: self.data,
+            from,
+            name: self.name,
+            epochs: self.epochs,
+            patience: self.patience,
+            settings: TrainingSettings {
+                batch_size: self.batch_size.into(),
+                learning_rate: self.learning_rate,
+                seed: self.seed,
+            },
+        };
+
+        let bar = terminal::bar(lessons.learnt.len() as u64, "epoch");
+        let report = models::train(models, &training, &lessons, |event| tell(&bar, event));
+        bar.finish_and_clear();
+        let report = report?;
+
+        for warning in &report.warnings {
+            terminal::note(&format!("warning: {}", plain(warning)));
+        }
+        terminal::note(&format!("written to {}", report.folder));
+        terminal::data(&report.id)
+    }
+
+    /// Says which lines are left out, and why.
+    fn tell_faults(&self, lessons: &Lessons) -> Result<(), Failure> {
+        let line = |(number, fault): &(usize, models::Fault)| {
+            format!("{}:{number}: {}", self.data.display(), plain(&fault.to_string()))
+        };
+        if let Some(file) = &self.errors {
+            let lines: String = lessons.faults.iter().map(|fault| line(fault) + "\n").collect();
+            fs::write(file, lines).with_context(|| format!("writing {}", file.display()))?;
+        }
+        if lessons.faults.is_empty() {
+            return Ok(());
+        }
+        for fault in lessons.faults.iter().take(NAMED) {
+            terminal::note(&line(fault));
+        }
+        let more = lessons.faults.len().saturating_sub(NAMED);
+        let more = if more == 0 { String::new() } else { format!(", {more} of them not named here") };
+        terminal::note(&format!("left out {} lines{more} ({})", lessons.faults.len(), lessons.summary()));
+        Ok(())
+    }
+}
+
+/// Shows what happens.
+fn tell(bar: &ProgressBar, event: Event) {
+    let note = |text: String| bar.suspend(|| terminal::note(&text));
+    match event {
+        Event::Begun { learnt, held_out, loss, epochs_before } => {
+            note(format!(
+                "{learnt} molecules to learn from, {held_out} held out: {loss:.3} nats a molecule before"
+            ));
+            if epochs_before > 0 {
+                note(format!("going on after epoch {epochs_before}"));
+            }
+        }
+        Event::Step(molecules) => bar.inc(molecules as u64),
+        Event::Epoch { number, learnt, held_out, is_best } => {
+            let best = if is_best { "" } else { ", no gain" };
+            note(format!("epoch {number}: learnt {learnt:.3}, held out {held_out:.3} nats a molecule{best}"));
+            bar.reset();
+        }
+        Event::Measuring => bar.set_message("measuring"),
+    }
+}

@@ -1,0 +1,239 @@
+//! Teaching a model a user's own molecules: the weights of one pack become those of a new one.
+//!
+//! It runs in Rust (`generator::Trainer`), which is faster here than PyTorch's own GRU and needs nothing installed.
+//! After every epoch everything that a training needs to go on is kept in a hidden folder among the models, so
+//! that what was killed goes on where it was; and the best weights by the held-out molecules are what is kept.
+
+mod checkpoint;
+mod lessons;
+
+use std::{
+    path::{Path, PathBuf},
+    time::Instant,
+};
+
+use anyhow::{Context as _, anyhow};
+use generator::{Device, Evaluation, ModelPack, NamedTensor, Sampler, Trainer, TrainingSettings};
+use half::f16;
+use safetensors::{Dtype, tensor::TensorView};
+use serde_json::{Map, Value, json};
+
+use super::{ModelId, ModelsFolder, Report, card, import, read};
+use crate::failure::Failure;
+use checkpoint::Checkpoint;
+pub use lessons::{Fault, Lessons};
+
+/// Strings that the new model's figures are of.
+const EVALUATED: usize = 10_000;
+/// What the learning rate is multiplied by after an epoch without gain.
+const SLOWER: f32 = 0.5;
+
+/// What to train, on what, and how.
+#[derive(Debug)]
+pub struct Training {
+    /// The file of molecules.
+    pub data: PathBuf,
+    /// The folder of the model to begin with.
+    pub from: PathBuf,
+    /// The id of the new model.
+    pub name: ModelId,
+    /// Epochs at most.
+    pub epochs: u32,
+    /// Epochs without gain on the held-out molecules after which it ends.
+    pub patience: u32,
+    /// How each step is made.
+    pub settings: TrainingSettings,
+}
+
+/// What happens, for whoever watches.
+#[derive(Debug)]
+pub enum Event {
+    /// The molecules are read: how many to learn from and to hold out, and the model's loss on the latter.
+    Begun {
+        /// To learn from.
+        learnt: usize,
+        /// Held out.
+        held_out: usize,
+        /// Of the held-out molecules, in nats a molecule.
+        loss: f64,
+        /// Epochs that an earlier run made.
+        epochs_before: u32,
+    },
+    /// A step has taken so many molecules.
+    Step(usize),
+    /// An epoch has ended with these losses, in nats a molecule.
+    Epoch {
+        /// Its number, from 1.
+        number: u32,
+        /// Of the molecules learnt, on the way.
+        learnt: f64,
+        /// Of the held-out molecules.
+        held_out: f64,
+        /// Whether it is the best so far.
+        is_best: bool,
+    },
+    /// The new model's strings are measured.
+    Measuring,
+}
+
+/// Trains a model, checks it and moves it among the others.
+///
+/// # Errors
+/// Fails, and leaves no pack behind, when the data has too few molecules that the model can write, the id is taken, or
+/// the training diverges.
+pub fn train(
+    models: &ModelsFolder,
+    training: &Training,
+    lessons: &Lessons,
+    mut watch: impl FnMut(Event),
+) -> Result<Report, Failure> {
+    let pack = ModelPack::load(&training.from).map_err(anyhow::Error::from)?;
+    let draft = models.begin(training.name.clone())?;
+    let mut trainer = Trainer::new(&pack, training.settings).map_err(anyhow::Error::from)?;
+    let begun = Instant::now();
+
+    let place = models.hidden(&format!(".train-{}", training.name.as_str()));
+    let key = lessons.key(&training.from)?;
+    let mut course = Checkpoint::load(&place, &key, &mut trainer)?;
+    if course.is_none() {
+        let loss = trainer.loss(&lessons.held_out).map_err(anyhow::Error::from)?;
+        course = Some(Checkpoint::first(key, loss, &trainer));
+    }
+    let mut course = course.context("a training has a beginning")?;
+    watch(Event::Begun {
+        learnt: lessons.learnt.len(),
+        held_out: lessons.held_out.len(),
+        loss: course.first_loss,
+        epochs_before: course.epochs,
+    });
+    while course.epochs < training.epochs && course.barren < training.patience {
+        let learnt = trainer
+            .epoch(&lessons.learnt, |molecules| {
+                watch(Event::Step(molecules));
+                true
+            })
+            .map_err(anyhow::Error::from)?;
+        let held_out = trainer.loss(&lessons.held_out).map_err(anyhow::Error::from)?;
+        let is_best = course.note(held_out, &trainer);
+        if !is_best {
+            trainer.slow_down(SLOWER);
+        }
+        course.save(&place, &trainer)?;
+        watch(Event::Epoch { number: course.epochs, learnt, held_out, is_best });
+    }
+    if course.best_loss >= course.first_loss {
+        checkpoint::clear(&place);
+        return Err(anyhow!(
+            "nothing was learnt: the held-out molecules are no likelier than before ({:.3} nats); try a lower --learning-rate, \
+             or more molecules",
+            course.first_loss
+        )
+        .into());
+    }
+
+    for name in ["config.json", "generation_config.json", "tokenizer.json"] {
+        let bytes = std::fs::read(training.from.join(name))
+            .with_context(|| format!("reading {name} of the model"))?;
+        draft.write(name, &bytes)?;
+    }
+    draft.write("model.safetensors", &halves(&course.best)?)?;
+    let mut metadata = metadata(training, lessons, &pack);
+    draft.write_json("metadata.json", &Value::Object(metadata.clone()))?;
+    watch(Event::Measuring);
+    let evaluation = measured(draft.path(), lessons)?;
+    metadata.insert("metrics".to_owned(), json!({ "as_shipped": card::figures(&evaluation) }));
+    draft.write_json("metadata.json", &Value::Object(metadata.clone()))?;
+    let history = history(training, lessons, &course, begun.elapsed().as_secs());
+    draft.write("README.md", readme(&metadata, &history, &evaluation).as_bytes())?;
+    let report = import::land(draft)?;
+    checkpoint::clear(&place);
+    Ok(report)
+}
+
+/// `metadata.json` without figures.
+fn metadata(training: &Training, lessons: &Lessons, pack: &ModelPack) -> Map<String, Value> {
+    let before = read::json(&training.from.join("metadata.json")).unwrap_or_default();
+    let text = |field: &str| before.get(field).and_then(Value::as_str).unwrap_or("not stated").to_owned();
+    let file = training.data.file_name().unwrap_or_default().to_string_lossy();
+    let architecture = text("architecture");
+    let (description, from) = (format!("{}, taught {file}", pack.description), &pack.id);
+    let learnt = lessons.learnt.len();
+    let training_data = format!("{learnt} molecules of {file}, after {from} ({})", text("training_data"));
+    let licence = format!("that of {from} ({}), and whatever holds for {file}", text("licence"));
+    let card =
+        card::Card { description: &description, architecture: &architecture, training_data: &training_data };
+    let mut metadata = card::metadata(&training.name, &card);
+    metadata.insert("licence".to_owned(), licence.into());
+    metadata.insert("relative_cost".to_owned(), pack.relative_cost.into());
+    metadata
+}
+
+/// What the new model writes, beside what it learnt.
+fn measured(folder: &Path, lessons: &Lessons) -> Result<Evaluation, Failure> {
+    let pack = ModelPack::load(folder).map_err(anyhow::Error::from)?;
+    let sampler = Sampler::new(&pack, Device::Cpu).map_err(anyhow::Error::from)?;
+    let strings = sampler.raw(EVALUATED, 0).map_err(anyhow::Error::from)?;
+    Ok(Evaluation::of(&strings, &lessons.smiles))
+}
+
+/// The card's lines on how the model was made.
+fn history(training: &Training, lessons: &Lessons, course: &Checkpoint, seconds: u64) -> Vec<String> {
+    let settings = training.settings;
+    vec![
+        format!(
+            "{} molecules to learn from, {} held out; {} lines of the file were left out ({})",
+            lessons.learnt.len(),
+            lessons.held_out.len(),
+            lessons.faults.len(),
+            lessons.summary()
+        ),
+        format!(
+            "{} epochs, of which number {} was the best; batches of {}, Adam, learning rate {:e}, seed {}; {seconds} s",
+            course.epochs, course.best_epoch, settings.batch_size, settings.learning_rate, settings.seed
+        ),
+        format!(
+            "negative log-likelihood of the held-out molecules: {:.3} nats a molecule, {:.3} before",
+            course.best_loss, course.first_loss
+        ),
+    ]
+}
+
+fn readme(metadata: &Map<String, Value>, history: &[String], evaluation: &Evaluation) -> String {
+    let mut readme = card::readme(metadata, &[]);
+    readme += "\n## How it was made\n\nBy `retort model train`.\n\n";
+    for line in history {
+        readme += &format!("- {line}\n");
+    }
+    readme += &format!(
+        "\n## Figures\n\n{} raw strings as the pack ships, seed 0, beside the molecules that it learnt from:\n\n| | |\n|---|---|\n",
+        evaluation.strings
+    );
+    for (name, value) in card::figures(evaluation) {
+        readme += &format!("| {} | {value} |\n", name.replace('_', " "));
+    }
+    readme
+}
+
+/// A safetensors file in f16.
+fn halves(tensors: &[checkpoint::Kept]) -> Result<Vec<u8>, Failure> {
+    let bytes: Vec<Vec<u8>> = tensors
+        .iter()
+        .map(|it| it.numbers.iter().flat_map(|number| f16::from_f32(*number).to_le_bytes()).collect())
+        .collect();
+    let views: Vec<(&str, TensorView<'_>)> = tensors
+        .iter()
+        .zip(&bytes)
+        .map(|(it, bytes)| Ok((it.name.as_str(), TensorView::new(Dtype::F16, it.shape.clone(), bytes)?)))
+        .collect::<Result<_, safetensors::SafeTensorError>>()
+        .context("writing the weights")?;
+    Ok(safetensors::serialize(views, None).context("writing the weights")?)
+}
+
+/// A tensor of our own.
+fn kept(tensor: &NamedTensor<'_>) -> checkpoint::Kept {
+    checkpoint::Kept {
+        name: tensor.name.clone(),
+        shape: tensor.shape.to_vec(),
+        numbers: tensor.numbers.to_vec(),
+    }
+}

@@ -1,0 +1,139 @@
+//! What a training goes on from when it was killed.
+
+use std::{
+    collections::HashMap,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::Context as _;
+use generator::Trainer;
+use safetensors::SafeTensors;
+
+use super::kept;
+use crate::{
+    failure::Failure,
+    models::{
+        read,
+        weights::{self, Tensor},
+    },
+};
+
+/// A tensor by its name.
+pub type Kept = Tensor;
+
+/// How far a training is.
+#[derive(Debug)]
+pub struct Checkpoint {
+    key: String,
+    /// Epochs made.
+    pub epochs: u32,
+    /// Epochs since the best.
+    pub barren: u32,
+    /// The best one, from 1; 0 before there was one.
+    pub best_epoch: u32,
+    /// The loss on the held-out molecules before the first epoch.
+    pub first_loss: f64,
+    /// And the least since.
+    pub best_loss: f64,
+    /// The weights that gave it.
+    pub best: Vec<Kept>,
+}
+
+/// What the names of the best weights begin with.
+const BEST: &str = "best.";
+
+impl Checkpoint {
+    /// Before the first epoch.
+    pub fn first(key: String, loss: f64, trainer: &Trainer) -> Self {
+        let best = trainer.weights().iter().map(kept).collect();
+        Self { key, epochs: 0, barren: 0, best_epoch: 0, first_loss: loss, best_loss: loss, best }
+    }
+
+    /// Notes the end of an epoch; says whether it is the best so far.
+    pub fn note(&mut self, loss: f64, trainer: &Trainer) -> bool {
+        self.epochs += 1;
+        let is_best = loss < self.best_loss;
+        if is_best {
+            (self.best_loss, self.best_epoch, self.barren) = (loss, self.epochs, 0);
+            self.best = trainer.weights().iter().map(kept).collect();
+        } else {
+            self.barren += 1;
+        }
+        is_best
+    }
+
+    /// Writes everything, whole or not at all.
+    pub fn save(&self, folder: &Path, trainer: &Trainer) -> Result<(), Failure> {
+        let doing = || format!("writing a checkpoint to {}", folder.display());
+        let (steps, state) = trainer.state();
+        let mut tensors: Vec<Tensor> = state.iter().map(kept).collect();
+        let best = self.best.iter().map(|it| Tensor { name: format!("{BEST}{}", it.name), ..it.clone() });
+        tensors.extend(best);
+        let numbers = [
+            ("epochs", self.epochs.to_string()),
+            ("barren", self.barren.to_string()),
+            ("best_epoch", self.best_epoch.to_string()),
+            ("first_loss", self.first_loss.to_string()),
+            ("best_loss", self.best_loss.to_string()),
+            ("steps", steps.to_string()),
+        ];
+        let mut notes = vec![("key", self.key.as_str())];
+        notes.extend(numbers.iter().map(|(name, number)| (*name, number.as_str())));
+        fs::create_dir_all(folder).with_context(doing)?;
+        let part = folder.join("part");
+        fs::write(&part, weights::file(&tensors, &notes)?).with_context(doing)?;
+        fs::rename(&part, place(folder)).with_context(doing)?;
+        Ok(())
+    }
+
+    /// Reads what an earlier run of the same training left; `None` where there is none.
+    pub fn load(folder: &Path, key: &str, trainer: &mut Trainer) -> Result<Option<Self>, Failure> {
+        let Ok(bytes) = read::bytes(&place(folder), read::LARGE) else { return Ok(None) };
+        let Some(notes) = notes(&bytes).filter(|notes| notes.get("key").is_some_and(|found| found == key))
+        else {
+            return Ok(None);
+        };
+        let Ok(tensors) = SafeTensors::deserialize(&bytes) else { return Ok(None) };
+        let number =
+            |name: &str| notes.get(name).and_then(|text| text.parse::<u32>().ok()).unwrap_or_default();
+        let loss = |name: &str| notes.get(name).and_then(|text| text.parse().ok()).unwrap_or(f64::INFINITY);
+        let steps = notes.get("steps").and_then(|text| text.parse().ok()).unwrap_or_default();
+        trainer.restore(steps, |name| numbers(&tensors, name)).map_err(anyhow::Error::from)?;
+        let weights = trainer.weights();
+        let best = weights.iter().map(|it| {
+            let numbers = numbers(&tensors, &format!("{BEST}{}", it.name))?;
+            Some(Kept { numbers, ..kept(it) })
+        });
+        let Some(best) = best.collect::<Option<Vec<Kept>>>() else { return Ok(None) };
+        Ok(Some(Self {
+            key: key.to_owned(),
+            epochs: number("epochs"),
+            barren: number("barren"),
+            best_epoch: number("best_epoch"),
+            first_loss: loss("first_loss"),
+            best_loss: loss("best_loss"),
+            best,
+        }))
+    }
+}
+
+/// Deletes a checkpoint.
+pub fn clear(folder: &Path) {
+    // What stays is only in the way of the disk.
+    let _ = fs::remove_dir_all(folder);
+}
+
+fn place(folder: &Path) -> PathBuf {
+    folder.join("checkpoint.safetensors")
+}
+
+fn notes(bytes: &[u8]) -> Option<HashMap<String, String>> {
+    let (_, header) = SafeTensors::read_metadata(bytes).ok()?;
+    header.metadata().clone()
+}
+
+fn numbers(tensors: &SafeTensors<'_>, name: &str) -> Option<Vec<f32>> {
+    let data = tensors.tensor(name).ok()?.data().as_chunks::<4>().0;
+    Some(data.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect())
+}

@@ -1,0 +1,155 @@
+//! What a model learns from: the lines of a file that it can write.
+
+use std::{
+    collections::{BTreeMap, HashSet},
+    fmt,
+    path::Path,
+};
+
+use anyhow::{Context as _, anyhow};
+use chem::{Limits, Molecule};
+use generator::ModelPack;
+use rayon::prelude::*;
+use sha2::{Digest as _, Sha256};
+
+use crate::{failure::Failure, models::molecules};
+
+/// Fewer molecules teach nothing that could be measured.
+const FEWEST: usize = 20;
+/// Molecules that are held out at most.
+const MOST_HELD_OUT: usize = 5_000;
+
+/// Molecules as a model's tokens.
+#[derive(Debug)]
+pub struct Lessons {
+    /// To learn from.
+    pub learnt: Vec<Vec<u32>>,
+    /// Held out.
+    pub held_out: Vec<Vec<u32>>,
+    /// Those to learn from, canonical.
+    pub smiles: Vec<String>,
+    /// Lines that were left out, by their numbers.
+    pub faults: Vec<(usize, Fault)>,
+}
+
+/// Why a line is left out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fault {
+    /// It is no molecule.
+    Broken(String),
+    /// It has several components.
+    Components,
+    /// The model has no tokens for it.
+    Spelling(String),
+    /// It is longer than what the model writes.
+    TooLong,
+    /// An earlier line has it.
+    Repeated,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Broken(reason) => write!(formatter, "no molecule: {reason}"),
+            Self::Components => formatter.write_str("several components"),
+            Self::Spelling(smiles) => write!(formatter, "the model has no tokens to write {smiles}"),
+            Self::TooLong => formatter.write_str("longer than the model writes"),
+            Self::Repeated => formatter.write_str("a molecule of an earlier line"),
+        }
+    }
+}
+
+impl Fault {
+    const fn kind(&self) -> &'static str {
+        match self {
+            Self::Broken(_) => "no molecule",
+            Self::Components => "several components",
+            Self::Spelling(_) => "no tokens for it",
+            Self::TooLong => "too long",
+            Self::Repeated => "repeated",
+        }
+    }
+}
+
+impl Lessons {
+    /// Reads a file for a model, and holds out the share `held_out` of its molecules.
+    ///
+    /// Which are held out depends on the molecules alone, not on their order or the run.
+    ///
+    /// # Errors
+    /// Fails when the file cannot be read, or has too few molecules that the model can write.
+    pub fn read(file: &Path, pack: &ModelPack, held_out: f64) -> Result<Self, Failure> {
+        let lines = molecules::lines(file)?;
+        let read: Vec<(usize, Result<(String, Vec<u32>), Fault>)> =
+            lines.par_iter().map(|(number, text)| (*number, lesson(text, pack))).collect();
+        let (mut known, mut found, mut faults) = (HashSet::new(), Vec::new(), Vec::new());
+        for (number, lesson) in read {
+            match lesson {
+                Ok((smiles, tokens)) if known.insert(smiles.clone()) => found.push((smiles, tokens)),
+                Ok(_) => faults.push((number, Fault::Repeated)),
+                Err(fault) => faults.push((number, fault)),
+            }
+        }
+        let mut lessons = Self { learnt: Vec::new(), held_out: Vec::new(), smiles: Vec::new(), faults };
+        if found.len() < FEWEST {
+            return Err(anyhow!(
+                "{}: {} molecules that {} can write, of at least {FEWEST}; left out: {}",
+                file.display(),
+                found.len(),
+                pack.id,
+                lessons.summary()
+            )
+            .into());
+        }
+        let count = ((found.len() as f64 * held_out).ceil() as usize).clamp(1, MOST_HELD_OUT);
+        found.sort_by_cached_key(|(smiles, _)| Sha256::digest(smiles.as_bytes()));
+        for (n, (smiles, tokens)) in found.into_iter().enumerate() {
+            if n < count {
+                lessons.held_out.push(tokens);
+            } else {
+                lessons.learnt.push(tokens);
+                lessons.smiles.push(smiles);
+            }
+        }
+        Ok(lessons)
+    }
+
+    /// How many lines were left out for what.
+    pub fn summary(&self) -> String {
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for (_, fault) in &self.faults {
+            *counts.entry(fault.kind()).or_default() += 1;
+        }
+        if counts.is_empty() {
+            return "none".to_owned();
+        }
+        counts.iter().map(|(kind, count)| format!("{kind}: {count}")).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Names the molecules and the weights to begin with: a checkpoint of others is not gone on from.
+    pub(super) fn key(&self, from: &Path) -> Result<String, Failure> {
+        let weights = from.join("model.safetensors");
+        let mut hash = Sha256::new();
+        hash.update(std::fs::read(&weights).with_context(|| format!("reading {}", weights.display()))?);
+        for tokens in self.learnt.iter().chain(&self.held_out) {
+            for token in tokens {
+                hash.update(token.to_le_bytes());
+            }
+        }
+        Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+}
+
+/// A line as canonical SMILES and the model's tokens.
+fn lesson(text: &str, pack: &ModelPack) -> Result<(String, Vec<u32>), Fault> {
+    let molecule = Molecule::parse(text, Limits::TARGET).map_err(|fault| Fault::Broken(fault.to_string()))?;
+    let smiles = molecule.canonical_smiles();
+    if smiles.contains('.') {
+        return Err(Fault::Components);
+    }
+    let Some(tokens) = pack.spell(&smiles) else { return Err(Fault::Spelling(smiles)) };
+    if tokens.len() > pack.generation.max_length {
+        return Err(Fault::TooLong);
+    }
+    Ok((smiles, tokens))
+}

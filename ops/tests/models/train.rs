@@ -1,0 +1,105 @@
+//! Models taught, and models measured.
+
+use std::fs;
+
+use crate::stage::Stage;
+
+/// Molecules of one kind, which a general model finds unlikely together.
+fn sulfonamides() -> String {
+    let rings = ["c1ccccc1", "c1ccncc1", "c1ccsc1", "C1CCCCC1", "c1ccc2ccccc2c1"];
+    let tails =
+        ["C", "CC", "C(C)C", "CCO", "CCN", "C1CC1", "CC(F)(F)F", "CCOC", "CC#N", "CCCl", "CC(C)C", "CCC"];
+    let lines =
+        rings.iter().flat_map(|ring| tails.iter().map(move |tail| format!("O=S(=O)(N{tail}){ring} x\n")));
+    lines.collect()
+}
+
+#[test]
+fn a_model_is_taught_a_users_molecules_and_is_a_model_like_others() {
+    let stage = Stage::with(&["leadlike_gru"]);
+    let broken = "O=S(=O)(NC\nnonsense\n\nCC.O\n[U]\nCS(N)(=O)=O\nNS(C)(=O)=O\n";
+    fs::write(stage.beside("own.smi"), sulfonamides() + broken).unwrap();
+
+    let said = stage.model(&[
+        "train",
+        "--data",
+        "own.smi",
+        "--from",
+        "leadlike_gru",
+        "--name",
+        "own",
+        "--epochs",
+        "2",
+        "--batch-size",
+        "16",
+        "--errors",
+        "errors.txt",
+    ]);
+
+    assert_eq!(said.code, 0, "{said:?}");
+    assert_eq!(said.data, "own\n");
+    for words in [
+        "own.smi:61: no molecule: ",
+        "own.smi:64: several components",
+        "own.smi:65: the model has no tokens to write [U]",
+        "left out 5 lines",
+        "own.smi:67: a molecule of an earlier line",
+        "54 molecules to learn from, 7 held out",
+        "epoch 2: ",
+    ] {
+        assert!(said.notes.contains(words), "no `{words}` in {said:?}");
+    }
+    assert_eq!(fs::read_to_string(stage.beside("errors.txt")).unwrap().lines().count(), 5);
+    assert_eq!(stage.names(), ["leadlike_gru", "own"]);
+    assert_eq!(stage.model(&["check", "own"]).code, 0);
+    let shown = stage.model(&["show", "own", "--json"]).json();
+    assert!(shown["metadata"]["metrics"]["as_shipped"]["validity"].as_f64().unwrap() > 0.9, "{shown}");
+    let card = fs::read_to_string(stage.models().join("own/README.md")).unwrap();
+    assert!(
+        card.contains("54 molecules to learn from, 7 held out; 5 lines of the file were left out"),
+        "{card}"
+    );
+}
+
+#[test]
+fn what_cannot_be_taught_is_said() {
+    let stage = Stage::with(&["leadlike_gru"]);
+    fs::write(stage.beside("few.smi"), "CCO\nCCN\nx\n").unwrap();
+    fs::write(stage.beside("own.smi"), sulfonamides()).unwrap();
+    let train = |data: &str, from: &str, name: &str, rate: &str| {
+        stage.model(&["train", "--data", data, "--from", from, "--name", name, "--learning-rate", rate])
+    };
+
+    train("few.smi", "leadlike_gru", "own", "1e-3")
+        .fails(1, &["few.smi: 2 molecules that leadlike_gru can write, of at least 20", "no molecule: 1"]);
+    train("none.smi", "leadlike_gru", "own", "1e-3").fails(1, &["none.smi"]);
+    train("own.smi", "nobody", "own", "1e-3").fails(1, &["no model `nobody`"]);
+    train("own.smi", "leadlike_gru", "leadlike_gru", "1e-3")
+        .fails(1, &["there is a model `leadlike_gru` already"]);
+    train("own.smi", "leadlike_gru", "own", "0").fails(2, &["--learning-rate 0"]);
+    train("own.smi", "leadlike_gru", "own", "1").fails(1, &["learning"]);
+    assert_eq!(stage.names(), ["leadlike_gru"]);
+}
+
+#[test]
+fn a_model_is_measured_and_reported() {
+    let stage = Stage::with(&["leadlike_gru"]);
+    fs::write(stage.beside("known.smi"), sulfonamides()).unwrap();
+
+    let said =
+        stage.model(&["evaluate", "leadlike_gru", "--reference", "known.smi", "--size", "200", "--json"]);
+
+    assert_eq!(said.code, 0, "{said:?}");
+    let figures = said.json();
+    assert_eq!((&figures["model"], &figures["n_strings"]), (&"leadlike_gru".into(), &200.into()));
+    for name in ["validity", "uniqueness", "novelty", "internal_diversity"] {
+        assert!((0.5..=1.0).contains(&figures[name].as_f64().unwrap()), "{name}: {figures}");
+    }
+    for name in ["kl_score", "scaffold_similarity", "stereo_share"] {
+        assert!((0.0..=1.0).contains(&figures[name].as_f64().unwrap()), "{name}: {figures}");
+    }
+    let report = fs::read_to_string(stage.beside("leadlike_gru.html")).unwrap();
+    assert!(report.contains("<h1>leadlike_gru</h1>") && report.matches("<svg").count() > 40);
+    stage.model(&["evaluate", "leadlike_gru", "--temperature", "0"]).fails(2, &["--temperature 0"]);
+    stage.model(&["evaluate", "leadlike_gru", "--reference", "none.smi"]).fails(1, &["none.smi"]);
+}

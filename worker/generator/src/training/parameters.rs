@@ -1,0 +1,219 @@
+//! The weights in training, with Adam's moments.
+
+use candle_core::{Device, Tensor};
+
+use crate::pack::ModelPack;
+
+const DECAYS: (f32, f32) = (0.9, 0.999);
+/// Keeps a division from a division by zero.
+const LITTLE: f32 = 1e-8;
+/// The largest norm of all gradients together.
+const MOST: f32 = 1.0;
+
+/// A tensor with its name and shape.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NamedTensor<'a> {
+    /// As in a pack's `model.safetensors`; moments have `.first` and `.second` behind it.
+    pub name: String,
+    /// Its size in every dimension.
+    pub shape: &'a [usize],
+    /// Its numbers, the last dimension the fastest.
+    pub numbers: &'a [f32],
+}
+
+/// All weights, in the order of their places.
+#[derive(Debug)]
+pub(super) struct Parameters {
+    pub(super) vocab: usize,
+    pub(super) hidden: usize,
+    pub(super) layers: usize,
+    list: Vec<Parameter>,
+}
+
+#[derive(Debug)]
+struct Parameter {
+    name: String,
+    shape: Vec<usize>,
+    numbers: Vec<f32>,
+    first: Vec<f32>,
+    second: Vec<f32>,
+}
+
+/// Where a weight is in the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// `[vocab, embedding]`.
+    Embedding,
+    /// `[vocab, hidden]`.
+    Out,
+    /// `[vocab]`.
+    OutBias,
+    /// Of a layer: `[3 * hidden, input]`.
+    Input(usize),
+    /// Of a layer: `[3 * hidden, hidden]`.
+    Hidden(usize),
+    /// Of a layer: `[3 * hidden]`.
+    InputBias(usize),
+    /// Of a layer: `[3 * hidden]`.
+    HiddenBias(usize),
+}
+
+impl Place {
+    fn index(self) -> usize {
+        match self {
+            Self::Embedding => 0,
+            Self::Out => 1,
+            Self::OutBias => 2,
+            Self::Input(layer) => 3 + 4 * layer,
+            Self::Hidden(layer) => 4 + 4 * layer,
+            Self::InputBias(layer) => 5 + 4 * layer,
+            Self::HiddenBias(layer) => 6 + 4 * layer,
+        }
+    }
+}
+
+/// What each weight should change by, by the places of the weights.
+#[derive(Debug)]
+pub(super) struct Gradients(Vec<Vec<f32>>);
+
+impl Gradients {
+    pub(super) fn none(parameters: &Parameters) -> Self {
+        Self(vec![Vec::new(); parameters.list.len()])
+    }
+
+    pub(super) fn set(&mut self, place: Place, numbers: Vec<f32>) {
+        self.0[place.index()] = numbers;
+    }
+
+    #[cfg(test)]
+    pub(super) fn get(&self, place: Place) -> &[f32] {
+        &self.0[place.index()]
+    }
+}
+
+impl Parameters {
+    pub(super) fn of(pack: &ModelPack) -> candle_core::Result<Self> {
+        let weights = &pack.weights;
+        let mut list = vec![
+            Parameter::new("embedding.weight", &weights.embedding)?,
+            Parameter::new("out.weight", &weights.out_weight)?,
+            Parameter::new("out.bias", &weights.out_bias)?,
+        ];
+        for (n, layer) in weights.layers.iter().enumerate() {
+            list.push(Parameter::new(&format!("rnn.weight_ih_l{n}"), &layer.input_weight)?);
+            list.push(Parameter::new(&format!("rnn.weight_hh_l{n}"), &layer.hidden_weight)?);
+            list.push(Parameter::new(&format!("rnn.bias_ih_l{n}"), &layer.input_bias)?);
+            list.push(Parameter::new(&format!("rnn.bias_hh_l{n}"), &layer.hidden_bias)?);
+        }
+        let (vocab, hidden) = (pack.config.vocab_size, pack.config.hidden_size);
+        Ok(Self { vocab, hidden, layers: weights.layers.len(), list })
+    }
+
+    /// Weights of random numbers, for tests.
+    #[cfg(test)]
+    pub(super) fn random(
+        vocab: usize,
+        embedding: usize,
+        hidden: usize,
+        layers: usize,
+        number: &mut impl FnMut() -> f32,
+    ) -> Self {
+        let mut parameter = |shape: &[usize]| Parameter {
+            name: String::new(),
+            shape: shape.to_vec(),
+            numbers: (0..shape.iter().product()).map(|_| number()).collect(),
+            first: Vec::new(),
+            second: Vec::new(),
+        };
+        let mut list = vec![parameter(&[vocab, embedding]), parameter(&[vocab, hidden]), parameter(&[vocab])];
+        for layer in 0..layers {
+            let input = if layer == 0 { embedding } else { hidden };
+            list.extend(
+                [&[3 * hidden, input][..], &[3 * hidden, hidden], &[3 * hidden], &[3 * hidden]]
+                    .map(&mut parameter),
+            );
+        }
+        Self { vocab, hidden, layers, list }
+    }
+
+    pub(super) fn numbers(&self, place: Place) -> &[f32] {
+        &self.list[place.index()].numbers
+    }
+
+    #[cfg(test)]
+    pub(super) fn numbers_mut(&mut self, place: Place) -> &mut [f32] {
+        &mut self.list[place.index()].numbers
+    }
+
+    pub(super) fn tensor(&self, place: Place) -> candle_core::Result<Tensor> {
+        let parameter = &self.list[place.index()];
+        Tensor::from_slice(&parameter.numbers, parameter.shape.as_slice(), &Device::Cpu)
+    }
+
+    /// A step of Adam's, the `step`th from 1.
+    pub(super) fn update(&mut self, gradients: Gradients, learning_rate: f32, step: u64) {
+        let squares =
+            |numbers: &Vec<f32>| numbers.iter().map(|it| f64::from(*it) * f64::from(*it)).sum::<f64>();
+        let norm = gradients.0.iter().map(squares).sum::<f64>().sqrt() as f32;
+        let cut = if norm > MOST { MOST / norm } else { 1.0 };
+        let step = i32::try_from(step).unwrap_or(i32::MAX);
+        let warm = (1.0 - DECAYS.0.powi(step), 1.0 - DECAYS.1.powi(step));
+        for (parameter, gradient) in self.list.iter_mut().zip(gradients.0) {
+            let moments = parameter.first.iter_mut().zip(&mut parameter.second);
+            for ((number, (first, second)), change) in parameter.numbers.iter_mut().zip(moments).zip(gradient)
+            {
+                let change = change * cut;
+                *first += (1.0 - DECAYS.0) * (change - *first);
+                *second += (1.0 - DECAYS.1) * (change * change - *second);
+                *number -= learning_rate * (*first / warm.0) / ((*second / warm.1).sqrt() + LITTLE);
+            }
+        }
+    }
+
+    pub(super) fn weights(&self) -> Vec<NamedTensor<'_>> {
+        self.list.iter().map(|it| it.tensor("", &it.numbers)).collect()
+    }
+
+    pub(super) fn state(&self) -> Vec<NamedTensor<'_>> {
+        let mut state = self.weights();
+        for it in &self.list {
+            state.push(it.tensor(".first", &it.first));
+            state.push(it.tensor(".second", &it.second));
+        }
+        state
+    }
+
+    pub(super) fn restore(&mut self, numbers: impl Fn(&str) -> Option<Vec<f32>>) -> Result<(), String> {
+        for it in &mut self.list {
+            for (ending, to) in
+                [("", &mut it.numbers), (".first", &mut it.first), (".second", &mut it.second)]
+            {
+                let name = format!("{}{ending}", it.name);
+                let from = numbers(&name).ok_or_else(|| format!("no tensor `{name}`"))?;
+                if from.len() != to.len() {
+                    return Err(format!("tensor `{name}` has {} numbers, wanted {}", from.len(), to.len()));
+                }
+                *to = from;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Parameter {
+    fn new(name: &str, tensor: &Tensor) -> candle_core::Result<Self> {
+        let numbers: Vec<f32> = tensor.flatten_all()?.to_vec1()?;
+        let nothing = vec![0.0; numbers.len()];
+        Ok(Self {
+            name: name.to_owned(),
+            shape: tensor.dims().to_vec(),
+            first: nothing.clone(),
+            second: nothing,
+            numbers,
+        })
+    }
+
+    fn tensor<'a>(&'a self, ending: &str, numbers: &'a [f32]) -> NamedTensor<'a> {
+        NamedTensor { name: format!("{}{ending}", self.name), shape: &self.shape, numbers }
+    }
+}

@@ -32,6 +32,9 @@ pub struct Lessons {
     pub faults: Vec<(usize, Fault)>,
 }
 
+/// A line's canonical SMILES and tokens.
+type Lesson = Result<(String, Vec<u32>), Fault>;
+
 /// Why a line is left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
@@ -80,7 +83,7 @@ impl Lessons {
     /// Fails when the file cannot be read, or has too few molecules that the model can write.
     pub fn read(file: &Path, pack: &ModelPack, held_out: f64) -> Result<Self, Failure> {
         let lines = molecules::lines(file)?;
-        let read: Vec<(usize, Result<(String, Vec<u32>), Fault>)> =
+        let read: Vec<(usize, Lesson)> =
             lines.par_iter().map(|(number, text)| (*number, lesson(text, pack))).collect();
         let (mut known, mut found, mut faults) = (HashSet::new(), Vec::new(), Vec::new());
         for (number, lesson) in read {
@@ -141,7 +144,7 @@ impl Lessons {
 }
 
 /// A line as canonical SMILES and the model's tokens.
-fn lesson(text: &str, pack: &ModelPack) -> Result<(String, Vec<u32>), Fault> {
+fn lesson(text: &str, pack: &ModelPack) -> Lesson {
     let molecule = Molecule::parse(text, Limits::TARGET).map_err(|fault| Fault::Broken(fault.to_string()))?;
     let smiles = molecule.canonical_smiles();
     if smiles.contains('.') {

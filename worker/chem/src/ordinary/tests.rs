@@ -151,6 +151,63 @@ const PIECES: &[&str] = &[
     "[N+](=O)[O-]",
 ];
 
+/// Atoms, rings and groups that make strange but whole molecules one after the other.
+const PARTS: &[&str] = &[
+    "C",
+    "C",
+    "N",
+    "O",
+    "S",
+    "C(C)",
+    "C(=O)",
+    "N(C)",
+    "S(=O)(=O)",
+    "P(=O)(O)",
+    "[C@H](F)",
+    "[C@@H](C)",
+    "[C@](C)(F)",
+    "[C@@](O)(C)",
+    "[S@](=O)",
+    "[S@@](=O)",
+    "[N+](C)(C)",
+    "[P@](=O)(C)",
+    "[Si](C)(C)",
+    "C=C",
+    "C#C",
+    "/C=C/",
+    "/C=C\\",
+    "/C(C)=C/",
+    "/C(F)=C(\\C)",
+    "/C=C/C=C/",
+    "C1CC1",
+    "C1CCC1",
+    "C1CCCCC1",
+    "C1CCOCC1",
+    "C1CC(C)CC1",
+    "[C@@H]1CC[C@H](C)CC1",
+    "[C@H]1C[C@@H](F)C1",
+    "C1CC2CCC1C2",
+    "C1C2CC3CC1CC(C2)C3",
+    "C12CCC(CC1)CC2",
+    "c1ccccc1",
+    "c1ccc(C)cc1",
+    "c1cccnc1",
+    "c1cc[nH]c1",
+    "c1ccc2[nH]ccc2c1",
+    "c1nc2ccccc2n1C",
+    "C1=CC=CC=C1",
+    "c1ccc2ccccc2c1",
+    "c1ccsc1",
+    "C1=CC(=O)C=CC1=O",
+    "C(=C1/CCCCC1)",
+    "C1CCC2(CC1)CCCC2",
+    "n1cccc1",
+    "c1c[n+](C)ccc1",
+    "[nH]1cccc1",
+    "C1(C)CC1",
+    "[C@]12CCCC[C@@H]1CCCC2",
+];
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -160,6 +217,20 @@ proptest! {
         seed in 1_u32..1000,
     ) {
         let string = pieces.concat();
+        prop_assert_eq!(difference(&string), None);
+        for other in rewritten(&string, 1, seed) {
+            prop_assert_eq!(difference(&other), None);
+        }
+    }
+
+    #[test]
+    fn strange_molecules_come_out_as_by_the_long_way(
+        parts in prop::collection::vec(prop::sample::select(PARTS), 1..9),
+        ring in any::<bool>(),
+        seed in 1_u32..1000,
+    ) {
+        let chain = parts.concat();
+        let string = if ring { format!("C%10{chain}C%10") } else { chain };
         prop_assert_eq!(difference(&string), None);
         for other in rewritten(&string, 1, seed) {
             prop_assert_eq!(difference(&other), None);

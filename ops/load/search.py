@@ -3,14 +3,16 @@
     ./ops/bench search --kit KIT [--set NAME=TARGETS.csv …] [--targets N] [--limit SECONDS] [--engines retort,aizynth-mcts,…]
 
 Targets are the kit's, or those of the files named by --set, each a set of its own (column `smiles`; N of a set are picked at
-random, always the same). KIT is the folder of the benchmark kit; its run_*.py drive the peers, each in a virtual environment of its own, which is made at
-the first run in the user's cache folder. All engines count CPU seconds of one thread and stop at the first route; renkin has
-rules of its own and no network. One JSON object an engine goes to standard output, the table to standard error.
+random, always the same). KIT is the folder of the benchmark kit; its run_*.py drive the peers, each in a virtual environment
+of its own, which is made at the first run in the user's cache folder. All engines count CPU seconds of one thread and stop at
+the first route; renkin has rules of its own and no network, and its routes are run forwards by us (`solved_and_replayed`). One
+JSON object an engine goes to standard output, the table to standard error.
 """
 
 import argparse
 import csv
 import json
+import math
 import os
 import random
 import statistics
@@ -34,7 +36,8 @@ ENGINES = [
     "renkin-default",
     "renkin-kit",
 ]
-ROOT = Path(__file__).resolve().parents[2]
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
 
 # Time to the first route (None: unsolved), whole time, expansions, template applications, by target.
 Row = tuple[float | None, float, int, int]
@@ -52,27 +55,26 @@ def environment(peer: str) -> Path:
     return python
 
 
-def run_renkin(mode: str, kit: Path, targets: Path, limit: float) -> tuple[list[Row], float]:
-    """renkin says when it had its first route in milliseconds of wall time, which on a free core are those of the CPU."""
-    with tempfile.NamedTemporaryFile(suffix=".csv") as out:
-        command = [environment("renkin"), kit / "run_renkin.py", targets, out.name, "--limit", str(round(limit)), "--mode", mode]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        with open(out.name, newline="") as file:
-            read = [row for row in csv.DictReader(file) if row["solved"] in ("0", "1")]
-    rows = []
+def run_renkin(mode: str, kit: Path, targets: Path, limit: float) -> tuple[list[Row], float, int]:
+    """renkin says when it had its first route in milliseconds of wall time, which on a free core are those of the CPU.
+
+    It does not run its routes forwards, so that is done here: the last figure is how many targets have one that stands.
+    """
+    command = [environment("renkin"), HERE / "renkin_routes.py", kit, targets, str(limit), mode]
+    lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    # RDKit is in this environment.
+    command = [environment("syntheseus"), HERE / "renkin_replay.py", kit / "renkin_templates.smi"]
+    stand = subprocess.run(command, check=True, capture_output=True, text=True, input=lines).stdout
+    read = [json.loads(line) for line in lines.splitlines()]
+    rows: list[Row] = []
     for row in read:
-        try:
-            first = float(row["first_ms"]) / 1000 if row["solved"] == "1" else None
-        except ValueError:
-            first = float(row["cpu_total"])
-        rows.append((first, float(row["cpu_total"]), int(row["expansions"] or 0), 0))
-    return rows, max((float(row["max_rss_mb"]) for row in read), default=0.0)
+        first = (row["first_ms"] / 1000 if row["first_ms"] else row["cpu_s"]) if row["routes"] else None
+        rows.append((first, row["cpu_s"], row["expansions"], 0))
+    return rows, max((row["rss_mb"] for row in read), default=0.0), stand.count("1")
 
 
 def run_peer(engine: str, kit: Path, targets: Path, limit: float) -> tuple[list[Row], float]:
     peer, algorithm = engine.split("-")
-    if peer == "renkin":
-        return run_renkin(algorithm, kit, targets, limit)
     with tempfile.NamedTemporaryFile(suffix=".csv") as out:
         script = kit / f"run_{peer}.py"
         command = [environment(peer), script, algorithm, targets, out.name, "--limit", str(limit), "--clock", "cpu"]
@@ -116,7 +118,7 @@ def figures(name: str, engine: str, rows: list[Row], rss: float) -> dict[str, ob
         "targets": len(rows),
         **within,
         "first_route_median_s": round(statistics.median(firsts), 4) if firsts else None,
-        "first_route_p90_s": round(firsts[int(0.9 * (len(firsts) - 1))], 4) if firsts else None,
+        "first_route_p90_s": round(firsts[math.ceil(0.9 * len(firsts)) - 1], 4) if firsts else None,
         "expansions_per_cpu_s": round(sum(row[2] for row in rows) / cpu, 1),
         "template_applications_per_cpu_s": round(sum(row[3] for row in rows) / cpu, 1),
         "rss_mb": round(rss),
@@ -147,9 +149,14 @@ def main() -> None:
                     shipped = engine == "retort-shipped"
                     model = ROOT / "worker" / "models" / "uspto_retro" if shipped else arguments.kit
                     rows, rss = run_ours(model, arguments.kit, targets, arguments.limit)
+                elif engine.startswith("renkin"):
+                    mode = engine.removeprefix("renkin-")
+                    rows, rss, stand = run_renkin(mode, arguments.kit, targets, arguments.limit)
                 else:
                     rows, rss = run_peer(engine, arguments.kit, targets, arguments.limit)
                 results.append(figures(name, engine, rows, rss))
+                if engine.startswith("renkin"):
+                    results[-1]["solved_and_replayed"] = stand
                 print(json.dumps(results[-1]), flush=True)
     table(results)
 
@@ -166,10 +173,10 @@ def pick(path: Path, count: int, out: Path) -> None:
 
 
 def table(results: list[dict[str, object]]) -> None:
-    columns = [name for name in results[0] if name != "engine"]
+    columns = list(dict.fromkeys(name for result in results for name in result if name != "engine"))
     print(f"{'engine':<22}" + "".join(f"{name.replace('_per_cpu_s', '/s')[:22]:>24}" for name in columns), file=sys.stderr)
     for result in results:
-        print(f"{result['engine']:<22}" + "".join(f"{result[name]!s:>24}" for name in columns), file=sys.stderr)
+        print(f"{result['engine']:<22}" + "".join(f"{result.get(name, '')!s:>24}" for name in columns), file=sys.stderr)
 
 
 if __name__ == "__main__":

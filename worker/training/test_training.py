@@ -17,13 +17,15 @@ import evaluate_policy
 import explain_reactions
 import extract_templates
 import feasibility_examples
+import grow_generator
 import pack
 import pack_policy
 import policy_examples
 import precedents
 import prepare_templates
-import train_validity
 import train_feasibility
+import train_generator
+import train_validity
 import train_policy
 from generator_model import SmilesGru
 
@@ -102,6 +104,31 @@ def test_drawn_strings_end_or_are_cut() -> None:
         assert tokens[-1] == corpus.EOS or len(tokens) == 7
         assert corpus.EOS not in tokens[:-1]
         assert not {corpus.PAD, corpus.BOS}.intersection(tokens)
+
+
+def test_a_grown_network_computes_the_same() -> None:
+    torch.manual_seed(0)
+    narrow = SmilesGru(7, 4, 8)
+    tokens = torch.randint(0, 7, (3, 9))
+
+    wide = grow_generator.grown(narrow, 20, seed=1)
+
+    assert wide.shape()["hidden_size"] == 20
+    assert torch.allclose(wide(tokens), narrow(tokens), atol=1e-6)
+    with pytest.raises(ValueError, match="never shrink"):
+        grow_generator.grown(wide, 8, seed=1)
+
+
+def test_an_average_follows_the_weights() -> None:
+    model = SmilesGru(7, 4, 8)
+    average = train_generator.Average(model, 0.75)
+    before = model.out.bias.detach().clone()
+    with torch.no_grad():
+        model.out.bias += 1.0
+
+    average.update(model)
+
+    assert torch.allclose(average.model.out.bias, before + 0.25)
 
 
 def test_metrics_count_raw_strings() -> None:

@@ -13,8 +13,13 @@ use super::{
 /// Numbers of one tile: by member, then by unit.
 pub(crate) type Values = [f32; ROWS * LANES];
 
-/// Arguments of `exp` are held below it, so that the product of two results is a number.
-const LARGEST: f32 = 40.0;
+/// Arguments of `exp2` are held within it, so that the product of two results is a number.
+const LARGEST: f32 = 57.0;
+
+/// What everything before the gates' functions is multiplied by, when weights are laid out: then a power of two is all that
+/// σ(r), σ(z) and tanh(n) need, and a third of the work of an `exp` is saved.
+pub(super) const FACTORS: [f32; GROUPS] =
+    [-std::f32::consts::LOG2_E, -std::f32::consts::LOG2_E, 2.0 * std::f32::consts::LOG2_E];
 
 /// One panel of a layer: the same sixteen units of every member.
 pub(crate) struct GatesOfPanel<'a> {
@@ -123,11 +128,11 @@ impl Preactivations {
         const ROUND: f32 = 12_582_912.0;
         let [reset, update, new] = &self.gates;
         for n in 0..values.len() {
-            let reset = 1.0 / (1.0 + exp(-reset[n]));
+            let reset = 1.0 / (1.0 + exp2(reset[n]));
             let new = reset.mul_add(self.hidden[n], new[n]);
             // z = 1 / a and tanh = 1 - 2 / b, by one division.
-            let a = 1.0 + exp((-update[n]).min(LARGEST));
-            let b = 1.0 + exp((2.0 * new).min(LARGEST));
+            let a = 1.0 + exp2(update[n]);
+            let b = 1.0 + exp2(new);
             let both = 1.0 / (a * b);
             let new = (-2.0 * a).mul_add(both, 1.0);
             let next = (b * both).mul_add(values[n] - new, new);
@@ -137,19 +142,31 @@ impl Preactivations {
     }
 }
 
-/// As [`crate::gates::exp`], fused.
+/// 2^x by range reduction and a polynomial (Cephes, `exp2f`); arguments are held within ±[`LARGEST`].
 #[inline(always)]
-fn exp(x: f32) -> f32 {
+fn exp2(x: f32) -> f32 {
+    // Adding it rounds to an integer, which is then in the low bits.
     const ROUND: f32 = 12_582_912.0;
-    const ONE: u32 = 127;
-    let x = x.clamp(-87.0, 87.0);
-    let shifted = x.mul_add(std::f32::consts::LOG2_E, ROUND);
-    let whole = shifted - ROUND;
-    let rest = whole.mul_add(2.121_944_4e-4, whole.mul_add(-0.693_359_4, x));
-    let mut series = 1.987_569_1e-4_f32;
-    for coefficient in [1.398_2e-3, 8.333_452e-3, 4.166_579_6e-2, 1.666_666_5e-1, 0.5] {
+    let x = x.clamp(-LARGEST, LARGEST);
+    let shifted = x + ROUND;
+    let rest = x - (shifted - ROUND);
+    let mut series = 1.535_336_2e-4_f32;
+    for coefficient in [1.339_887_4e-3, 9.618_437e-3, 5.550_332_5e-2, 2.402_264_8e-1, 6.931_472e-1, 1.0] {
         series = series.mul_add(rest, coefficient);
     }
-    let power = shifted.to_bits().wrapping_add(ONE.wrapping_sub(ROUND.to_bits())) << 23;
-    ((series * rest).mul_add(rest, rest) + 1.0) * f32::from_bits(power)
+    f32::from_bits(series.to_bits().wrapping_add(shifted.to_bits() << 23))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LARGEST, exp2};
+
+    #[test]
+    fn powers_of_two_are_as_exact_as_single_precision_needs() {
+        for step in -5700..=5700 {
+            let x = step as f32 / 100.0;
+            assert!((f64::from(exp2(x)) / f64::from(x).exp2() - 1.0).abs() < 3e-7, "2^{x} is {}", exp2(x));
+        }
+        assert_eq!((exp2(1e9), exp2(-1e9)), (exp2(LARGEST), exp2(-LARGEST)));
+    }
 }

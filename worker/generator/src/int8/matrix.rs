@@ -67,6 +67,18 @@ impl Matrix {
         self.start[panel][group][lane] = -128 * sum;
     }
 
+    /// The same matrix with the outputs of each group multiplied by a factor.
+    pub(crate) fn times(mut self, factors: [f32; GROUPS]) -> Self {
+        for scales in &mut self.scales {
+            for (scales, factor) in scales.iter_mut().zip(factors) {
+                for scale in scales {
+                    *scale *= factor;
+                }
+            }
+        }
+        self
+    }
+
     /// Panels of outputs.
     pub(crate) fn panels(&self) -> usize {
         self.start.len()

@@ -8,7 +8,7 @@ use candle_core::Tensor;
 
 use super::{
     Block, Kernel, Sums,
-    gates::{GatesOfPanel, InputPart, Values},
+    gates::{FACTORS, GatesOfPanel, InputPart, Values},
     kernel::{BLOCK, GROUPS, LANES, ROWS},
     matrix::Matrix,
 };
@@ -169,7 +169,7 @@ impl Layer {
             let mut lanes = [[0.0; LANES]; GROUPS];
             for (group, lanes) in lanes.iter_mut().enumerate() {
                 for (lane, number) in lanes.iter_mut().enumerate() {
-                    *number = gate_row(panel, group, lane).map_or(0.0, |row| numbers[row]);
+                    *number = gate_row(panel, group, lane).map_or(0.0, |row| numbers[row] * FACTORS[group]);
                 }
             }
             lanes
@@ -184,14 +184,16 @@ impl Layer {
                 Input::Table(rows.collect())
             }
             None => Input::Below {
-                weights: Matrix::rounded(&numbers(&weights.input_weight)?, hidden, panels, gate_row),
+                weights: Matrix::rounded(&numbers(&weights.input_weight)?, hidden, panels, gate_row)
+                    .times(FACTORS),
                 bias: (0..panels).map(|panel| by_panel(&bias, panel)).collect(),
             },
         };
         let hidden_bias = numbers(&weights.hidden_bias)?;
         Ok(Self {
             input,
-            hidden: Matrix::rounded(&numbers(&weights.hidden_weight)?, hidden, panels, gate_row),
+            hidden: Matrix::rounded(&numbers(&weights.hidden_weight)?, hidden, panels, gate_row)
+                .times(FACTORS),
             bias_new: (0..panels).map(|panel| by_panel(&hidden_bias, panel)[2]).collect(),
         })
     }

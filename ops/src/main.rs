@@ -10,6 +10,7 @@ mod failure;
 mod journal;
 mod models;
 mod route_tree;
+mod sample_file;
 mod service;
 mod terminal;
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Routes as text: one tree a route, the target at its root, each building block with its best offer.
 
+mod page;
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt::Write as _,
@@ -7,21 +9,28 @@ use std::{
 
 use contract::{Country, Node, PricingAnnotation, RouteGraph, TreeSearchResult};
 
+pub use page::page;
+
 /// Every route of `result`; offers are those that ship to `ships_to`.
 pub fn render(result: &TreeSearchResult, ships_to: Option<Country>) -> String {
     let offers = best_offers(&result.pricing_annotations, ships_to);
     let mut text = summary(result);
-    let graphs = result.route_hierarchy.iter().flat_map(|(steps, backbones)| {
-        backbones.iter().flat_map(move |(backbone, variations)| {
-            variations.iter().flatten().map(move |graph| (steps, backbone, graph))
-        })
-    });
-    for (index, (steps, backbone, graph)) in graphs.enumerate() {
-        let unit = if steps == "1" { "step" } else { "steps" };
-        let _ = write!(text, "\nRoute {} · {steps} {unit} deep · backbone {backbone}\n", index + 1);
+    for (index, (steps, backbone, graph)) in routes(result).enumerate() {
+        let _ = write!(text, "\nRoute {} · {steps} deep · backbone {backbone}\n", index + 1);
         Tree::new(graph, &offers).write(&mut text);
     }
     text
+}
+
+/// The routes, each with its steps and its backbone.
+fn routes(result: &TreeSearchResult) -> impl Iterator<Item = (String, &str, &RouteGraph)> {
+    result.route_hierarchy.iter().flat_map(|(steps, backbones)| {
+        let unit = if steps == "1" { "step" } else { "steps" };
+        backbones.iter().flat_map(move |(backbone, variations)| {
+            let graphs = variations.iter().flatten();
+            graphs.map(move |graph| (format!("{steps} {unit}"), backbone.as_str(), graph))
+        })
+    })
 }
 
 fn summary(result: &TreeSearchResult) -> String {
@@ -168,7 +177,7 @@ mod tests {
     use super::*;
 
     /// A two-step route: the target from `A` and `B`, `A` from `C`; `B` has two offers.
-    const RESULT: &str = r#"{
+    pub(super) const RESULT: &str = r#"{
         "search_smiles": "T",
         "metadata": {"tree_search_elapsed": 0.5, "routes_extracted_elapsed": 0, "routes_validated_elapsed": 0,
             "bblock_annotations_elapsed": 0, "total_elapsed": 0.75, "total_graph_nodes": 9,

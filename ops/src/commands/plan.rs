@@ -52,8 +52,8 @@ pub struct Plan {
     /// Keep the cheapest variations instead of the best ones.
     #[arg(long)]
     cheapest_variations: bool,
-    /// Also write the whole answer as JSON to FILE.
-    #[arg(long, value_name = "FILE.json")]
+    /// Also write the whole answer to FILE: a page with structural formulas where its name ends in .html, else JSON.
+    #[arg(long, value_name = "FILE.json|.html")]
     out: Option<PathBuf>,
     /// Print the whole answer as JSON instead of trees.
     #[arg(long)]
@@ -80,7 +80,9 @@ impl Plan {
 
         let json = || serde_json::to_string_pretty(&result).context("writing the answer as JSON");
         if let Some(file) = &self.out {
-            fs::write(file, json()? + "\n").with_context(|| format!("writing {}", file.display()))?;
+            let is_page = file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("html"));
+            let text = if is_page { route_tree::page(&result, request.ships_to) } else { json()? + "\n" };
+            fs::write(file, text).with_context(|| format!("writing {}", file.display()))?;
         }
         if self.json {
             return terminal::data(&json()?);

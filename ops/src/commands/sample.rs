@@ -1,12 +1,16 @@
 //! `retort sample`.
 
-use std::{fs, path::PathBuf, time::Duration};
+use std::{path::PathBuf, time::Duration};
 
-use anyhow::Context as _;
 use clap::Args;
 use contract::{MAX_SAMPLE_SIZE, SampleRequest};
 
-use crate::{Place, failure::Failure, terminal};
+use crate::{
+    Place,
+    failure::Failure,
+    sample_file::{self, Format},
+    terminal,
+};
 
 /// Longer than any deadline the API gives a job.
 const TIMEOUT: Duration = Duration::from_secs(300);
@@ -20,10 +24,10 @@ pub struct Sample {
     /// The model [default: any that is readily available].
     #[arg(long)]
     model: Option<String>,
-    /// Write to FILE instead of standard output.
-    #[arg(long, value_name = "FILE")]
+    /// Write to FILE instead of standard output, as its name says.
+    #[arg(long, value_name = "FILE.smi|.csv|.parquet|.json")]
     out: Option<PathBuf>,
-    /// Write the whole answer as JSON instead of one SMILES a line.
+    /// Write the whole answer as JSON instead of one SMILES a line, whatever the file is called.
     #[arg(long)]
     json: bool,
 }
@@ -39,16 +43,11 @@ impl Sample {
         spinner.finish_and_clear();
         let sample = answer?;
 
-        let text = if self.json {
-            serde_json::to_string_pretty(&sample).context("writing the sample as JSON")?
-        } else {
-            sample.smiles.join("\n")
-        };
         match self.out {
-            Some(file) => {
-                fs::write(&file, text + "\n").with_context(|| format!("writing {}", file.display()))?;
-            }
-            None => terminal::data(&text)?,
+            Some(file) if self.json => sample_file::write(&sample, &file, Format::Json)?,
+            Some(file) => sample_file::write(&sample, &file, Format::of(&file))?,
+            None if self.json => terminal::data(sample_file::json(&sample)?.trim_end())?,
+            None => terminal::data(sample_file::lines(&sample).trim_end())?,
         }
         let (count, seconds) = (sample.smiles.len(), elapsed.as_secs_f64());
         terminal::note(&format!(

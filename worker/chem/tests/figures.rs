@@ -93,3 +93,15 @@ fn cpu_seconds() -> f64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
     text.split(' ').next().unwrap().parse::<f64>().unwrap() / 1e9
 }
+
+#[test]
+#[ignore = "reads a large file"]
+fn keys_tell_every_molecule_of_a_file_apart() {
+    let Some(file) = std::env::var_os("RETORT_MOLECULES") else { return };
+    let text = std::fs::read_to_string(file).unwrap();
+    let molecules: Vec<Molecule> = text.lines().filter_map(|smiles| smiles.parse().ok()).collect();
+    let forms: std::collections::HashSet<&str> = molecules.iter().map(Molecule::as_canonical).collect();
+    let keys: std::collections::HashSet<_> = molecules.iter().map(Molecule::key).collect();
+    println!("{} molecules, {} canonical forms, {} keys", molecules.len(), forms.len(), keys.len());
+    assert_eq!(forms.len(), keys.len());
+}

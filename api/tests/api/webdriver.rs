@@ -1,7 +1,8 @@
 //! Chromium, driven by chromedriver over WebDriver (W3C), as far as the pages need it. Script is switched off.
 
 use std::{
-    net::TcpListener,
+    io::{self, Read, Write},
+    net::{TcpListener, TcpStream},
     process::{Child, Command, Stdio},
     time::{Duration, Instant},
 };
@@ -134,11 +135,21 @@ impl Chromium {
 
 impl Drop for Chromium {
     fn drop(&mut self) {
-        // chromedriver ends its browsers when it is asked to, and not when it is killed.
-        let pid = self.driver.id().to_string();
-        let _ = Command::new("kill").args(["-TERM", &pid]).status();
+        // The browser ends with its session; the end of its driver would leave it behind.
+        let _ = end(&self.session);
+        let _ = self.driver.kill();
         let _ = self.driver.wait();
     }
+}
+
+/// Ends a session, without the runtime: a test that failed has lost it.
+fn end(session: &str) -> io::Result<()> {
+    let address = session.trim_start_matches("http://").split_once('/');
+    let (address, path) = address.ok_or(io::ErrorKind::NotFound)?;
+    let mut stream = TcpStream::connect(address)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    write!(stream, "DELETE /{path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n")?;
+    stream.read(&mut [0; 1024]).map(drop)
 }
 
 fn text(value: &Value) -> String {

@@ -68,7 +68,7 @@ impl Policy {
         let bias2 = || file.floats("layer2.bias", &[templates]);
         let layer2 = match bytes {
             Some(bytes) => {
-                OutputLayer::new(hidden, bytes, file.floats("layer2.scale", &[templates])?, bias2()?)
+                OutputLayer::new(hidden, &bytes, file.floats("layer2.scale", &[templates])?, bias2()?)
             }
             None => {
                 let weights = file.floats("layer2.weight", &[templates, hidden])?;
@@ -92,8 +92,8 @@ impl Policy {
 
     /// The most probable templates: at most `limit`, most probable first, ties by row.
     ///
-    /// Asking about several molecules in one pass over the weights was no faster: the sums take longer than the
-    /// weights take from memory, and some of those asked about beforehand were never needed.
+    /// One molecule a pass: asking beforehand about others that may be needed saved less than those cost that never
+    /// were.
     pub fn rank(&self, fingerprint: &Fingerprint, limit: usize) -> Vec<Ranked> {
         head::most_probable(&self.layer2.outputs(&self.hidden_layer(fingerprint)), limit)
     }

@@ -156,14 +156,14 @@ mod tests {
             ],
             steps: vec![step(0, &[1, 1]), step(1, &[2, 3])],
             cost: 1.0,
-            score: 0.0,
+            total: 0.0,
             usd_per_gram: None,
         };
         let bought = Route {
             nodes: vec![molecule("CCOCC", 0, None), molecule("CCO", 1, Some(5))],
             steps: vec![step(0, &[1, 1])],
             cost: 0.5,
-            score: 0.0,
+            total: 0.0,
             usd_per_gram: None,
         };
         let group = |steps, key: &str, route| BackboneGroup {

@@ -133,7 +133,7 @@ fn task(request: &TreeSearchRequest) -> Result<Task, Problem> {
         group_order: if request.limit_backbone_group_size_by_cost {
             GroupOrder::Cost
         } else {
-            GroupOrder::Score
+            GroupOrder::Total
         },
     })
 }

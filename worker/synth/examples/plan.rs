@@ -102,7 +102,7 @@ fn task(target: Molecule, stop: Stop) -> Task {
         masks: Masks::default(),
         max_groups: 5,
         max_group_size: 10,
-        group_order: GroupOrder::Score,
+        group_order: GroupOrder::Total,
     }
 }
 

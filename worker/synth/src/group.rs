@@ -11,7 +11,7 @@ use crate::extract::Choices;
 use crate::graph::{Graph, MoleculeId};
 use crate::model::RetroModel;
 use crate::plan::{BackboneGroup, Route, RouteNode, Step};
-use crate::rank::Scored;
+use crate::rank::Weighed;
 use crate::task::{GroupOrder, Task};
 
 /// Most routes kept for one set of building blocks.
@@ -40,13 +40,13 @@ struct Group {
 
 struct Variation {
     blocks: Vec<BlockIndex>,
-    routes: Vec<Scored>,
+    routes: Vec<Weighed>,
 }
 
 impl Groups {
     pub fn new(target: &str, task: &Task) -> Self {
         let variations = match task.group_order {
-            GroupOrder::Score => task.max_group_size,
+            GroupOrder::Total => task.max_group_size,
             GroupOrder::Cost => task.max_group_size.saturating_mul(CHOICE),
         };
         Self {
@@ -58,7 +58,7 @@ impl Groups {
     }
 
     /// Sorts in the next best route; false once no further route can find a place.
-    pub fn push(&mut self, graph: &Graph, route: Scored) -> bool {
+    pub fn push(&mut self, graph: &Graph, route: Weighed) -> bool {
         let choices = &route.choices;
         let tree = Tree::of(graph, choices, self.keys.atoms(), &mut self.orders);
         let key = self.keys.key(&tree);
@@ -162,12 +162,12 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes a route down; `None` when it is too late for that.
-    fn route_in_time(&mut self, graph: &Graph, route: &Scored) -> Option<Route> {
+    fn route_in_time(&mut self, graph: &Graph, route: &Weighed) -> Option<Route> {
         if self.written && Instant::now() >= self.latest {
             return None;
         }
         self.written = true;
-        Some(self.route(graph, &route.choices, route.score))
+        Some(self.route(graph, &route.choices, route.total))
     }
 
     /// The route that buys the target, as a group of its own.
@@ -180,7 +180,7 @@ impl<'a> Writer<'a> {
         Some(BackboneGroup { steps: 0, key, variations })
     }
 
-    fn route(&mut self, graph: &Graph, choices: &Choices, score: f64) -> Route {
+    fn route(&mut self, graph: &Graph, choices: &Choices, total: f64) -> Route {
         let (order, depths) = breadth_first(graph, choices);
         let place: BTreeMap<MoleculeId, usize> = order.iter().enumerate().map(|(at, &id)| (id, at)).collect();
         let nodes: Vec<RouteNode> =
@@ -208,7 +208,7 @@ impl<'a> Writer<'a> {
         } else {
             blocks(graph, choices)
         };
-        Route { nodes, steps, cost: choices.cost, score, usd_per_gram: self.usd_per_gram(&bought) }
+        Route { nodes, steps, cost: choices.cost, total, usd_per_gram: self.usd_per_gram(&bought) }
     }
 
     fn node(&mut self, graph: &Graph, choices: &Choices, id: MoleculeId, depth: u32) -> RouteNode {

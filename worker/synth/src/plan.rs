@@ -53,7 +53,7 @@ pub struct Route {
     pub cost: f64,
     /// What routes are ranked by (lower is better): the cost, and what the lack of convergence and of precedents and
     /// the price of the building blocks add to it.
-    pub score: f64,
+    pub total: f64,
     /// Sum of the best offers of the distinct building blocks in the task's region, USD per gram; `None` when
     /// one of them has no known price.
     pub usd_per_gram: Option<f64>,

@@ -1,6 +1,6 @@
 //! The order of routes: what counts beside the cost of their steps.
 //!
-//! The score of a route is the sum of
+//! The total of a route is the sum of
 //! - the costs of its steps: −ln of the template's probability and of the step's feasibility, 0.2 a step, 1.1 for each
 //!   functional group that asks for protection;
 //! - [`BRANCH_COST`] for each step of its longest branch: of two routes of as many steps the convergent one is better;
@@ -8,7 +8,7 @@
 //! - [`PRICE_COST`] times ln(1 + USD per gram / 10), over the sum of its building blocks.
 //!
 //! Lower is better. All but the first are at least 0, so that routes that come in the order of their costs can be
-//! put into the order of their scores as they come.
+//! put into the order of their totals as they come.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -28,7 +28,7 @@ const PRICE_COST: f64 = 0.15;
 /// What a building block of unknown price is taken to cost, USD per gram.
 const UNKNOWN_PRICE: f64 = 100.0;
 
-/// Scores routes.
+/// Adds up what counts.
 pub struct Ranker<'a> {
     model: &'a RetroModel,
     catalogue: &'a Catalogue,
@@ -42,8 +42,8 @@ impl<'a> Ranker<'a> {
         Self { model, catalogue, task, unprecedented: FxHashMap::default() }
     }
 
-    /// The score of a route, at least its cost.
-    pub fn score(&mut self, graph: &Graph, choices: &Choices) -> f64 {
+    /// The total of a route, at least its cost.
+    pub fn total(&mut self, graph: &Graph, choices: &Choices) -> f64 {
         let steps: f64 =
             choices.made.iter().map(|&(product, step)| self.unprecedented(graph, product, step)).sum();
         let price: f64 = blocks(graph, choices)
@@ -68,56 +68,56 @@ impl<'a> Ranker<'a> {
     }
 }
 
-/// Routes that came in the order of their costs and leave in the order of their scores.
+/// Routes that came in the order of their costs and leave in the order of their totals.
 #[derive(Default)]
 pub struct Queue {
-    waiting: BinaryHeap<Reverse<Scored>>,
+    waiting: BinaryHeap<Reverse<Weighed>>,
     came: usize,
 }
 
-/// A route and its score.
+/// A route and its total.
 #[derive(Debug)]
-pub struct Scored {
+pub struct Weighed {
     pub choices: Choices,
-    pub score: f64,
-    /// Its place among routes of the same score.
+    pub total: f64,
+    /// Its place among routes of the same total.
     pub place: usize,
 }
 
 impl Queue {
     /// Takes the next route.
-    pub fn push(&mut self, choices: Choices, score: f64) {
-        self.waiting.push(Reverse(Scored { choices, score, place: self.came }));
+    pub fn push(&mut self, choices: Choices, total: f64) {
+        self.waiting.push(Reverse(Weighed { choices, total, place: self.came }));
         self.came += 1;
     }
 
     /// The best route, if nothing that costs at least `cost` can be better.
-    pub fn next(&mut self, cost: f64) -> Option<Scored> {
+    pub fn next(&mut self, cost: f64) -> Option<Weighed> {
         let best = self.waiting.peek()?;
-        if best.0.score > cost { None } else { self.waiting.pop().map(|best| best.0) }
+        if best.0.total > cost { None } else { self.waiting.pop().map(|best| best.0) }
     }
 }
 
-impl Ord for Scored {
-    /// By score; of the same score, the one that came first is less.
+impl Ord for Weighed {
+    /// By total; of the same total, the one that came first is less.
     fn cmp(&self, other: &Self) -> Ordering {
-        self.score.total_cmp(&other.score).then(self.place.cmp(&other.place))
+        self.total.total_cmp(&other.total).then(self.place.cmp(&other.place))
     }
 }
 
-impl PartialOrd for Scored {
+impl PartialOrd for Weighed {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Scored {
+impl PartialEq for Weighed {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 }
 
-impl Eq for Scored {}
+impl Eq for Weighed {}
 
 #[cfg(test)]
 mod tests {
@@ -128,14 +128,14 @@ mod tests {
     }
 
     #[test]
-    fn routes_leave_in_the_order_of_their_scores_and_none_before_it_is_safe() {
+    fn routes_leave_in_the_order_of_their_totals_and_none_before_it_is_safe() {
         let mut queue = Queue::default();
         queue.push(choices(1.0), 5.0);
         assert!(queue.next(1.0).is_none());
         queue.push(choices(2.0), 2.5);
         assert!(queue.next(2.0).is_none());
         queue.push(choices(3.0), 5.0);
-        assert_eq!(queue.next(3.0).unwrap().score, 2.5);
+        assert_eq!(queue.next(3.0).unwrap().total, 2.5);
         assert!(queue.next(3.0).is_none());
         let rest: Vec<f64> =
             std::iter::from_fn(|| queue.next(f64::INFINITY)).map(|route| route.choices.cost).collect();

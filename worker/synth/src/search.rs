@@ -20,7 +20,7 @@ use crate::graph::{Graph, MoleculeId, ReactionId, UNSOLVED, step_cost};
 use crate::group::{Groups, Writer};
 use crate::plan::{Counts, Plan, Refusals, Timings};
 use crate::planner::Planner;
-use crate::rank::{Queue, Ranker, Scored};
+use crate::rank::{Queue, Ranker, Weighed};
 use crate::task::{Budget, Stop, Task, Trivial};
 use crate::update::{Bounds, propagate};
 use crate::validate::Validator;
@@ -124,8 +124,8 @@ impl<'a> Search<'a> {
         let mut ranker = Ranker::new(self.planner.model(), self.catalogue, self.task);
         match (self.task.stop, first) {
             (Stop::FirstRoute, Some(choices)) => {
-                let score = ranker.score(&self.graph, &choices);
-                groups.push(&self.graph, Scored { choices, score, place: 0 });
+                let total = ranker.total(&self.graph, &choices);
+                groups.push(&self.graph, Weighed { choices, total, place: 0 });
                 self.counts.validated_routes += 1;
             }
             (Stop::FirstRoute, None) => {}
@@ -252,8 +252,8 @@ impl<'a> Search<'a> {
             }
             self.counts.validated_routes += 1;
             let cost = choices.cost;
-            let score = ranker.score(source.graph, &choices);
-            queue.push(choices, score);
+            let total = ranker.total(source.graph, &choices);
+            queue.push(choices, total);
             while !full && let Some(route) = queue.next(cost) {
                 full = !groups.push(source.graph, route);
             }

@@ -29,8 +29,8 @@ pub enum Trivial {
 /// Which building-block variations of a backbone are kept first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GroupOrder {
-    /// Those of the most probable routes.
-    Score,
+    /// Those of the routes with the lowest total.
+    Total,
     /// The cheapest: lowest sum of USD per gram over the building blocks, one with an unknown price last.
     Cost,
 }

@@ -242,19 +242,19 @@ fn cheaper_variations_come_first_where_that_is_asked_for() {
 }
 
 #[test]
-fn routes_come_in_the_order_of_their_score() {
+fn routes_come_in_the_order_of_their_totals() {
     let model = model(&[(AMIDE, 3.0), (AMIDE_FROM_CHLORIDE, 2.0), (SAPONIFICATION, 1.0)]);
     let acids =
         ["CC(=O)O", "CC(=O)Cl", "CCN", "CCCN", "O=C(O)CCC(=O)O", "O=C(Cl)CCC(=O)O", "CCNC(=O)CCC(=O)O"];
 
     let plan = plan(&model, &shelf(&acids), &task(DIAMIDE), &expansions(200));
 
-    let scores: Vec<f64> = plan.groups.iter().map(|group| group.variations[0][0].score).collect();
-    assert!(scores.is_sorted(), "{scores:?}");
-    assert!(!scores.is_empty());
+    let totals: Vec<f64> = plan.groups.iter().map(|group| group.variations[0][0].total).collect();
+    assert!(totals.is_sorted(), "{totals:?}");
+    assert!(!totals.is_empty());
     for group in &plan.groups {
-        let scores: Vec<f64> = group.variations.iter().map(|routes| routes[0].score).collect();
-        assert!(scores.is_sorted(), "{scores:?}");
+        let totals: Vec<f64> = group.variations.iter().map(|routes| routes[0].total).collect();
+        assert!(totals.is_sorted(), "{totals:?}");
     }
 }
 

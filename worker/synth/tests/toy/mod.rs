@@ -102,7 +102,7 @@ pub fn task(smiles: &str) -> Task {
         masks: Masks::default(),
         max_groups: 10,
         max_group_size: 10,
-        group_order: GroupOrder::Score,
+        group_order: GroupOrder::Total,
     }
 }
 

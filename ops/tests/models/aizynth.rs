@@ -172,7 +172,7 @@ fn steps(pack: &Path, target: &str) -> Vec<Step> {
         masks: Masks::default(),
         max_groups: 10,
         max_group_size: 10,
-        group_order: GroupOrder::Score,
+        group_order: GroupOrder::Total,
     };
     let mut budget =
         Budget::until(Instant::now() + Duration::from_secs(20), Arc::new(AtomicBool::new(false)));

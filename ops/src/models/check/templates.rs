@@ -93,7 +93,7 @@ fn take_apart(model: &Arc<RetroModel>, table: &Path, report: &mut Report) {
             masks: Masks::default(),
             max_groups: 1,
             max_group_size: 1,
-            group_order: GroupOrder::Score,
+            group_order: GroupOrder::Total,
         };
         let mut budget = Budget::until(begun + PATIENCE, Arc::new(AtomicBool::new(false)));
         budget.max_expansions = Some(1);

@@ -13,6 +13,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from environments import environment
+
 ROOT = Path(__file__).resolve().parents[2]
 TRAINING = ROOT / "worker" / "training"
 EXAMPLES = ROOT / "target" / "release" / "examples"
@@ -23,16 +25,8 @@ def python_with_torch() -> str:
     """Gives a Python that has PyTorch and RDKit, installing them once."""
     if given := os.environ.get("RETORT_BENCH_PYTHON"):
         return given
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "retort" / "bench" / "sampling"
-    python = cache / "bin" / "python"
-    if not (cache / "complete").exists():
-        lines = (TRAINING / "requirements.txt").read_text(encoding="utf-8").splitlines()
-        wanted = [line for line in lines if line.split("==")[0] in PACKAGES]
-        print(f"installing PyTorch and RDKit in {cache}", file=sys.stderr)
-        subprocess.run([sys.executable, "-m", "venv", cache], check=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", *wanted], check=True, stdout=sys.stderr)
-        (cache / "complete").touch()
-    return str(python)
+    lines = (TRAINING / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    return str(environment("sampling", [line for line in lines if line.split("==")[0] in PACKAGES]))
 
 
 def lines_of(command: list[str], stdin: str | None = None) -> list[dict]:

@@ -21,6 +21,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from environments import environment
+
 PACKAGES = {
     "aizynth": ["aizynthfinder==4.4.1", "pyarrow<20"],
     "syntheseus": ["syntheseus==0.9.0", "onnxruntime", "rdchiral", "rdkit==2023.9.6", "numpy<2"],
@@ -43,27 +45,15 @@ ROOT = HERE.parents[1]
 Row = tuple[float | None, float, int, int]
 
 
-def environment(peer: str) -> Path:
-    """The interpreter of the peer's virtual environment, made if it is not there."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "retort" / "bench" / peer
-    python = cache / "bin" / "python"
-    if not (cache / "complete").exists():
-        print(f"installing {peer} in {cache}", file=sys.stderr)
-        subprocess.run([sys.executable, "-m", "venv", cache], check=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", *PACKAGES[peer]], check=True)
-        (cache / "complete").touch()
-    return python
-
-
 def run_renkin(mode: str, kit: Path, targets: Path, limit: float) -> tuple[list[Row], float, int]:
     """renkin says when it had its first route in milliseconds of wall time, which on a free core are those of the CPU.
 
     It does not run its routes forwards, so that is done here: the last figure is how many targets have one that stands.
     """
-    command = [environment("renkin"), HERE / "renkin_routes.py", kit, targets, str(limit), mode]
+    command = [environment("renkin", PACKAGES["renkin"]), HERE / "renkin_routes.py", kit, targets, str(limit), mode]
     lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     # RDKit is in this environment.
-    command = [environment("syntheseus"), HERE / "renkin_replay.py", kit / "renkin_templates.smi"]
+    command = [environment("syntheseus", PACKAGES["syntheseus"]), HERE / "renkin_replay.py", kit / "renkin_templates.smi"]
     stand = subprocess.run(command, check=True, capture_output=True, text=True, input=lines).stdout
     read = [json.loads(line) for line in lines.splitlines()]
     rows: list[Row] = []
@@ -77,7 +67,7 @@ def run_peer(engine: str, kit: Path, targets: Path, limit: float) -> tuple[list[
     peer, algorithm = engine.split("-")
     with tempfile.NamedTemporaryFile(suffix=".csv") as out:
         script = kit / f"run_{peer}.py"
-        command = [environment(peer), script, algorithm, targets, out.name, "--limit", str(limit), "--clock", "cpu"]
+        command = [environment(peer, PACKAGES[peer]), script, algorithm, targets, out.name, "--limit", str(limit), "--clock", "cpu"]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         with open(out.name, newline="") as file:
             read = [row for row in csv.DictReader(file) if row["solved"] in ("0", "1")]

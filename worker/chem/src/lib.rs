@@ -17,6 +17,7 @@ mod key;
 mod molecule;
 mod morgan;
 mod ordinary;
+mod parity;
 mod pattern;
 mod prepared;
 mod rings;

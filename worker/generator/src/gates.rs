@@ -98,7 +98,7 @@ impl WithSimd for Member<'_> {
 }
 
 #[inline(always)]
-fn thirds(numbers: &[f32], len: usize) -> [&[f32]; 3] {
+pub(crate) fn thirds(numbers: &[f32], len: usize) -> [&[f32]; 3] {
     [&numbers[..len], &numbers[len..2 * len], &numbers[2 * len..3 * len]]
 }
 

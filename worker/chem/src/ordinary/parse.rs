@@ -7,6 +7,7 @@
 
 use super::graph::{Atom, Bond, Direction, Edge, Graph, Hand, Kind, MOST, MOST_AROUND, Sides};
 use crate::molecule::Limits;
+use crate::parity::is_odd;
 
 /// Branches nested deeper than this are left to the long way.
 const MAX_DEPTH: usize = 64;
@@ -288,17 +289,6 @@ impl Reader {
         }
         Some(())
     }
-}
-
-/// Whether an odd number of swaps sorts what is all different.
-pub(super) fn is_odd<T: PartialOrd>(items: &[T]) -> bool {
-    let mut odd = false;
-    for (place, item) in items.iter().enumerate() {
-        for later in &items[place + 1..] {
-            odd ^= later < item;
-        }
-    }
-    odd
 }
 
 /// The bond that a symbol, or none, makes of two atoms.

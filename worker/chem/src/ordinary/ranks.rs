@@ -9,9 +9,9 @@
 use std::cmp::{Ordering, Reverse};
 
 use super::graph::{Edge, Graph, Hand, Kind, MOST_AROUND, Sides, bit, members};
-use super::parse::is_odd;
 use super::rings::Rings;
 use super::stereo::Stereo;
+use crate::parity::is_odd;
 
 /// No class waits.
 const NONE: u8 = u8::MAX;

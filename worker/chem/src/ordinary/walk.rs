@@ -5,10 +5,10 @@
 
 use super::directions::{Directions, Visits};
 use super::graph::{Direction, Edge, Graph, Hand, Kind, MOST_AROUND, Sides, bit};
-use super::parse::is_odd;
 use super::rings::Rings;
 use super::sanitise::Shapes;
 use super::stereo::{Stereo, atom_of, is_tetrahedral};
+use crate::parity::is_odd;
 
 /// RDKit's bounds of ranks and of kinds of bond.
 const RANKS: i32 = 5000;

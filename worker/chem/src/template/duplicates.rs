@@ -10,6 +10,7 @@ use chematic::core::{BondIdx, BondOrder, Chirality, Molecule as Graph};
 use chematic::rxn::transform::TracedProduct;
 
 use crate::index::index;
+use crate::parity::is_odd;
 
 /// The graphs seen so far, each written down on the atoms of the product.
 #[derive(Default)]
@@ -101,9 +102,5 @@ fn handedness(graph: &Graph, at: usize, names: &[u32]) -> u32 {
     let Some(around) = graph.stereo_neighbor_order(index(at)) else { return 10 + sign };
     let named: Vec<u32> =
         around.iter().map(|&atom| names.get(atom as usize).copied().unwrap_or(u32::MAX)).collect();
-    let mut swaps = 0;
-    for (place, a) in named.iter().enumerate() {
-        swaps += named[place + 1..].iter().filter(|&b| b < a).count();
-    }
-    20 + (sign + u32::from(swaps % 2 == 1)) % 2
+    20 + (sign + u32::from(is_odd(&named))) % 2
 }

@@ -39,43 +39,18 @@ pub(super) fn molecules(script: &Script, draft: &Draft, target: &Target) -> Made
     if target.has_other_stereo {
         return Made::Unsure;
     }
-    let mut centres = Vec::with_capacity(target.centres.len());
-    for centre in &target.centres {
-        let place = draft.place(centre.atom);
-        let is_among = |atoms: &[u8]| atoms.iter().any(|&atom| place == Some(usize::from(atom)));
-        if is_among(&script.stereo.removed) {
-            continue;
-        }
-        match (fate(centre, draft, target), place) {
-            (Fate::Kept(order), Some(at)) => {
-                centres.push((at, centre.clockwise ^ is_among(&script.stereo.inverted), order));
-            }
-            (Fate::Lost, _) if script.stereo.is_matched => {}
-            (Fate::Lost, _) => return Made::StereoLost,
-            _ => return Made::Unsure,
-        }
-    }
-    let mut double_bonds = Vec::with_capacity(target.double_bonds.len());
-    for double_bond in &target.double_bonds {
-        match double_bond_fate(double_bond, draft, target) {
-            DoubleBondFate::Kept(atoms) => double_bonds.push((double_bond.cis, atoms)),
-            DoubleBondFate::Lost if script.stereo.is_matched => {}
-            DoubleBondFate::Lost => return Made::StereoLost,
-            DoubleBondFate::Unsure => return Made::Unsure,
-        }
-    }
-    if !add_written(script, draft, target, &mut centres, &mut double_bonds) {
-        return Made::Unsure;
-    }
+    let stereo = match Stereo::of(script, draft, target) {
+        Ok(stereo) => stereo,
+        Err(made) => return made,
+    };
     let count = draft.components.iter().max().map_or(0, |&last| usize::from(last) + 1);
     let mut digests = Digests::new(draft, count);
-    for (at, clockwise, order) in &centres {
+    for (at, clockwise, order) in &stereo.centres {
         digests.add_centre(*at, *clockwise, order);
     }
-    for &(cis, atoms) in &double_bonds {
+    for &(cis, atoms) in &stereo.double_bonds {
         digests.add_double_bond(cis, atoms);
     }
-    let stereo = Stereo { centres, double_bonds };
     let part = |component| {
         target.parts.get_or_make(digests.of(component), || Part::new(draft, component, &stereo)?.finish())
     };
@@ -85,47 +60,79 @@ pub(super) fn molecules(script: &Script, draft: &Draft, target: &Target) -> Made
     Made::Molecules(precursors)
 }
 
-/// Adds the configurations that the template writes; false where one is written over the target's own, or on an atom
-/// that is no usual centre.
-fn add_written(
-    script: &Script,
-    draft: &Draft,
-    target: &Target,
-    centres: &mut Vec<(usize, bool, Vec<u16>)>,
-    double_bonds: &mut Vec<(bool, [usize; 4])>,
-) -> bool {
-    for WrittenCentre { atom, clockwise, order } in &script.stereo.centres {
-        let at = usize::from(*atom);
-        let (now, around) = (draft.atoms[at], draft.around(at));
-        let hydrogens = usize::from(order.contains(&HYDROGEN));
-        let is_usual = now.element == 6
-            && usize::from(now.hydrogens) == hydrogens
-            && around.len() + hydrogens == order.len()
-            && around.iter().all(|&(_, order)| order == SINGLE);
-        if !is_usual
-            || draft.sources[at].is_some_and(|source| target.centres.iter().any(|c| c.atom == source))
-        {
-            return false;
-        }
-        centres.push((at, *clockwise, order.to_vec()));
-    }
-    for &(cis, atoms) in &script.stereo.double_bonds {
-        let atoms = atoms.map(usize::from);
-        let stated = target.double_bonds.iter().flat_map(|double| double.ends);
-        if stated.filter_map(|end| draft.place(end)).any(|end| atoms.contains(&end)) {
-            return false;
-        }
-        double_bonds.push((cis, atoms));
-    }
-    true
-}
-
 /// The stereo that a draft states.
+#[derive(Default)]
 struct Stereo {
     /// An atom, whether its neighbours go clockwise, and in which order.
     centres: Vec<(usize, bool, Vec<u16>)>,
     /// Whether the first and last of these atoms in a row are on one side of the double bond between the others.
     double_bonds: Vec<(bool, [usize; 4])>,
+}
+
+impl Stereo {
+    /// What the target states and keeps, and what the template writes; else what became of the draft.
+    fn of(script: &Script, draft: &Draft, target: &Target) -> Result<Self, Made> {
+        let mut stereo = Self::default();
+        stereo.keep(script, draft, target)?;
+        stereo.write(script, draft, target)?;
+        Ok(stereo)
+    }
+
+    /// Takes over what the target states; fails where some is lost that must not be, or its fate is unsure.
+    fn keep(&mut self, script: &Script, draft: &Draft, target: &Target) -> Result<(), Made> {
+        for centre in &target.centres {
+            let place = draft.place(centre.atom);
+            let is_among = |atoms: &[u8]| atoms.iter().any(|&atom| place == Some(usize::from(atom)));
+            if is_among(&script.stereo.removed) {
+                continue;
+            }
+            match (fate(centre, draft, target), place) {
+                (Fate::Kept(order), Some(at)) => {
+                    self.centres.push((at, centre.clockwise ^ is_among(&script.stereo.inverted), order));
+                }
+                (Fate::Lost, _) if script.stereo.is_matched => {}
+                (Fate::Lost, _) => return Err(Made::StereoLost),
+                _ => return Err(Made::Unsure),
+            }
+        }
+        for double_bond in &target.double_bonds {
+            match double_bond_fate(double_bond, draft, target) {
+                DoubleBondFate::Kept(atoms) => self.double_bonds.push((double_bond.cis, atoms)),
+                DoubleBondFate::Lost if script.stereo.is_matched => {}
+                DoubleBondFate::Lost => return Err(Made::StereoLost),
+                DoubleBondFate::Unsure => return Err(Made::Unsure),
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds what the template writes; unsure where that is over the target's own, or on an atom that is no usual
+    /// centre.
+    fn write(&mut self, script: &Script, draft: &Draft, target: &Target) -> Result<(), Made> {
+        for WrittenCentre { atom, clockwise, order } in &script.stereo.centres {
+            let at = usize::from(*atom);
+            let (now, around) = (draft.atoms[at], draft.around(at));
+            let hydrogens = usize::from(order.contains(&HYDROGEN));
+            let is_usual = now.element == 6
+                && usize::from(now.hydrogens) == hydrogens
+                && around.len() + hydrogens == order.len()
+                && around.iter().all(|&(_, order)| order == SINGLE);
+            let is_stated = |source| target.centres.iter().any(|centre| centre.atom == source);
+            if !is_usual || draft.sources[at].is_some_and(is_stated) {
+                return Err(Made::Unsure);
+            }
+            self.centres.push((at, *clockwise, order.to_vec()));
+        }
+        for &(cis, atoms) in &script.stereo.double_bonds {
+            let atoms = atoms.map(usize::from);
+            let stated = target.double_bonds.iter().flat_map(|double| double.ends);
+            if stated.filter_map(|end| draft.place(end)).any(|end| atoms.contains(&end)) {
+                return Err(Made::Unsure);
+            }
+            self.double_bonds.push((cis, atoms));
+        }
+        Ok(())
+    }
 }
 
 #[derive(Default)]

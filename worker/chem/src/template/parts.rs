@@ -11,6 +11,7 @@ use super::Precursor;
 use super::draft::Draft;
 use super::matcher::HYDROGEN;
 use crate::colours::mix;
+use crate::parity::is_odd;
 
 /// Atoms that a template adds are named from here, in the order in which it writes them.
 const FIRST_NEW: u64 = 1 << 20;
@@ -75,10 +76,7 @@ impl<'a> Digests<'a> {
     pub fn add_centre(&mut self, at: usize, clockwise: bool, order: &[u16]) {
         let name = |&atom: &u16| if atom == HYDROGEN { 0 } else { self.names[usize::from(atom)] };
         let names: Vec<u64> = order.iter().map(name).collect();
-        let mut odd = clockwise;
-        for (place, name) in names.iter().enumerate() {
-            odd ^= names[place + 1..].iter().filter(|&other| other < name).count() % 2 == 1;
-        }
+        let odd = clockwise ^ is_odd(&names);
         let around = names.iter().fold(2 + u64::from(odd), |sum, &name| sum.wrapping_add(mix(name, 2)));
         self.add(at, mix(self.names[at], around));
     }

@@ -10,6 +10,7 @@ use chematic::smarts::{AtomPrimitive, AtomQuery, BondPrimitive, BondQuery, Query
 
 use super::matcher::HYDROGEN;
 use super::query::DOUBLE;
+use crate::parity::is_odd;
 
 /// What a script does to configurations.
 #[derive(Debug, Default)]
@@ -111,13 +112,7 @@ fn is_swapped(before: &[Option<u16>], after: &[Option<u16>]) -> Option<bool> {
     let after = completed(after, &before)?;
     let places: Option<Vec<usize>> =
         after.iter().map(|map| before.iter().position(|other| other == map)).collect();
-    let places = places?;
-    let swaps: usize = places
-        .iter()
-        .enumerate()
-        .map(|(at, place)| places[at + 1..].iter().filter(|&other| other < place).count())
-        .sum();
-    Some(swaps % 2 == 1)
+    Some(is_odd(&places?))
 }
 
 /// The marked centres of a side.

@@ -13,7 +13,7 @@ use super::{
     batch::{Batch, NONE},
     parameters::{Gradients, Parameters, Place},
 };
-use crate::gates::{exp, sigmoid, tanh};
+use crate::gates::{exp, sigmoid, tanh, thirds};
 
 /// Numbers that a layer keeps for the way back, by hidden unit: r, z, n, U_n h + b_n.
 const KEPT: usize = 4;
@@ -144,11 +144,6 @@ impl WithSimd for Ahead<'_> {
             kept_h[j] = inner;
         }
     }
-}
-
-#[inline(always)]
-fn thirds(numbers: &[f32], len: usize) -> [&[f32]; 3] {
-    [&numbers[..len], &numbers[len..2 * len], &numbers[2 * len..3 * len]]
 }
 
 /// Sets a layer's gradients from those of its states, `up`, and gives those of its input's states.

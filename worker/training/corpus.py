@@ -27,6 +27,13 @@ def tokenize(smiles: str) -> list[str]:
     return _TOKEN.findall(smiles)
 
 
+def pattern(vocabulary: list[str]) -> str:
+    """Gives the regex that cuts a string into a vocabulary's longest tokens, from the left, and no atom in two."""
+    texts = sorted(set(vocabulary).difference(SPECIALS), key=lambda text: (-len(text), text))
+    guards = {"C": "(?!l)", "B": "(?!r)"}
+    return "|".join(re.escape(text) + guards.get(text[-1], "") for text in texts)
+
+
 def read_smiles(path: Path) -> Iterator[str]:
     """Yields the first whitespace-separated field of every line of a plain or gzipped file."""
     opener = gzip.open if path.suffix == ".gz" else open

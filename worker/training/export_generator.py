@@ -5,31 +5,24 @@ import datetime
 import tomllib
 from pathlib import Path
 
-import torch
-
 import pack
-from generator_model import SmilesGru
+import train_generator
+
+def packs() -> dict[str, dict]:
+    """Reads what packs.toml says of each pack."""
+    return tomllib.loads(Path(__file__).with_name("packs.toml").read_text(encoding="utf-8"))
 
 
-def main() -> None:
+def export(checkpoint: Path, folder: Path, temperature: float = 1.0, max_length: int = 102) -> None:
     """Writes the pack's files but its card; what metrics the pack had are dropped."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--checkpoint", type=Path, required=True)
-    parser.add_argument("--pack", type=Path, required=True, help="folder to write; its name is the pack's id")
-    parser.add_argument("--temperature", type=float, default=1.0)
-    parser.add_argument("--max-length", type=int, default=102, help="tokens, <eos> among them")
-    args = parser.parse_args()
-
-    state = torch.load(args.checkpoint, weights_only=True)
-    model = SmilesGru(**state["shape"])
-    model.load_state_dict(state["model"])
-    pack.write(args.pack, model, state["vocabulary"], args.temperature, args.max_length)
-    facts = tomllib.loads(Path(__file__).with_name("packs.toml").read_text(encoding="utf-8"))[args.pack.name]
+    model, vocabulary = train_generator.load(checkpoint)
+    pack.write(folder, model, vocabulary, temperature, max_length)
+    facts = packs()[folder.name]
     shape = model.shape()
     pack.write_json(
-        args.pack / "metadata.json",
+        folder / "metadata.json",
         {
-            "id": args.pack.name,
+            "id": folder.name,
             "description": facts["description"],
             "created": datetime.datetime.now(datetime.UTC).date().isoformat(),
             "architecture": f"GRU, {shape['num_layers']} x {shape['hidden_size']}, {shape['vocab_size']} SMILES tokens",
@@ -39,6 +32,17 @@ def main() -> None:
             "relative_cost": facts["relative_cost"],
         },
     )
+
+
+def main() -> None:
+    """Exports one checkpoint."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--checkpoint", type=Path, required=True)
+    parser.add_argument("--pack", type=Path, required=True, help="folder to write; its name is the pack's id")
+    parser.add_argument("--temperature", type=float, default=1.0)
+    parser.add_argument("--max-length", type=int, default=102, help="tokens, <eos> among them")
+    args = parser.parse_args()
+    export(args.checkpoint, args.pack, args.temperature, args.max_length)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import torch
 
+import train_generator
 from generator_model import SmilesGru
 
 
@@ -44,11 +45,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
 
-    state = torch.load(args.checkpoint, weights_only=True)
-    narrow = SmilesGru(**state["shape"])
-    narrow.load_state_dict(state["model"])
+    narrow, vocabulary = train_generator.load(args.checkpoint)
     wide = grown(narrow, args.hidden_size, args.seed)
-    torch.save({"shape": wide.shape(), "model": wide.state_dict(), "vocabulary": state["vocabulary"]}, args.out)
+    torch.save({"shape": wide.shape(), "model": wide.state_dict(), "vocabulary": vocabulary}, args.out)
 
 
 if __name__ == "__main__":

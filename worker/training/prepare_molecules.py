@@ -28,24 +28,28 @@ def is_leadlike(smiles: str) -> bool:
 SUBSETS = {"all": lambda _: True, "leadlike": is_leadlike}
 
 
+def prepare(data: Path, out: Path, subset: str, min_molecules: int = 100, max_tokens: int = 100) -> None:
+    """Writes `train.npz` and `valid.npz` under `out`, from the files of the same names in `data`."""
+    out.mkdir(parents=True, exist_ok=True)
+    train = list(corpus.read_smiles(data / "train.smi.gz"))
+    vocabulary = corpus.build_vocabulary(train, min_molecules)
+    for name, smiles in (("train", train), ("valid", list(corpus.read_smiles(data / "valid.smi.gz")))):
+        chosen = [text for text in smiles if SUBSETS[subset](text)]
+        encoded = corpus.encode(chosen, vocabulary, max_tokens)
+        encoded.save(out / f"{name}.npz")
+        print(f"{name}: {len(encoded)} of {len(smiles)} molecules, {len(encoded.ids)} tokens of {len(vocabulary)} kinds")
+
+
 def main() -> None:
-    """Writes `train.npz` and `valid.npz` under `--out`."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    """Prepares one folder."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="folder with train.smi.gz and valid.smi.gz")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--min-molecules", type=int, default=100)
     parser.add_argument("--subset", choices=sorted(SUBSETS), default="all")
     parser.add_argument("--max-tokens", type=int, default=100)
     args = parser.parse_args()
-    args.out.mkdir(parents=True, exist_ok=True)
-
-    train = list(corpus.read_smiles(args.data / "train.smi.gz"))
-    vocabulary = corpus.build_vocabulary(train, args.min_molecules)
-    for name, smiles in (("train", train), ("valid", list(corpus.read_smiles(args.data / "valid.smi.gz")))):
-        chosen = [text for text in smiles if SUBSETS[args.subset](text)]
-        encoded = corpus.encode(chosen, vocabulary, args.max_tokens)
-        encoded.save(args.out / f"{name}.npz")
-        print(f"{name}: {len(encoded)} of {len(smiles)} molecules, {len(encoded.ids)} tokens of {len(vocabulary)} kinds")
+    prepare(args.data, args.out, args.subset, args.min_molecules, args.max_tokens)
 
 
 if __name__ == "__main__":

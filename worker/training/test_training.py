@@ -10,14 +10,18 @@ import torch
 from rdkit import Chem
 
 import building_blocks
+import byte_pairs
+import compare_generators
 import corpus
 import demo_catalogue
 import evaluate
 import evaluate_policy
 import explain_reactions
+import export_generator
 import extract_templates
 import feasibility_examples
 import grow_generator
+import make_generator
 import pack
 import pack_policy
 import policy_examples
@@ -55,6 +59,97 @@ def test_an_epoch_has_every_molecule_once() -> None:
     lengths = [int((row == 3).sum()) for batch in encoded.batches(4, np.random.default_rng(0)) for row in batch]
 
     assert sorted(lengths) == list(range(1, 30))
+
+
+def toy_corpus() -> corpus.Corpus:
+    return corpus.encode(MOLECULES, corpus.build_vocabulary(MOLECULES, min_molecules=1), max_tokens=40)
+
+
+def test_the_commonest_pairs_become_tokens() -> None:
+    data = corpus.encode(["CCCO", "CCC", "NO"], [*corpus.SPECIALS, "C", "N", "O"], max_tokens=10)
+
+    texts = byte_pairs.vocabulary(data, 2, n_molecules=3)
+    merged = byte_pairs.merged(np.array([3, 3, 3, 3, 3, 5]), 3, 3, 6)
+
+    assert texts[6:] == ["CC", "CCC"]
+    assert merged.tolist() == [6, 6, 3, 5]
+
+
+def test_strings_are_cut_into_the_longest_tokens_and_no_atom_in_two() -> None:
+    data = toy_corpus()
+    texts = [*data.vocabulary, "CC", "ClC", "c1cccc"]
+
+    recoded = byte_pairs.recoded(data, texts)
+    tokenizer = pack.tokenizer(texts)
+
+    for i, smiles in enumerate(MOLECULES):
+        ids = recoded.ids[recoded.offsets[i] : recoded.offsets[i + 1]].tolist()
+        assert "".join(texts[k] for k in ids[1:-1]) == smiles
+        assert tokenizer.encode(smiles).ids == ids
+    assert tokenizer.encode("CCl").tokens[1:-1] == ["C", "Cl"]
+    assert tokenizer.encode("ClCCC").tokens[1:-1] == ["ClC", "CC"]
+
+
+@pytest.mark.parametrize("name", list(compare_generators.CANDIDATES))
+def test_a_candidate_scores_a_token_at_a_time_as_it_does_all_at_once(name: str) -> None:
+    torch.manual_seed(0)
+    model = compare_generators.CANDIDATES[name].make(9).eval()
+    tokens = torch.randint(3, 9, (2, 6))
+
+    state, scores = None, []
+    with torch.no_grad():
+        for token in tokens.unbind(1):
+            score, state = model.step(token, state)
+            scores.append(score)
+
+        assert torch.allclose(torch.stack(scores, 1), model(tokens), atol=1e-4)
+    assert all(len(part) == 2 for part in state)
+
+
+def test_multiply_adds_are_counted_without_what_is_looked_up() -> None:
+    gru = SmilesGru(vocab_size=9, embedding_size=5, hidden_size=8)
+
+    assert compare_generators.multiply_adds(gru, mean_context=20) == 3 * 8 * 8 + 8 * 9
+
+
+def test_a_training_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
+    data = (toy_corpus(), toy_corpus())
+    out = tmp_path / "toy.pt"
+
+    def run(budget: int) -> train_generator.Progress:
+        model = SmilesGru(len(data[0].vocabulary), 4, 8)
+        schedule = train_generator.Schedule(budget, "molecules", batch_size=2)
+        return train_generator.train(model, train_generator.torch_loss_sum, data, schedule, out)
+
+    first, again = run(10), run(20)
+
+    assert (first.molecules, again.molecules) == (10, 20)
+    assert again.tokens > first.tokens
+    assert run(20) == again
+    assert train_generator.load(out)[1] == data[0].vocabulary
+
+
+def test_every_recipe_begins_with_a_network_of_another() -> None:
+    packs = export_generator.packs()
+
+    for name, facts in packs.items():
+        assert {"subset", "hidden_size", "cpu_minutes", "learning_rate"} <= set(facts["recipe"]), name
+        assert facts["recipe"].get("start", "druglike_gru") in packs
+
+
+def test_a_recipe_is_made_from_molecules_to_pack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("train", "valid"):
+        with gzip.open(tmp_path / f"{name}.smi.gz", "wt") as out:
+            out.writelines(f"{smiles}\ttoy\n" for smiles in MOLECULES * 100)
+    recipe = {"subset": "all", "hidden_size": 8, "cpu_minutes": 0.005, "learning_rate": 1e-3}
+    wider = {**recipe, "hidden_size": 16, "start": "toy"}
+    monkeypatch.setattr(export_generator, "packs", lambda: {"toy": {"recipe": recipe}, "wide": {"recipe": wider}})
+    monkeypatch.setattr(make_generator.train_generator, "fast_loss_sum", train_generator.torch_loss_sum)
+
+    checkpoint = make_generator.trained("wide", tmp_path, tmp_path / "work")
+
+    assert train_generator.load(checkpoint)[0].shape()["hidden_size"] == 16
+    assert (tmp_path / "work" / "toy.pt").exists()
 
 
 def test_a_pack_reads_back_and_its_tokenizer_round_trips(tmp_path: Path) -> None:
@@ -117,18 +212,6 @@ def test_a_grown_network_computes_the_same() -> None:
     assert torch.allclose(wide(tokens), narrow(tokens), atol=1e-6)
     with pytest.raises(ValueError, match="never shrink"):
         grow_generator.grown(wide, 8, seed=1)
-
-
-def test_an_average_follows_the_weights() -> None:
-    model = SmilesGru(7, 4, 8)
-    average = train_generator.Average(model, 0.75)
-    before = model.out.bias.detach().clone()
-    with torch.no_grad():
-        model.out.bias += 1.0
-
-    average.update(model)
-
-    assert torch.allclose(average.model.out.bias, before + 0.25)
 
 
 def test_metrics_count_raw_strings() -> None:

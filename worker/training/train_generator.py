@@ -1,22 +1,23 @@
-"""Trains a SMILES language model on the CPU within a wall-clock budget.
+"""Trains a SMILES language model on the CPU within a budget of time.
 
-The decision that matters: the learning rate follows the clock, not the step count (warm-up, then a cosine to
-zero that ends with `--minutes`), so that a run ends in time and annealed whatever else the machine does.
+The decision that matters: the learning rate follows the budget, not the step count (warm-up, then a cosine to zero
+that ends with it), so that a run ends in time and annealed, and goes on from its checkpoint where it was stopped.
 Matrix products run in bfloat16, which AMX units do about three times as fast as f32; master weights stay f32.
 `--layer fast` trains the same network three times as fast again with the layer of fast_gru.py.
 """
 
 import argparse
-import copy
+import dataclasses
 import math
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import torch
+from torch import nn
 from torch.nn import functional
 
 import corpus
@@ -24,7 +25,10 @@ import fast_gru
 from generator_model import SmilesGru
 
 
-def torch_loss_sum(model: SmilesGru, batch: torch.Tensor) -> torch.Tensor:
+LossSum = Callable[[nn.Module, torch.Tensor], torch.Tensor]
+
+
+def torch_loss_sum(model: nn.Module, batch: torch.Tensor) -> torch.Tensor:
     """Sums the cross-entropy over all real tokens of a batch, by PyTorch's own layer."""
     with torch.autocast("cpu", torch.bfloat16):
         logits = model(batch[:, :-1]).float()
@@ -44,9 +48,10 @@ def cross_entropy_sum(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tens
 
 LAYERS = {"torch": torch_loss_sum, "fast": fast_loss_sum}
 CLOCKS = {"wall": time.monotonic, "cpu": time.process_time}
+REPORT_SECONDS = 120
 
 
-def nll_per_molecule(loss_sum: Callable, model: SmilesGru, data: corpus.Corpus, n_molecules: int) -> float:
+def nll_per_molecule(loss_sum: LossSum, model: nn.Module, data: corpus.Corpus, n_molecules: int) -> float:
     """Gives the mean negative log-likelihood of the first molecules, in nats."""
     lengths = np.diff(data.offsets)[:n_molecules]
     order = np.argsort(lengths, kind="stable")
@@ -58,118 +63,146 @@ def nll_per_molecule(loss_sum: Callable, model: SmilesGru, data: corpus.Corpus, 
     return sum(parts) / len(order)
 
 
+def endless(data: corpus.Corpus, batch_size: int, rng: np.random.Generator) -> Iterator[torch.Tensor]:
+    """Yields the batches of one epoch after another."""
+    while True:
+        yield from map(torch.from_numpy, data.batches(batch_size, rng))
+
+
 def learning_rate(peak: float, step: int, warmup_steps: int, fraction: float) -> float:
     """Warms up linearly by step, then anneals by the fraction of the budget used, along a cosine to zero."""
     return peak * min(1.0, (step + 1) / warmup_steps) * 0.5 * (1.0 + math.cos(math.pi * min(1.0, fraction)))
 
 
-class Average:
-    """A running average of a network's weights, which is as good at any moment as annealed weights are at the end."""
+@dataclasses.dataclass(frozen=True)
+class Schedule:
+    """How a run learns: for how long, by which clock, and how fast."""
 
-    def __init__(self, model: SmilesGru, decay: float) -> None:
-        self.model = copy.deepcopy(model)
-        self.decay = decay
-
-    @torch.no_grad()
-    def update(self, model: SmilesGru) -> None:
-        """Moves the average towards the network's weights of now."""
-        torch._foreach_lerp_(list(self.model.parameters()), list(model.parameters()), 1 - self.decay)
+    budget: float
+    clock: str = "cpu"
+    learning_rate: float = 2e-3
+    warmup_steps: int = 200
+    batch_size: int = 256
+    seed: int = 0
 
 
-def save(path: Path, model: SmilesGru, optimizer: torch.optim.Optimizer, vocabulary: list[str], state: dict) -> None:
+@dataclasses.dataclass
+class Progress:
+    """How far a run has come."""
+
+    spent: float = 0.0
+    steps: int = 0
+    molecules: int = 0
+    tokens: int = 0
+
+
+def save(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, vocabulary: list[str], progress: dict) -> None:
     """Writes a checkpoint, whole or not at all."""
     part = path.with_suffix(".part")
+    shape = model.shape() if hasattr(model, "shape") else {}
     torch.save(
-        {"shape": model.shape(), "model": model.state_dict(), "optimizer": optimizer.state_dict(),
-         "vocabulary": vocabulary, **state},
+        {"shape": shape, "model": model.state_dict(), "optimizer": optimizer.state_dict(),
+         "vocabulary": vocabulary, "progress": progress},
         part,
     )
     part.replace(path)
 
 
+def train(
+    model: nn.Module, loss_sum: LossSum, data: tuple[corpus.Corpus, corpus.Corpus], schedule: Schedule, out: Path
+) -> Progress:
+    """Trains a network on the first corpus until the budget is used, or goes on where the checkpoint `out` left off.
+
+    The second corpus is held out: its loss is printed at every checkpoint, and costs nothing of the budget. SIGTERM
+    ends the run after a last checkpoint, from which the next run goes on.
+    """
+    molecules, held_out = data
+    optimizer = torch.optim.Adam(model.parameters(), schedule.learning_rate, fused=True)
+    progress = Progress()
+    if out.exists():
+        before = torch.load(out, weights_only=True)
+        if before["vocabulary"] != molecules.vocabulary:
+            raise SystemExit(f"{out} has another vocabulary than the corpus")
+        model.load_state_dict(before["model"])
+        optimizer.load_state_dict(before["optimizer"])
+        progress = Progress(**before["progress"])
+        if progress.spent >= schedule.budget:
+            return progress
+    stop = threading.Event()
+    handler = signal.signal(signal.SIGTERM, lambda *_: stop.set())
+    clock = CLOCKS.get(schedule.clock, lambda: 0.0)
+    tokens_per_molecule = (len(molecules.ids) - len(molecules)) / len(molecules)
+    batches = endless(molecules, schedule.batch_size, np.random.default_rng([schedule.seed, progress.steps]))
+    last_report, began = time.monotonic(), clock()
+    while progress.spent < schedule.budget and not stop.is_set():
+        tokens = next(batches)
+        rate = learning_rate(schedule.learning_rate, progress.steps, schedule.warmup_steps, progress.spent / schedule.budget)
+        for group in optimizer.param_groups:
+            group["lr"] = rate
+        # By a constant, not by the batch's own tokens: batches are of molecules alike in length, and tokens of short
+        # molecules would weigh more than those of long ones.
+        loss = loss_sum(model, tokens) / (len(tokens) * tokens_per_molecule)
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        progress.steps += 1
+        progress.molecules += len(tokens)
+        progress.tokens += int((tokens[:, 1:] != corpus.PAD).sum())
+        progress.spent += len(tokens) if schedule.clock == "molecules" else (clock() - began) / 60
+        began = clock()
+        if time.monotonic() - last_report > REPORT_SECONDS:
+            save(out, model, optimizer, molecules.vocabulary, dataclasses.asdict(progress))
+            loss = nll_per_molecule(loss_sum, model, held_out, 2000)
+            print(
+                f"{progress.spent / schedule.budget:.1%}, step {progress.steps}, {progress.molecules / len(molecules):.2f} epochs, "
+                f"lr {rate:.2e}, held-out loss {loss:.3f}",
+                flush=True,
+            )
+            last_report, began = time.monotonic(), clock()
+    signal.signal(signal.SIGTERM, handler)
+    save(out, model, optimizer, molecules.vocabulary, dataclasses.asdict(progress))
+    print(f"end: {progress}, held-out loss {nll_per_molecule(loss_sum, model, held_out, 8000):.3f}", flush=True)
+    return progress
+
+
+def load(path: Path) -> tuple[SmilesGru, list[str]]:
+    """Reads the network and the vocabulary of a checkpoint."""
+    state = torch.load(path, weights_only=True)
+    model = SmilesGru(**state["shape"])
+    model.load_state_dict(state["model"])
+    return model, state["vocabulary"]
+
+
 def main() -> None:
     """Trains until the budget is used and leaves the last checkpoint at `--out`."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--corpus", type=Path, required=True, help="folder of prepare_molecules.py")
-    parser.add_argument("--out", type=Path, required=True, help="checkpoint to write")
-    parser.add_argument("--init", type=Path, help="checkpoint to continue from")
+    parser.add_argument("--out", type=Path, required=True, help="checkpoint to write; where it is there, the run goes on")
+    parser.add_argument("--init", type=Path, help="checkpoint whose weights a new run begins with")
     parser.add_argument("--minutes", type=float, required=True, help="budget, by --clock")
-    parser.add_argument("--clock", choices=sorted(CLOCKS), default="wall", help="what the budget and the annealing follow")
-    parser.add_argument("--done-minutes", type=float, default=0.0, help="part of the schedule that lies behind --init")
+    parser.add_argument("--clock", choices=sorted(CLOCKS), default="cpu", help="what the budget and the annealing follow")
     parser.add_argument("--hidden-size", type=int, default=512)
     parser.add_argument("--embedding-size", type=int, default=128)
     parser.add_argument("--batch-size", type=int, default=256)
     parser.add_argument("--learning-rate", type=float, default=2e-3)
     parser.add_argument("--warmup-steps", type=int, default=200)
-    parser.add_argument("--average", type=float, metavar="DECAY", help="do not anneal; keep a running average of the weights")
     parser.add_argument("--layer", choices=sorted(LAYERS), default="fast")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
 
-    loss_sum = LAYERS[args.layer]
     torch.set_num_threads(args.threads)
     torch.manual_seed(args.seed)
-    rng = np.random.default_rng(args.seed)
-    train = corpus.Corpus.load(args.corpus / "train.npz")
-    valid = corpus.Corpus.load(args.corpus / "valid.npz")
-    start_state = torch.load(args.init, weights_only=True) if args.init else None
-    shape = start_state["shape"] if start_state else {
-        "vocab_size": len(train.vocabulary), "embedding_size": args.embedding_size, "hidden_size": args.hidden_size,
-    }
-    model = SmilesGru(**shape)
-    optimizer = torch.optim.Adam(model.parameters(), args.learning_rate, fused=True)
-    if start_state:
-        if start_state["vocabulary"] != train.vocabulary:
+    data = corpus.Corpus.load(args.corpus / "train.npz"), corpus.Corpus.load(args.corpus / "valid.npz")
+    if args.init:
+        model, vocabulary = load(args.init)
+        if vocabulary != data[0].vocabulary:
             raise SystemExit("the checkpoint has another vocabulary than the corpus")
-        model.load_state_dict(start_state["model"])
-        if "optimizer" in start_state:
-            optimizer.load_state_dict(start_state["optimizer"])
-
-    average = Average(model, args.average) if args.average else None
-    result = average.model if average else model
-    stop = threading.Event()
-    signal.signal(signal.SIGTERM, lambda *_: stop.set())
-    clock = CLOCKS[args.clock]
-    began = clock()
-    last_report = time.monotonic()
-    step = n_molecules = n_tokens = 0
-    tokens_per_molecule = (len(train.ids) - len(train)) / len(train)
-    total = args.done_minutes + args.minutes
-    while True:
-        for batch in train.batches(args.batch_size, rng):
-            elapsed = (clock() - began) / 60
-            if elapsed >= args.minutes or stop.is_set():
-                save(args.out, result, optimizer, train.vocabulary, {"molecules_seen": n_molecules})
-                print(f"end: {n_molecules} molecules, validation NLL {nll_per_molecule(loss_sum, result, valid, 8000):.3f}", flush=True)
-                return
-            fraction = 0.0 if average else (args.done_minutes + elapsed) / total
-            rate = learning_rate(args.learning_rate, step, args.warmup_steps, fraction)
-            for group in optimizer.param_groups:
-                group["lr"] = rate
-            tokens = torch.from_numpy(batch)
-            n_real = int((tokens[:, 1:] != corpus.PAD).sum())
-            # By a constant, not by the batch's own tokens: batches are of molecules alike in length, and tokens of short
-            # molecules would weigh more than those of long ones.
-            loss = loss_sum(model, tokens) / (len(batch) * tokens_per_molecule)
-            optimizer.zero_grad(set_to_none=True)
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            if average:
-                average.update(model)
-            step += 1
-            n_molecules += len(batch)
-            n_tokens += n_real
-            if time.monotonic() - last_report > 120:
-                last_report = time.monotonic()
-                save(args.out, result, optimizer, train.vocabulary, {"molecules_seen": n_molecules})
-                print(
-                    f"{elapsed:.1f} min, step {step}, {n_molecules / len(train):.2f} epochs, "
-                    f"{n_tokens / (clock() - began):.0f} tokens/s, lr {rate:.2e}, "
-                    f"validation NLL {nll_per_molecule(loss_sum, result, valid, 2000):.3f}",
-                    flush=True,
-                )
+    else:
+        model = SmilesGru(len(data[0].vocabulary), args.embedding_size, args.hidden_size)
+    schedule = Schedule(args.minutes, args.clock, args.learning_rate, args.warmup_steps, args.batch_size, args.seed)
+    train(model, LAYERS[args.layer], data, schedule, args.out)
 
 
 if __name__ == "__main__":

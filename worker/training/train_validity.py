@@ -8,7 +8,6 @@ back-propagated. Nothing else is rewarded, so what the molecules look like stays
 
 import argparse
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -68,12 +67,6 @@ def padded(strings: list[list[int]]) -> torch.Tensor:
     return batch
 
 
-def endless(data: corpus.Corpus, batch_size: int, rng: np.random.Generator) -> Iterator[torch.Tensor]:
-    """Yields the batches of one epoch after another."""
-    while True:
-        yield from map(torch.from_numpy, data.batches(batch_size, rng))
-
-
 def main() -> None:
     """Trains until the budget is used and leaves the last checkpoint at `--out`."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -107,7 +100,7 @@ def main() -> None:
 
     began = last_report = time.monotonic()
     validity: list[float] = []
-    for step, batch in enumerate(endless(train, args.batch_size, np.random.default_rng(args.seed))):
+    for step, batch in enumerate(train_generator.endless(train, args.batch_size, np.random.default_rng(args.seed))):
         elapsed = (time.monotonic() - began) / 60
         done = elapsed >= args.minutes
         if done or time.monotonic() - last_report > 120:

@@ -33,7 +33,14 @@ fn model() -> Value {
         "description": "Drug-like molecules of 8 to 50 heavy atoms, stereo included", "created": "2026-01-02",
         "architecture": "GRU, 1 x 512, 48 SMILES tokens", "training_data": "844,803 molecules of public sets",
         "licence": "CC-BY-SA-3.0",
-        "metrics": { "temperature_1": { "validity": 0.9, "uniqueness": 0.9999, "novelty": 0.99 } },
+        "metrics": { "constrained_temperature_1": {
+            "n_strings": 10_000, "validity": 0.9998, "uniqueness": 0.9998, "novelty": 0.993, "kl_score": 0.9878,
+            "internal_diversity": 0.8862,
+            "properties": { "molecular_weight": {
+                "mean": 370.6, "standard_deviation": 103.2, "p05": 215.2, "p25": 299.4, "p50": 362.4, "p75": 433.5,
+                "p95": 552.7, "likeness": 0.98,
+            } },
+        } },
     })
 }
 
@@ -93,7 +100,7 @@ fn tree_search() -> Value {
 
 #[cfg(test)]
 mod tests {
-    use contract::{Sample, SampleList, TreeSearchResult};
+    use contract::{Model, ModelList, Sample, SampleList, TreeSearchResult};
     use serde::{Serialize, de::DeserializeOwned};
 
     use super::*;
@@ -112,6 +119,8 @@ mod tests {
         assert_is::<SampleList>("list_samples");
         assert_is::<Sample>("create_sample");
         assert_is::<Sample>("retrieve_sample");
+        assert_is::<ModelList>("list_models");
+        assert_is::<Model>("retrieve_model");
         assert_is::<TreeSearchResult>("create_tree_search");
     }
 }

@@ -17,7 +17,7 @@ mod tokenizer;
 mod train;
 mod weights;
 
-pub use card::{architecture, figures};
+pub use card::{architecture, distribution, figures};
 pub use check::{Report, check};
 pub use folder::ModelsFolder;
 pub use id::ModelId;

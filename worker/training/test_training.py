@@ -230,6 +230,17 @@ def test_the_kl_score_is_one_for_the_reference_itself() -> None:
     assert evaluate.kl_score(["CCO"] * 4, molecules) < 0.9
 
 
+def test_properties_are_told_by_their_distributions() -> None:
+    alone = evaluate.measure(["CCO", "CCCO", "CCCCO", "C("], [], [])["properties"]
+    beside = evaluate.measure(["CCO", "CCCO", "CCCCO"], [], ["CCO", "CCCO", "CCCCO"])["properties"]
+
+    assert list(alone) == [*evaluate.DESCRIPTORS, "heavy_atoms"]
+    assert alone["heavy_atoms"] == {
+        "mean": 4.0, "standard_deviation": 0.8165, "p05": 3.1, "p25": 3.5, "p50": 4.0, "p75": 4.5, "p95": 4.9
+    }
+    assert beside["molecular_weight"] == {**alone["molecular_weight"], "likeness": 1.0}
+
+
 def test_figures_of_a_file_are_stored_beside_others(tmp_path: Path) -> None:
     pack.write_json(tmp_path / "metadata.json", {"id": "m", "metrics": {"old": {"validity": 0.5}}})
 

@@ -16,7 +16,7 @@ mod treesearch;
 pub use error::{ErrorBody, ErrorItem, Location};
 pub use flow::{Flow, FlowError};
 pub use job::{JobId, Problem, SampleJob, StoredSampleJob, StoredTreeSearchJob, TreeSearchJob};
-pub use model::{Model, ModelCard, ModelList, ModelObject};
+pub use model::{Model, ModelCard, ModelList, ModelMetrics, ModelObject, PropertyDistribution};
 pub use ration::{Ration, RationError};
 pub use sample::{
     ListObject, MAX_SAMPLE_SIZE, NotASampleId, Sample, SampleId, SampleList, SampleListItem, SampleObject,

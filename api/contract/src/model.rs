@@ -1,7 +1,9 @@
 //! Bodies of the generative models, an extension of the sampling API.
 
+use std::collections::BTreeMap;
+
 use chrono::NaiveDate;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
@@ -39,9 +41,70 @@ pub struct ModelCard {
     pub training_data: Option<String>,
     /// SPDX expression of the weights' licence.
     pub licence: Option<String>,
-    /// Figures by the conditions that they were measured under: validity, uniqueness, novelty and so on.
-    #[schema(value_type = Object)]
-    pub metrics: Map<String, Value>,
+    /// Figures by the conditions that they were measured under, such as `constrained_temperature_1`.
+    #[serde(deserialize_with = "readable")]
+    pub metrics: BTreeMap<String, ModelMetrics>,
+}
+
+/// What strings of a model were measured to be under some conditions; what is not known is absent.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ModelMetrics {
+    /// Raw strings that were measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub n_strings: Option<u64>,
+    /// Share of the raw strings that are molecules.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 0, maximum = 1)]
+    pub validity: Option<f64>,
+    /// Share of distinct molecules among the valid strings.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 0, maximum = 1)]
+    pub uniqueness: Option<f64>,
+    /// Share of the distinct molecules that the training data lacks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 0, maximum = 1)]
+    pub novelty: Option<f64>,
+    /// Likeness to known molecules: GuacaMol's score, the mean of that of nine properties.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 0, maximum = 1)]
+    pub kl_score: Option<f64>,
+    /// How the distinct molecules' properties are distributed, by property: `bertz_complexity`, `crippen_logp`,
+    /// `molecular_weight` (daltons), `polar_surface` (square ångströms), `hydrogen_bond_acceptors`,
+    /// `hydrogen_bond_donors`, `rotatable_bonds`, `aliphatic_rings`, `aromatic_rings`, `heavy_atoms`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub properties: BTreeMap<String, PropertyDistribution>,
+    /// Further figures, such as `internal_diversity`.
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+/// How a property is distributed over molecules.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct PropertyDistribution {
+    /// The mean.
+    pub mean: f64,
+    /// The standard deviation.
+    pub standard_deviation: f64,
+    /// 5 % of the molecules are below it.
+    pub p05: f64,
+    /// 25 % of the molecules are below it.
+    pub p25: f64,
+    /// The median.
+    pub p50: f64,
+    /// 75 % of the molecules are below it.
+    pub p75: f64,
+    /// 95 % of the molecules are below it.
+    pub p95: f64,
+    /// How like the distribution is to that of known molecules: exp(-KL) of the two histograms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 0, maximum = 1)]
+    pub likeness: Option<f64>,
+}
+
+/// Packs are made by anybody: conditions whose figures make no sense are left out, and the rest of the card stands.
+fn readable<'de, D: Deserializer<'de>>(input: D) -> Result<BTreeMap<String, ModelMetrics>, D::Error> {
+    let metrics = Map::<String, Value>::deserialize(input)?;
+    Ok(metrics.into_iter().filter_map(|(name, of)| Some((name, serde_json::from_value(of).ok()?))).collect())
 }
 
 /// All models that live samplers have loaded.
@@ -61,4 +124,28 @@ pub enum ModelObject {
     /// The only value.
     #[default]
     Model,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_card_with_figures_that_make_no_sense_keeps_the_rest() {
+        let good = json!({
+            "validity": 0.97, "internal_diversity": 0.88, "properties": { "heavy_atoms": {
+                "mean": 25.5, "standard_deviation": 6.0, "p05": 16.0, "p25": 21.0, "p50": 25.0, "p75": 30.0, "p95": 36.0
+            } },
+        });
+        let card = json!({ "description": "d", "metrics": {
+            "good": good, "worse": { "properties": { "heavy_atoms": 3 } }, "bad": "very",
+        } });
+
+        let read: ModelCard = serde_json::from_value(card).unwrap();
+
+        assert_eq!(read.description, "d");
+        assert_eq!(serde_json::to_value(read.metrics).unwrap(), json!({ "good": good }));
+    }
 }

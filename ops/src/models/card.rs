@@ -1,6 +1,7 @@
 //! What people are told of a model: `metadata.json`, which the API shows, and the README.
 
 use chrono::Utc;
+use contract::{ModelMetrics, PropertyDistribution};
 use generator::Evaluation;
 use serde_json::{Map, Value, json};
 
@@ -71,22 +72,82 @@ pub fn relative_cost(config: &Value) -> Option<f64> {
 }
 
 /// What an evaluation came to, as `metadata.json` keeps it.
-pub fn figures(evaluation: &Evaluation) -> Map<String, Value> {
-    let rounded = |value: f64| json!((value * 1e4).round() / 1e4);
-    let mut figures = Map::from_iter([("n_strings".to_owned(), json!(evaluation.strings))]);
-    for (name, value) in [
-        ("validity", Some(evaluation.validity)),
-        ("uniqueness", Some(evaluation.uniqueness)),
-        ("novelty", evaluation.novelty),
-        ("kl_score", evaluation.kl_score),
+pub fn figures(evaluation: &Evaluation) -> ModelMetrics {
+    let known = |value: Option<f64>| value.map(rounded);
+    let other = [
         ("internal_diversity", Some(evaluation.internal_diversity)),
         ("scaffold_similarity", evaluation.scaffolds.similarity),
         ("scaffold_diversity", Some(evaluation.scaffolds.diversity)),
         ("stereo_share", Some(evaluation.stereo)),
-    ] {
-        figures.extend(value.map(|value| (name.to_owned(), rounded(value))));
+    ];
+    let properties = evaluation.properties.iter();
+    ModelMetrics {
+        n_strings: Some(evaluation.strings as u64),
+        validity: known(Some(evaluation.validity)),
+        uniqueness: known(Some(evaluation.uniqueness)),
+        novelty: known(evaluation.novelty),
+        kl_score: known(evaluation.kl_score),
+        properties: properties
+            .filter_map(|of| Some((key(of.name), distribution(&of.drawn, of.likeness)?)))
+            .collect(),
+        other: other
+            .into_iter()
+            .filter_map(|(name, value)| Some((name.to_owned(), rounded(value?).into())))
+            .collect(),
     }
-    figures
+}
+
+/// The figures as rows of a table of a README, then those of the properties.
+pub fn tables(metrics: &ModelMetrics) -> String {
+    let figures = json!(metrics);
+    let mut text = "| | |\n|---|---|\n".to_owned();
+    for (name, value) in figures.as_object().into_iter().flatten().filter(|(_, value)| value.is_number()) {
+        text += &format!("| {} | {value} |\n", name.replace('_', " "));
+    }
+    text +=
+        "\n| | mean | standard deviation | 5 % | median | 95 % | likeness |\n|---|---|---|---|---|---|---|\n";
+    for (name, of) in &metrics.properties {
+        let likeness = of.likeness.map(|likeness| likeness.to_string()).unwrap_or_default();
+        let name = name.replace('_', " ");
+        let PropertyDistribution { mean, standard_deviation, p05, p50, p95, .. } = of;
+        text += &format!("| {name} | {mean} | {standard_deviation} | {p05} | {p50} | {p95} | {likeness} |\n");
+    }
+    text
+}
+
+/// What a property is called in `metadata.json`.
+fn key(name: &str) -> String {
+    name.to_lowercase().replace(' ', "_")
+}
+
+/// How a property of molecules is distributed, as numpy would say it; `None` without any.
+pub fn distribution(values: &[f64], likeness: Option<f64>) -> Option<PropertyDistribution> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let count = sorted.len() as f64;
+    let last = sorted.len().checked_sub(1)?;
+    let mean = sorted.iter().sum::<f64>() / count;
+    let variance = sorted.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / count;
+    // Between two molecules in proportion.
+    let percentile = |share: f64| {
+        let place = share * last as f64;
+        let (below, above) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
+        rounded(below + (above - below) * place.fract())
+    };
+    Some(PropertyDistribution {
+        mean: rounded(mean),
+        standard_deviation: rounded(variance.sqrt()),
+        p05: percentile(0.05),
+        p25: percentile(0.25),
+        p50: percentile(0.5),
+        p75: percentile(0.75),
+        p95: percentile(0.95),
+        likeness: likeness.map(rounded),
+    })
+}
+
+fn rounded(value: f64) -> f64 {
+    (value * 1e4).round() / 1e4
 }
 
 /// One line about the architecture, from the files of a pack.
@@ -108,6 +169,25 @@ pub fn architecture(pack: &Pack) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn properties_are_told_as_numpy_would() {
+        let strings = ["CCO", "CCCO", "CCCCO", "C("].map(str::to_owned);
+
+        let figures = figures(&Evaluation::of(&strings, &[]));
+
+        assert_eq!(figures.validity, Some(0.75));
+        assert_eq!(
+            json!(figures.properties["heavy_atoms"]),
+            json!({
+                "mean": 4.0, "standard_deviation": 0.8165, "p05": 3.1, "p25": 3.5, "p50": 4.0, "p75": 4.5, "p95": 4.9
+            })
+        );
+        assert_eq!(figures.properties.len(), 10);
+        let tables = tables(&figures);
+        assert!(tables.contains("| n strings | 4 |"), "{tables}");
+        assert!(tables.contains("| heavy atoms | 4 | 0.8165 | 3.1 | 4 | 4.9 |  |"), "{tables}");
+    }
 
     #[test]
     fn costs_are_relative_to_one_small_gru() {

@@ -2,15 +2,20 @@
 
 use std::{
     ffi::OsStr,
-    fs,
+    fs::{self, Permissions},
+    io::Write as _,
+    os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
 };
 
+use anyhow::{Context as _, anyhow};
+use contract::ModelMetrics;
 use generator::ModelPack;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::read;
+use crate::failure::Failure;
 
 /// `model_type` of packs of templates.
 pub const TEMPLATES: &str = "template_relevance";
@@ -98,6 +103,24 @@ impl Pack {
             .collect();
         files.sort();
         files
+    }
+
+    /// Keeps figures in `metadata.json` under `name`, beside those of other names; the file is replaced whole.
+    pub fn keep(&mut self, name: &str, metrics: &ModelMetrics) -> Result<(), Failure> {
+        let path = self.folder.join("metadata.json");
+        let metadata = self.metadata.as_mut().and_then(Value::as_object_mut);
+        let metadata = metadata.ok_or_else(|| anyhow!("{}: no object to keep figures in", path.display()))?;
+        let kept = metadata.entry("metrics").or_insert_with(|| json!({}));
+        let kept =
+            kept.as_object_mut().ok_or_else(|| anyhow!("{}: `metrics` is no object", path.display()))?;
+        kept.insert(name.to_owned(), json!(metrics));
+        let doing = || format!("writing {}", path.display());
+        let mut file = tempfile::NamedTempFile::new_in(&self.folder).with_context(doing)?;
+        file.write_all(format!("{:#}\n", json!(metadata)).as_bytes()).with_context(doing)?;
+        file.as_file().set_permissions(Permissions::from_mode(0o644)).with_context(doing)?;
+        file.as_file().sync_all().with_context(doing)?;
+        file.persist(&path).with_context(doing)?;
+        Ok(())
     }
 
     /// Bytes of all files.

@@ -205,12 +205,10 @@ fn readme(metadata: &Map<String, Value>, history: &[String], evaluation: &Evalua
         readme += &format!("- {line}\n");
     }
     readme += &format!(
-        "\n## Figures\n\n{} raw strings as the pack ships, seed 0, beside the molecules that it learnt from:\n\n| | |\n|---|---|\n",
-        evaluation.strings
+        "\n## Figures\n\n{} raw strings as the pack ships, seed 0, beside the molecules that it learnt from:\n\n{}",
+        evaluation.strings,
+        card::tables(&card::figures(evaluation))
     );
-    for (name, value) in card::figures(evaluation) {
-        readme += &format!("| {} | {value} |\n", name.replace('_', " "));
-    }
     readme
 }
 

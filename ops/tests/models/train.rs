@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use serde_json::Value;
+
 use crate::stage::Stage;
 
 /// Molecules of one kind, which a general model finds unlikely together.
@@ -53,7 +55,9 @@ fn a_model_is_taught_a_users_molecules_and_is_a_model_like_others() {
     assert_eq!(stage.names(), ["leadlike_gru", "own"]);
     assert_eq!(stage.model(&["check", "own"]).code, 0);
     let shown = stage.model(&["show", "own", "--json"]).json();
-    assert!(shown["metadata"]["metrics"]["as_shipped"]["validity"].as_f64().unwrap() > 0.9, "{shown}");
+    let figures = &shown["metadata"]["metrics"]["as_shipped"];
+    assert!(figures["validity"].as_f64().unwrap() > 0.9, "{shown}");
+    assert!(figures["properties"]["molecular_weight"]["p50"].as_f64().unwrap() > 100.0, "{shown}");
     let card = fs::read_to_string(stage.models().join("own/README.md")).unwrap();
     assert!(
         card.contains("54 molecules to learn from, 7 held out; 5 lines of the file were left out"),
@@ -100,6 +104,14 @@ fn a_model_is_measured_and_reported() {
     }
     let report = fs::read_to_string(stage.beside("leadlike_gru.html")).unwrap();
     assert!(report.contains("<h1>leadlike_gru</h1>") && report.matches("<svg").count() > 40);
+    let kept = stage.model(&["show", "leadlike_gru", "--json"]).json();
+    assert_eq!(kept["metadata"]["metrics"]["as_shipped"], Value::Null, "{kept}");
+    assert_eq!(stage.model(&["evaluate", "leadlike_gru", "--size", "50", "--update"]).code, 0);
+    let kept = stage.model(&["show", "leadlike_gru", "--json"]).json();
+    assert_eq!(kept["metadata"]["metrics"]["as_shipped"]["n_strings"], 50, "{kept}");
+    assert!(kept["metadata"]["metrics"]["temperature_1"]["validity"].is_number(), "{kept}");
+    let shown = stage.model(&["show", "leadlike_gru"]).data;
+    assert!(shown.contains("metrics.as_shipped.properties.crippen_logp: "), "{shown}");
     stage.model(&["evaluate", "leadlike_gru", "--temperature", "0"]).fails(2, &["--temperature 0"]);
     stage.model(&["evaluate", "leadlike_gru", "--reference", "none.smi"]).fails(1, &["none.smi"]);
 }

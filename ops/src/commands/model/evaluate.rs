@@ -10,7 +10,7 @@ use serde_json::json;
 use super::plain;
 use crate::{
     failure::Failure,
-    models::{self, ModelsFolder},
+    models::{self, ModelsFolder, Pack},
     terminal,
 };
 
@@ -42,10 +42,16 @@ pub struct Evaluate {
     /// Where the report goes [default: MODEL.html in the current folder].
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
+    /// Keep the figures in the model's metadata.json under this name: `retort model show` and the API show them.
+    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = AS_SHIPPED)]
+    update: Option<String>,
     /// Print the figures as JSON.
     #[arg(long)]
     json: bool,
 }
+
+/// What the figures of a model by its own settings are called.
+const AS_SHIPPED: &str = "as_shipped";
 
 impl Evaluate {
     /// Runs the command.
@@ -72,11 +78,14 @@ impl Evaluate {
         let report = self.report.unwrap_or_else(|| PathBuf::from(format!("{}.html", pack.id)));
         fs::write(&report, evaluation.html(&pack.id))
             .with_context(|| format!("writing {}", report.display()))?;
+        let mut figures = models::figures(&evaluation);
+        figures.other.insert("temperature".to_owned(), json!(pack.generation.temperature));
+        figures.other.insert("constrained".to_owned(), json!(pack.generation.constrained));
+        if let Some(name) = &self.update {
+            Pack::open(&folder).keep(name, &figures)?;
+        }
         if self.json {
-            let mut figures = models::figures(&evaluation);
-            figures.insert("model".to_owned(), json!(pack.id));
-            figures.insert("temperature".to_owned(), json!(pack.generation.temperature));
-            figures.insert("constrained".to_owned(), json!(pack.generation.constrained));
+            figures.other.insert("model".to_owned(), json!(pack.id));
             terminal::data(&json!(figures).to_string())?;
         } else {
             terminal::data(&text(&evaluation))?;
@@ -101,11 +110,14 @@ fn text(evaluation: &Evaluation) -> String {
         ("molecules with stereo in the reference", evaluation.known_stereo),
     ];
     lines.extend(rows.iter().filter_map(|(name, value)| value.map(|value| format!("{name:<44}{value:.4}"))));
-    for property in evaluation.properties.iter().filter(|property| !property.drawn.is_empty()) {
-        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-        let mut line = format!("{:<44}mean {:.2}", property.name, mean(&property.drawn));
-        if let Some(likeness) = property.likeness {
-            line += &format!(", in the reference {:.2}, likeness {likeness:.4}", mean(&property.known));
+    for property in &evaluation.properties {
+        let Some(drawn) = models::distribution(&property.drawn, property.likeness) else { continue };
+        let mut line = format!("{:<44}{:.2} ± {:.2}", property.name, drawn.mean, drawn.standard_deviation);
+        if let Some(known) = models::distribution(&property.known, None) {
+            line += &format!(", in the reference {:.2} ± {:.2}", known.mean, known.standard_deviation);
+        }
+        if let Some(likeness) = drawn.likeness {
+            line += &format!(", likeness {likeness:.4}");
         }
         lines.push(line);
     }

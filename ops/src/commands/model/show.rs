@@ -1,6 +1,8 @@
 //! `retort model list` and `retort model show`.
 
 use clap::Args;
+use contract::PropertyDistribution;
+use serde::Deserialize as _;
 use serde_json::{Value, json};
 
 use super::plain;
@@ -118,9 +120,16 @@ fn size(bytes: u64) -> String {
     }
 }
 
-/// A JSON object as lines of `path: value`; long lists are cut.
+/// A JSON object as lines of `path: value`; long lists are cut, and the distribution of a property is one line.
 fn flatten(path: &str, value: &Value, lines: &mut Vec<String>) {
     match value {
+        Value::Object(_) if let Ok(of) = PropertyDistribution::deserialize(value) => {
+            let PropertyDistribution { mean, standard_deviation, p05, p25, p50, p75, p95, .. } = of;
+            let likeness = of.likeness.map(|likeness| format!(", likeness {likeness}")).unwrap_or_default();
+            lines.push(format!(
+                "{path}: {mean} ± {standard_deviation}, 5 to 95 %: {p05}, {p25}, {p50}, {p75}, {p95}{likeness}"
+            ));
+        }
         Value::Object(fields) => {
             for (name, value) in fields {
                 let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
@@ -151,6 +160,21 @@ mod tests {
         flatten("", &json!({"a": {"b": 1, "c": "x"}, "d": [1, 2], "e": [0, 0, 0, 0, 0, 0, 0]}), &mut lines);
 
         assert_eq!(lines, ["a.b: 1", "a.c: x", "d: [1,2]", "e: a list of 7"]);
+    }
+
+    #[test]
+    fn the_distribution_of_a_property_is_one_line() {
+        let mut lines = Vec::new();
+        let logp = json!({
+            "mean": 3.2, "standard_deviation": 1.7, "p05": 0.5, "p25": 2.1, "p50": 3.2, "p75": 4.3, "p95": 6.1, "likeness": 0.99
+        });
+
+        flatten("properties", &json!({ "crippen_logp": logp }), &mut lines);
+
+        assert_eq!(
+            lines,
+            ["properties.crippen_logp: 3.2 ± 1.7, 5 to 95 %: 0.5, 2.1, 3.2, 4.3, 6.1, likeness 0.99"]
+        );
     }
 
     #[test]

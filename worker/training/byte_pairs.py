@@ -6,10 +6,25 @@ Sennrich et al., ACL 2016; on SMILES, Li and Fourches, J. Chem. Inf. Model. 2021
 """
 
 import re
+from pathlib import Path
 
 import numpy as np
 
 import corpus
+
+N_MERGES = 200
+MERGE_MOLECULES = 50_000
+
+
+def prepare(atoms: Path, out: Path) -> None:
+    """Writes `train.npz` and `valid.npz` under `out`: those of atom tokens in another folder, cut into merged pairs."""
+    out.mkdir(parents=True, exist_ok=True)
+    train = corpus.Corpus.load(atoms / "train.npz")
+    texts = vocabulary(train, N_MERGES, MERGE_MOLECULES)
+    for name, data in (("train", train), ("valid", corpus.Corpus.load(atoms / "valid.npz"))):
+        coded = recoded(data, texts)
+        coded.save(out / f"{name}.npz")
+        print(f"{name}: {len(coded.ids)} tokens of {len(texts)} kinds, {len(data.ids)} of {len(data.vocabulary)} before", flush=True)
 
 
 def vocabulary(data: corpus.Corpus, n_merges: int, n_molecules: int) -> list[str]:

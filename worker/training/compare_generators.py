@@ -32,8 +32,6 @@ import train_generator
 from generator_model import Recurrent, SmilesGru, SmilesLstm
 
 MAX_TOKENS = 102
-N_MERGES = 200
-MERGE_MOLECULES = 50_000
 DRAWN = 10_000
 
 
@@ -96,17 +94,12 @@ def multiply_adds(model: nn.Module, mean_context: float) -> float:
 
 def corpora(folder: Path, tokens: str, work: Path) -> tuple[corpus.Corpus, corpus.Corpus]:
     """Loads the training and the held-out molecules; those of merged pairs are made at first use."""
-    names = ("train.npz", "valid.npz")
-    if tokens == "atoms":
-        return tuple(corpus.Corpus.load(folder / name) for name in names)
-    pairs = work / "pairs"
-    if not all((pairs / name).exists() for name in names):
-        pairs.mkdir(parents=True, exist_ok=True)
-        atoms = corpora(folder, "atoms", work)
-        texts = byte_pairs.vocabulary(atoms[0], N_MERGES, MERGE_MOLECULES)
-        for name, data in zip(names, atoms, strict=True):
-            byte_pairs.recoded(data, texts).save(pairs / name)
-    return tuple(corpus.Corpus.load(pairs / name) for name in names)
+    chosen = folder
+    if tokens == "pairs":
+        chosen = work / "pairs"
+        if not (chosen / "valid.npz").exists():
+            byte_pairs.prepare(folder, chosen)
+    return corpus.Corpus.load(chosen / "train.npz"), corpus.Corpus.load(chosen / "valid.npz")
 
 
 def trained(

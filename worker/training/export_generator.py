@@ -40,7 +40,7 @@ def main() -> None:
     parser.add_argument("--checkpoint", type=Path, required=True)
     parser.add_argument("--pack", type=Path, required=True, help="folder to write; its name is the pack's id")
     parser.add_argument("--temperature", type=float, default=1.0)
-    parser.add_argument("--max-length", type=int, default=102, help="tokens, <eos> among them")
+    parser.add_argument("--max-length", type=int, default=102, help="tokens, <bos> and <eos> among them")
     args = parser.parse_args()
     export(args.checkpoint, args.pack, args.temperature, args.max_length)
 

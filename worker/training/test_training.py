@@ -20,12 +20,12 @@ import explain_reactions
 import export_generator
 import extract_templates
 import feasibility_examples
-import grow_generator
 import make_generator
 import pack
 import pack_policy
 import policy_examples
 import precedents
+import prepare_molecules
 import prepare_templates
 import train_feasibility
 import train_generator
@@ -129,27 +129,27 @@ def test_a_training_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
     assert train_generator.load(out)[1] == data[0].vocabulary
 
 
-def test_every_recipe_begins_with_a_network_of_another() -> None:
-    packs = export_generator.packs()
-
-    for name, facts in packs.items():
-        assert {"subset", "hidden_size", "cpu_minutes", "learning_rate"} <= set(facts["recipe"]), name
-        assert facts["recipe"].get("start", "druglike_gru") in packs
+def test_every_recipe_says_from_what_and_for_how_long() -> None:
+    for name, facts in export_generator.packs().items():
+        assert set(facts["recipe"]) == {"subset", "tokens", "hidden_size", "cpu_minutes", "learning_rate"}, name
+        assert facts["recipe"]["subset"] in prepare_molecules.SUBSETS
+        assert facts["recipe"]["tokens"] in ("atoms", "pairs")
 
 
 def test_a_recipe_is_made_from_molecules_to_pack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("train", "valid"):
         with gzip.open(tmp_path / f"{name}.smi.gz", "wt") as out:
             out.writelines(f"{smiles}\ttoy\n" for smiles in MOLECULES * 100)
-    recipe = {"subset": "all", "hidden_size": 8, "cpu_minutes": 0.005, "learning_rate": 1e-3}
-    wider = {**recipe, "hidden_size": 16, "start": "toy"}
-    monkeypatch.setattr(export_generator, "packs", lambda: {"toy": {"recipe": recipe}, "wide": {"recipe": wider}})
+    recipe = {"subset": "all", "tokens": "pairs", "hidden_size": 8, "cpu_minutes": 0.005, "learning_rate": 1e-3}
+    monkeypatch.setattr(export_generator, "packs", lambda: {"toy": {"recipe": recipe}})
     monkeypatch.setattr(make_generator.train_generator, "fast_loss_sum", train_generator.torch_loss_sum)
 
-    checkpoint = make_generator.trained("wide", tmp_path, tmp_path / "work")
+    checkpoint, longest = make_generator.trained("toy", tmp_path, tmp_path / "work")
 
-    assert train_generator.load(checkpoint)[0].shape()["hidden_size"] == 16
-    assert (tmp_path / "work" / "toy.pt").exists()
+    assert checkpoint == tmp_path / "work" / "toy.pt"
+    assert any(len(text) > 5 for text in train_generator.load(checkpoint)[1])
+    assert longest < 2 + max(len(corpus.tokenize(smiles)) for smiles in MOLECULES)
+    assert make_generator.trained("toy", tmp_path, tmp_path / "work") == (checkpoint, longest)
 
 
 def test_a_pack_reads_back_and_its_tokenizer_round_trips(tmp_path: Path) -> None:
@@ -199,19 +199,6 @@ def test_drawn_strings_end_or_are_cut() -> None:
         assert tokens[-1] == corpus.EOS or len(tokens) == 7
         assert corpus.EOS not in tokens[:-1]
         assert not {corpus.PAD, corpus.BOS}.intersection(tokens)
-
-
-def test_a_grown_network_computes_the_same() -> None:
-    torch.manual_seed(0)
-    narrow = SmilesGru(7, 4, 8)
-    tokens = torch.randint(0, 7, (3, 9))
-
-    wide = grow_generator.grown(narrow, 20, seed=1)
-
-    assert wide.shape()["hidden_size"] == 20
-    assert torch.allclose(wide(tokens), narrow(tokens), atol=1e-6)
-    with pytest.raises(ValueError, match="never shrink"):
-        grow_generator.grown(wide, 8, seed=1)
 
 
 def test_metrics_count_raw_strings() -> None:

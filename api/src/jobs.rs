@@ -16,13 +16,6 @@ use crate::{app::App, error::ApiError};
 
 /// The id of the sample that a worker made and stored for `account_id`.
 pub async fn sample(app: &App, account_id: &str, request: SampleRequest) -> Result<SampleId, ApiError> {
-    if let Some(model_id) = &request.model_id {
-        let models = app.queue.live_models().await?;
-        // With no model at all no sampler lives, and that is the queue's to say.
-        if !models.is_empty() && !models.iter().any(|model| model.model_id == *model_id) {
-            return Err(ApiError::BadReference);
-        }
-    }
     let sample_id = SampleId::generate();
     let job = StoredSampleJob::V1(SampleJob {
         sample_id,
@@ -75,6 +68,7 @@ fn not_taken(error: SubmitError) -> ApiError {
         SubmitError::NoWorker { retry_after } => {
             ApiError::Unavailable { retry_after, reason: "No worker for this operation is running" }
         }
+        SubmitError::UnknownModel => ApiError::BadReference,
         SubmitError::Database(error) => error.into(),
         error => ApiError::internal(&error),
     }

@@ -84,6 +84,7 @@ impl Client {
         let new = store::NewJob {
             id: &id.to_string(),
             queue: J::QUEUE,
+            model_id: job.model_id(),
             expected_seconds: job.expected_seconds(),
             deadline: job.deadline(),
             payload: &payload,
@@ -121,11 +122,14 @@ impl store::Admission {
         if self.admitted {
             return Ok(());
         }
+        if self.all_slots > 0 && !self.model_is_known {
+            return Err(SubmitError::UnknownModel);
+        }
         if self.slots == 0 {
             return Err(SubmitError::NoWorker { retry_after: WORKER_START });
         }
         // With nothing else coming, the work ahead shrinks by `slots` seconds a second.
-        let excess = self.open_seconds / f64::from(self.slots) - self.patience_seconds.max(0.0);
+        let excess = self.open_seconds / self.slots as f64 - self.patience_seconds.max(0.0);
         let retry_after = Duration::try_from_secs_f64(excess).unwrap_or_default().max(SHORTEST_RETRY);
         Err(SubmitError::Full { retry_after })
     }
@@ -170,8 +174,15 @@ impl Waiters {
 mod tests {
     use super::*;
 
-    fn refused(open_seconds: f64, slots: u32, patience_seconds: f64) -> store::Admission {
-        store::Admission { admitted: false, open_seconds, slots, patience_seconds }
+    fn refused(open_seconds: f64, slots: i64, patience_seconds: f64) -> store::Admission {
+        store::Admission {
+            admitted: false,
+            open_seconds,
+            slots,
+            patience_seconds,
+            model_is_known: true,
+            all_slots: slots,
+        }
     }
 
     #[test]
@@ -188,5 +199,16 @@ mod tests {
         let answer = refused(0.0, 0, 10.0).check();
 
         assert!(matches!(answer, Err(SubmitError::NoWorker { .. })));
+    }
+
+    #[test]
+    fn a_model_is_unknown_only_where_workers_live_that_would_know_it() {
+        let unknown =
+            |all_slots| store::Admission { model_is_known: false, all_slots, ..refused(0.0, 0, 10.0) };
+        let resting = store::Admission { all_slots: 2, ..refused(0.0, 0, 10.0) };
+
+        assert!(matches!(unknown(2).check(), Err(SubmitError::UnknownModel)));
+        assert!(matches!(unknown(0).check(), Err(SubmitError::NoWorker { .. })));
+        assert!(matches!(resting.check(), Err(SubmitError::NoWorker { .. })));
     }
 }

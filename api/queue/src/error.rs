@@ -22,9 +22,12 @@ pub enum SubmitError {
     /// The work ahead would outlast the job's deadline; after `retry_after` it would not, if nothing else came.
     #[error("the queue is full for {retry_after:?}")]
     Full { retry_after: Duration },
-    /// No worker of the queue lives; `retry_after` is about how long one takes to start.
+    /// No worker lives that may take the job; `retry_after` is about how long one takes to start.
     #[error("no worker lives")]
     NoWorker { retry_after: Duration },
+    /// Workers live, and none of them has, or had lately, the model that the job names.
+    #[error("no such model")]
+    UnknownModel,
     /// The job could not be written as JSON.
     #[error("the job cannot be stored")]
     Unencodable(#[source] serde_json::Error),

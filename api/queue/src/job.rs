@@ -26,6 +26,11 @@ pub trait Job: Serialize + DeserializeOwned + Send + Sync + 'static {
 
     /// Seconds of one worker slot that the job is expected to take; admission adds them up.
     fn expected_seconds(&self) -> f64;
+
+    /// The model that the job needs: only workers that serve it take the job. `None`: any worker does.
+    fn model_id(&self) -> Option<&str> {
+        None
+    }
 }
 
 impl Job for StoredSampleJob {
@@ -42,6 +47,12 @@ impl Job for StoredSampleJob {
     fn expected_seconds(&self) -> f64 {
         match self {
             Self::V1(job) => SAMPLE_FLOOR_SECONDS + f64::from(job.size) / MOLECULES_PER_SECOND,
+        }
+    }
+
+    fn model_id(&self) -> Option<&str> {
+        match self {
+            Self::V1(job) => job.model_id.as_deref(),
         }
     }
 }

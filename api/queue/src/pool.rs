@@ -24,11 +24,16 @@ pub(crate) async fn own(pool: &PgPool, max_connections: u32) -> Result<PgPool, s
         .await
 }
 
-/// Makes apalis' own schema; the project's migrations make the rest. Running it again does nothing.
+/// The function by which apalis fetches, with one condition more.
+const DEAL: &str = include_str!("deal.sql");
+
+/// Makes apalis' own schema, and deals jobs out by model; the project's migrations, which come first, make the rest.
+/// Running it again changes nothing; two processes must not run it at the same time.
 ///
 /// # Errors
 /// Fails when the database does, or when the extension `hstore` cannot be made.
 pub async fn setup(pool: &PgPool) -> Result<(), QueueError> {
     PostgresStorage::setup(pool).await?;
+    sqlx::raw_sql(DEAL).execute(pool).await?;
     Ok(())
 }

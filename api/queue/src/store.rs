@@ -1,7 +1,8 @@
 //! The SQL of the queue, one statement per function.
 //!
 //! `apalis.jobs` is written here in two places where apalis' own calls would not do: a new job and its task
-//! are one statement (so that neither is ever without the other), and a task is put off or given back.
+//! are one statement (so that neither is ever without the other), and a task is put off or given back. How tasks are
+//! fetched is in `deal.sql`.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -25,6 +26,8 @@ const DEAD_AFTER: Duration = Duration::from_secs(6);
 pub(crate) struct NewJob<'a> {
     pub(crate) id: &'a str,
     pub(crate) queue: &'a str,
+    /// Only workers that serve this model may take the job; any, where none is named.
+    pub(crate) model_id: Option<&'a str>,
     pub(crate) expected_seconds: f64,
     pub(crate) deadline: DateTime<Utc>,
     pub(crate) payload: &'a [u8],
@@ -32,36 +35,61 @@ pub(crate) struct NewJob<'a> {
 }
 
 /// Whether a job was inserted, and what that hung on.
-#[derive(Debug)]
+#[derive(Debug, sqlx::FromRow)]
 pub(crate) struct Admission {
     pub(crate) admitted: bool,
+    /// Work ahead on the slots that may take the job.
     pub(crate) open_seconds: f64,
-    pub(crate) slots: u32,
+    /// Slots that may take the job.
+    pub(crate) slots: i64,
     pub(crate) patience_seconds: f64,
+    /// Whether some worker has, or had until a moment ago, the job's model; true where the job names none.
+    pub(crate) model_is_known: bool,
+    /// Slots of the queue, whatever they serve.
+    pub(crate) all_slots: i64,
 }
 
 /// Inserts the job and its task unless the work ahead would outlast the job's patience.
+///
+/// Only slots that serve the job's model count, and of the work that is open only the part that will fall to them:
+/// jobs that other slots may take as well count by the share of ours among those. So a backlog of one model turns
+/// away nobody who asks for a model that other workers serve.
 ///
 /// A free slot takes a job whatever its patience. Jobs submitted at the same moment do not see each other,
 /// so a burst can overshoot by as many jobs as there are connections.
 pub(crate) async fn submit(pool: &PgPool, job: NewJob<'_>) -> Result<Admission, sqlx::Error> {
     let (keys, values): (Vec<&str>, Vec<&str>) =
         job.trace.iter().map(|(key, value)| (key.as_str(), value.as_str())).unzip();
-    let (admitted, open_seconds, slots, patience_seconds): (bool, f64, i64, f64) = sqlx::query_as(
-        "with load as (
-            select
-                count(*) as open_jobs,
-                coalesce(sum(expected_seconds), 0) as open_seconds,
-                extract(epoch from $4 - now())::float8 - $3 as patience_seconds,
-                (
-                    select coalesce(sum(slots), 0) from live_workers
-                    where queue = $2 and last_seen > now() - $8
-                ) as slots
+    sqlx::query_as(
+        "with worker as (
+            select name, slots, $10::text is null or exists (
+                select from live_models where worker = live_workers.name and model_id = $10
+            ) as is_ours
+            from live_workers where queue = $2 and last_seen > now() - $8
+        ), open as (
+            select model_id, count(*) as jobs, sum(expected_seconds) as seconds
             from jobs
             where queue = $2 and finished_at is null and cancelled_at is null and deadline > now()
+            group by model_id
+        ), shared as (
+            select open.jobs, open.seconds,
+                coalesce(sum(slots) filter (where is_ours), 0)::float8 / sum(slots) as share
+            from open join worker on open.model_id is null or exists (
+                select from live_models where worker = worker.name and model_id = open.model_id
+            )
+            group by open.model_id, open.jobs, open.seconds
+        ), load as (
+            select
+                coalesce(sum(jobs) filter (where share > 0), 0) as open_jobs,
+                coalesce(sum(seconds * share), 0)::float8 as open_seconds,
+                extract(epoch from $4 - now())::float8 - $3 as patience_seconds,
+                (select coalesce(sum(slots) filter (where is_ours), 0) from worker) as slots,
+                (select coalesce(sum(slots), 0) from worker) as all_slots,
+                $10::text is null or exists (select from live_models where model_id = $10) as model_is_known
+            from shared
         ), job as (
-            insert into jobs (id, queue, expected_seconds, deadline)
-            select $1, $2, $3, $4 from load
+            insert into jobs (id, queue, expected_seconds, deadline, model_id)
+            select $1, $2, $3, $4, $10 from load
             where open_jobs < slots
                 or (slots > 0 and open_seconds <= slots * greatest(patience_seconds, 0))
             returning id
@@ -71,7 +99,8 @@ pub(crate) async fn submit(pool: &PgPool, job: NewJob<'_>) -> Result<Admission, 
             select id, $2, $5, 'Pending', 0, $9, now(), 0, hstore($6::text[], $7::text[]) from job
             returning id
         )
-        select exists (select from task), open_seconds, slots::bigint, patience_seconds from load",
+        select exists (select from task) as admitted, open_seconds, slots, patience_seconds, model_is_known, all_slots
+        from load",
     )
     .bind(job.id)
     .bind(job.queue)
@@ -82,9 +111,9 @@ pub(crate) async fn submit(pool: &PgPool, job: NewJob<'_>) -> Result<Admission, 
     .bind(values)
     .bind(interval(DEAD_AFTER))
     .bind(MAX_DEALS)
+    .bind(job.model_id)
     .fetch_one(pool)
-    .await?;
-    Ok(Admission { admitted, open_seconds, slots: u32::try_from(slots).unwrap_or(0), patience_seconds })
+    .await
 }
 
 /// What a waiter finds.
@@ -289,8 +318,14 @@ pub(crate) async fn beat(
     Ok(())
 }
 
+/// Says that the worker process `name` takes no more jobs. Its row stays until it is swept, so that its models are
+/// not unknown while it starts again.
 pub(crate) async fn leave(pool: &PgPool, name: &str) -> Result<(), sqlx::Error> {
-    sqlx::query("delete from live_workers where name = $1").bind(name).execute(pool).await?;
+    sqlx::query("update live_workers set last_seen = least(last_seen, now() - $2) where name = $1")
+        .bind(name)
+        .bind(interval(DEAD_AFTER))
+        .execute(pool)
+        .await?;
     Ok(())
 }
 

@@ -4,7 +4,7 @@
 //! fetches only when a slot is free, so no job sits in a busy worker while another is idle. (Larger batches
 //! starve apalis' heartbeats; more apalis workers race each other for every notification.) A database error
 //! ends it; it is then built again under a new name, because a job held by a name that lives is never
-//! given to another.
+//! given to another. The name begins with the process's, by which `deal.sql` knows what models it serves.
 
 use std::{collections::BTreeMap, pin::pin, sync::Arc, time::Duration};
 
@@ -45,7 +45,8 @@ const RESTART: Duration = Duration::from_secs(1);
 pub struct WorkerConfig {
     /// Jobs run at the same time.
     pub slots: usize,
-    /// The generative models loaded, for [`crate::Client::live_models`]; they may change while the worker runs.
+    /// The generative models loaded: jobs that name another are not dealt to this process. They may change while the
+    /// worker runs.
     pub models: watch::Receiver<Vec<LiveModel>>,
     /// How long a job in flight may go on after the shutdown signal.
     pub grace: Duration,
@@ -117,7 +118,7 @@ where
 
     let mut shutdown = pin!(shutdown);
     let last = loop {
-        let name = format!("{}-{}", J::QUEUE, Ulid::generate());
+        let name = format!("{}/{}", process.name, Ulid::generate());
         let context = WorkerContext::new(&name);
         let mut worker = pin!(deal::<J, H>(&context, &process, &bell, runner.clone()));
         tokio::select! {

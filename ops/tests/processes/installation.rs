@@ -107,13 +107,13 @@ impl Installation {
 
     /// Starts a worker, waits until it takes jobs, and gives its number.
     pub async fn start_worker(&mut self, role: Role, environment: &[(&str, &str)]) -> usize {
-        let before = self.live_workers(role).await;
+        let before = self.worker_names(role).await;
         let mut command = self.command("retort-worker");
         command.arg(role.name()).envs(environment.iter().copied());
         let mut process = self.start(role.name(), command);
         eventually("the worker takes jobs", async || {
             process.must_live();
-            (self.live_workers(role).await > before).then_some(())
+            self.worker_names(role).await.iter().any(|name| !before.contains(name)).then_some(())
         })
         .await;
         self.workers.push(process);
@@ -203,11 +203,12 @@ impl Installation {
         .await
     }
 
-    async fn live_workers(&self, role: Role) -> i64 {
+    /// Those that live or did a moment ago.
+    async fn worker_names(&self, role: Role) -> Vec<String> {
         let mut connection = self.connection().await;
-        sqlx::query_scalar("select count(*) from live_workers where queue = $1")
+        sqlx::query_scalar("select name from live_workers where queue = $1")
             .bind(role.name())
-            .fetch_one(&mut connection)
+            .fetch_all(&mut connection)
             .await
             .expect("the table is there")
     }

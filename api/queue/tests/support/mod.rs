@@ -42,11 +42,18 @@ pub struct Toy {
     pub act: Act,
     pub deadline: DateTime<Utc>,
     pub expected_seconds: f64,
+    pub model_id: Option<String>,
 }
 
 impl Toy {
     pub fn new(act: Act) -> Self {
-        Self { act, deadline: Utc::now() + chrono::TimeDelta::seconds(30), expected_seconds: 0.01 }
+        let deadline = Utc::now() + chrono::TimeDelta::seconds(30);
+        Self { act, deadline, expected_seconds: 0.01, model_id: None }
+    }
+
+    pub fn of(mut self, model_id: &str) -> Self {
+        self.model_id = Some(model_id.to_owned());
+        self
     }
 
     pub fn within(mut self, patience: Duration) -> Self {
@@ -71,6 +78,10 @@ impl Job for Toy {
 
     fn expected_seconds(&self) -> f64 {
         self.expected_seconds
+    }
+
+    fn model_id(&self) -> Option<&str> {
+        self.model_id.as_deref()
     }
 }
 
@@ -184,12 +195,7 @@ impl Worker {
 pub fn config(slots: usize) -> WorkerConfig {
     WorkerConfig {
         slots,
-        models: watch::channel(vec![LiveModel {
-            model_id: "toy_model".to_owned(),
-            relative_cost: 1.0,
-            card: serde_json::json!({"description": "a toy"}),
-        }])
-        .1,
+        models: watch::channel(models(&["toy_model"])).1,
         beat: Duration::from_millis(200),
         heartbeat: Duration::from_millis(400),
         grace: Duration::from_secs(10),
@@ -197,9 +203,27 @@ pub fn config(slots: usize) -> WorkerConfig {
     }
 }
 
+/// Models of these ids.
+pub fn models(ids: &[&str]) -> Vec<LiveModel> {
+    let model = |id: &&str| LiveModel {
+        model_id: (*id).to_owned(),
+        relative_cost: 1.0,
+        card: serde_json::json!({"description": "a toy"}),
+    };
+    ids.iter().map(model).collect()
+}
+
 /// Waits until a worker lives.
 pub async fn live(client: &Client) {
     eventually("a worker lives", || async { !client.live_workers().await.unwrap().is_empty() }).await;
+}
+
+/// Waits until a worker serves the model.
+pub async fn serves(client: &Client, id: &str) {
+    eventually("the model is served", || async {
+        client.live_models().await.unwrap().iter().any(|model| model.model_id == id)
+    })
+    .await;
 }
 
 pub async fn eventually<F: Future<Output = bool>>(what: &str, mut check: impl FnMut() -> F) {

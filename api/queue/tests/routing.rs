@@ -1,0 +1,141 @@
+//! Jobs that need a model, and workers that serve some: against a real Postgres.
+
+mod support;
+
+use std::time::{Duration, Instant};
+
+use contract::JobId;
+use queue::{LiveModel, SubmitError, WorkerConfig};
+use support::{Act, Database, Toy, Toys, Worker, config, eventually, models, serves};
+use tokio::sync::watch;
+
+/// A worker that serves `ids`, and the toys that it handles.
+fn start(database: &Database, slots: usize, ids: &[&str]) -> (Toys, Worker, watch::Sender<Vec<LiveModel>>) {
+    let toys = Toys::new(database);
+    let (sender, models) = watch::channel(models(ids));
+    let worker = Worker::start_with(&toys, WorkerConfig { models, ..config(slots) });
+    (toys, worker, sender)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_goes_only_to_a_worker_that_serves_its_model() {
+    let database = Database::create().await;
+    let client = database.client().await;
+    let (ants, first, _a) = start(&database, 2, &["ant"]);
+    let (bees, second, _b) = start(&database, 2, &["bee"]);
+    serves(&client, "ant").await;
+    serves(&client, "bee").await;
+
+    let mut waiting = Vec::new();
+    for number in 0..30 {
+        let model = ["ant", "bee"][number % 2];
+        let job = Toy::new(Act::Answer(number as u64)).of(model);
+        let job = if number % 3 == 2 { Toy { model_id: None, ..job } } else { job };
+        let pending = client.submit(JobId::generate(), &job).await.unwrap();
+        waiting.push((job, pending));
+    }
+
+    for (job, pending) in waiting {
+        let id = pending.id();
+        assert_eq!(Act::Answer(pending.outcome().await.unwrap().unwrap()), job.act);
+        let (by_ants, by_bees) = (ants.seen(id).started, bees.seen(id).started);
+        match job.model_id.as_deref() {
+            Some("ant") => assert_eq!((by_ants, by_bees), (1, 0)),
+            Some(_) => assert_eq!((by_ants, by_bees), (0, 1)),
+            None => assert_eq!(by_ants + by_bees, 1),
+        }
+    }
+    first.stop().await;
+    second.stop().await;
+    database.drop_database().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_backlog_of_one_model_holds_up_no_other() {
+    let database = Database::create().await;
+    let client = database.client().await;
+    let (_ants, first, _a) = start(&database, 1, &["ant"]);
+    let (_bees, second, _b) = start(&database, 1, &["bee"]);
+    serves(&client, "ant").await;
+    serves(&client, "bee").await;
+    let long = Toy::new(Act::Sleep(20_000)).expecting(20.0).of("bee");
+    let backlog = [client.submit(JobId::generate(), &long).await.unwrap()];
+
+    // 20 s of work on the one slot that serves bees, against a patience of 11 - 1 s.
+    let short = |model| Toy::new(Act::Answer(1)).within(Duration::from_secs(11)).expecting(1.0).of(model);
+    let bee = client.submit(JobId::generate(), &short("bee")).await.map(|pending| pending.id());
+    let begun = Instant::now();
+    let ant = client.submit(JobId::generate(), &short("ant")).await.unwrap().outcome().await.unwrap();
+
+    let Err(SubmitError::Full { retry_after }) = bee else { panic!("{bee:?}") };
+    assert!((9.9..10.5).contains(&retry_after.as_secs_f64()), "{retry_after:?}");
+    assert_eq!(ant, Ok(1));
+    assert!(begun.elapsed() < Duration::from_secs(8), "{:?}", begun.elapsed());
+    drop(backlog);
+    first.stop().await;
+    second.stop().await;
+    database.drop_database().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn work_that_others_can_take_counts_by_the_share_that_falls_to_ours() {
+    let database = Database::create().await;
+    let client = database.client().await;
+    let (_both, first, _a) = start(&database, 1, &["ant", "bee"]);
+    let (_bees, second, _b) = start(&database, 3, &["bee"]);
+    serves(&client, "ant").await;
+    eventually("both live", || async { client.live_workers().await.unwrap().get("toy") == Some(&4) }).await;
+    let long = Toy::new(Act::Sleep(20_000)).expecting(20.0).of("bee");
+    let mut backlog = Vec::new();
+    for _ in 0..4 {
+        backlog.push(client.submit(JobId::generate(), &long).await.unwrap());
+    }
+
+    // Of 80 s, 20 s fall to the slot that serves ants.
+    let ant =
+        |seconds| Toy::new(Act::Answer(1)).within(Duration::from_secs(seconds)).expecting(1.0).of("ant");
+    let soon = client.submit(JobId::generate(), &ant(11)).await.map(|pending| pending.id());
+    let later = client.submit(JobId::generate(), &ant(22)).await;
+
+    let Err(SubmitError::Full { retry_after }) = soon else { panic!("{soon:?}") };
+    assert!((9.9..10.5).contains(&retry_after.as_secs_f64()), "{retry_after:?}");
+    assert!(later.is_ok());
+    drop((backlog, later));
+    first.stop().await;
+    second.stop().await;
+    database.drop_database().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_that_nobody_has_is_unknown_and_one_whose_worker_is_away_is_not() {
+    let database = Database::create().await;
+    let client = database.client().await;
+    let (_ants, first, shelf) = start(&database, 1, &["ant"]);
+    let (_bees, second, _b) = start(&database, 1, &["bee"]);
+    serves(&client, "ant").await;
+    serves(&client, "bee").await;
+    let submit = async |model: &str| {
+        client
+            .submit(JobId::generate(), &Toy::new(Act::Answer(1)).of(model))
+            .await
+            .map(|pending| pending.id())
+    };
+
+    let cat = submit("cat").await;
+    second.stop().await;
+    let bee = submit("bee").await;
+    shelf.send(models(&["ant", "cat"])).unwrap();
+    serves(&client, "cat").await;
+    let pending = client.submit(JobId::generate(), &Toy::new(Act::Answer(7)).of("cat")).await.unwrap();
+
+    assert!(matches!(cat, Err(SubmitError::UnknownModel)), "{cat:?}");
+    assert!(matches!(bee, Err(SubmitError::NoWorker { .. })), "{bee:?}");
+    assert_eq!(pending.outcome().await.unwrap(), Ok(7));
+    shelf.send(models(&["ant"])).unwrap();
+    eventually("a model that was removed is unknown", || async {
+        matches!(submit("cat").await, Err(SubmitError::UnknownModel))
+    })
+    .await;
+    first.stop().await;
+    database.drop_database().await;
+}

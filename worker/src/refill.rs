@@ -10,13 +10,13 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use generator::{Budget, SampleError};
 use sqlx::PgPool;
 use tokio::sync::watch;
-use tracing::{error, info, warn};
+use tracing::{debug, error, info, warn};
 
 use crate::{
     Models, Shelf,
@@ -28,8 +28,11 @@ use crate::{
 const LOW_WATER: f64 = 0.9;
 /// How often the levels are looked at when nothing is to be done.
 const LOOK: Duration = Duration::from_secs(2);
-/// Pause after the database refused a block: a full disk does not empty itself.
-const AFTER_FAILURE: Duration = Duration::from_secs(30);
+/// Pause after the database failed or refused a block, twice as long each time: a full disk does not empty itself.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+/// A model that gives no block within this time, on a machine that does nothing else, gives none.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// How many jobs of this process run; refilling waits while there are any.
 #[derive(Debug, Clone)]
@@ -73,18 +76,43 @@ impl Drop for Active {
 pub async fn refill(pool: PgPool, shelf: Arc<Shelf>, capacity: usize, activity: Activity) {
     let (filling, given_up, current) = Default::default();
     let mut filler = Filler { pool, capacity, activity, filling, given_up, current };
+    let mut failures = 0;
     loop {
         filler.activity.idle().await;
-        let pause = match filler.round(&shelf.models()).await {
-            Ok(true) => continue,
-            Ok(false) => LOOK,
-            Err(fault) => {
-                warn!("could not refill the reservoir: {fault}");
-                AFTER_FAILURE
-            }
+        let round = filler.round(&shelf.models()).await;
+        let pause = match &round {
+            Ok(Round::Filled | Round::JobCame) => Duration::ZERO,
+            Ok(Round::Full) => LOOK,
+            Err(_) => FIRST_PAUSE.saturating_mul(1 << failures.min(10)).min(LONGEST_PAUSE),
         };
+        match round {
+            Ok(Round::JobCame) => {}
+            Ok(_) if failures > 0 => {
+                info!("the reservoir is refilled again");
+                failures = 0;
+            }
+            Ok(_) => {}
+            // Said once: a disk may be full for days.
+            Err(fault) => {
+                match failures {
+                    0 => warn!("could not refill the reservoir, and will go on trying: {fault}"),
+                    _ => debug!("could not refill the reservoir: {fault}"),
+                }
+                failures += 1;
+            }
+        }
         tokio::time::sleep(pause).await;
     }
+}
+
+/// What came of looking at all models.
+enum Round {
+    /// Blocks were made.
+    Filled,
+    /// No model wants one.
+    Full,
+    /// A job came meanwhile, which goes first.
+    JobCame,
 }
 
 struct Filler {
@@ -100,29 +128,29 @@ struct Filler {
 }
 
 impl Filler {
-    /// Makes a block for each model that wants one; false when none did.
-    async fn round(&mut self, models: &Arc<Models>) -> Result<bool, sqlx::Error> {
+    /// Makes a block for each model that wants one.
+    async fn round(&mut self, models: &Arc<Models>) -> Result<Round, sqlx::Error> {
         reservoir::drop_orphans(&self.pool).await?;
         for model in models.iter() {
             self.drop_other_versions(model).await?;
         }
         let levels = reservoir::levels(&self.pool).await?;
-        let mut worked = false;
+        let mut round = Round::Full;
         for model in models.iter() {
             if !self.wants(model, levels.of(model)) {
                 continue;
             }
-            worked = true;
+            round = Round::Filled;
             match make(model, &self.activity).await {
                 Ok(block) => reservoir::put(&mut *self.pool.acquire().await?, model, &block).await?,
-                Err(NoBlock::JobCame) => break,
+                Err(NoBlock::JobCame) => return Ok(Round::JobCame),
                 Err(NoBlock::Fault(fault)) => {
                     error!(model.id = model.id(), "no molecules are kept ready of this model: {fault}");
                     self.given_up.insert(model.version.clone());
                 }
             }
         }
-        Ok(worked)
+        Ok(round)
     }
 
     async fn drop_other_versions(&mut self, model: &Model) -> Result<(), sqlx::Error> {
@@ -164,7 +192,8 @@ enum NoBlock {
 /// Makes a block, unless a job comes meanwhile.
 async fn make(model: &Arc<Model>, activity: &Activity) -> Result<Vec<String>, NoBlock> {
     let stop = StopOnDrop::default();
-    let budget = Budget { deadline: None, cancelled: Arc::clone(&stop.0) };
+    let deadline = Instant::now() + PATIENCE;
+    let budget = Budget { deadline: Some(deadline), cancelled: Arc::clone(&stop.0) };
     let maker = Arc::clone(model);
     let mut work = tokio::task::spawn_blocking(move || maker.sampler.sample(BLOCK, rand::random(), &budget));
     let ended = tokio::select! {
@@ -176,6 +205,9 @@ async fn make(model: &Arc<Model>, activity: &Activity) -> Result<Vec<String>, No
     };
     match ended {
         Ok(Ok(block)) => Ok(block),
+        Ok(Err(SampleError::Interrupted)) if Instant::now() >= deadline => {
+            Err(NoBlock::Fault(format!("{BLOCK} molecules take longer than {} s", PATIENCE.as_secs())))
+        }
         Ok(Err(SampleError::Interrupted)) => Err(NoBlock::JobCame),
         Ok(Err(fault)) => Err(NoBlock::Fault(fault.to_string())),
         Err(panic) => Err(NoBlock::Fault(panic.to_string())),

@@ -4,15 +4,20 @@
 
 mod support;
 
-use std::{collections::HashSet, sync::Arc, time::Duration};
+use std::{
+    collections::HashSet,
+    io::Write,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use chrono::Utc;
 use contract::{JobId, Problem, SampleId, SampleJob, StoredSampleJob};
-use queue::{LiveModel, WorkerConfig, run_worker};
+use queue::{Client, LiveModel, QueueError, WorkerConfig, run_worker};
 use sqlx::PgPool;
 use support::{Database, live, models, write_pack};
 use tempfile::TempDir;
-use tokio::sync::oneshot;
+use tokio::{sync::oneshot, task::JoinHandle};
 use worker::{
     Activity, Model, Models, Sampling, Shelf, refill,
     reservoir::{self, BLOCK},
@@ -185,43 +190,62 @@ async fn nothing_is_made_ahead_while_a_job_runs() {
     stage.database.drop_database().await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_job_takes_what_is_ready_of_the_fullest_model_and_a_refused_one_takes_nothing() {
-    let stage = Stage::set().await;
-    sqlx::query(
-        "insert into accounts (id, email, name, password_hash, scopes) values ('acc_1', 'a', 'a', '', '{}')",
-    )
-    .execute(&stage.database.pool)
-    .await
-    .unwrap();
-    let ready = ["O", "OO"].map(str::to_owned);
-    stage.put("dear", &ready).await;
-    let client = stage.database.client().await;
-    let (stop, stopped) = oneshot::channel::<()>();
-    let config = WorkerConfig { models: stage.shelf.announce(), ..WorkerConfig::default() };
-    let handler =
-        Sampling { pool: stage.pool(), shelf: Arc::clone(&stage.shelf), activity: Activity::default() };
-    let worker = tokio::spawn(run_worker::<StoredSampleJob, _>(stage.pool(), config, handler, async {
-        let _ = stopped.await;
-    }));
-    live(&client).await;
-    let ask = async |size| {
+/// A sampler at work on a stage, and somebody who asks it.
+struct Serving {
+    client: Client,
+    stop: oneshot::Sender<()>,
+    worker: JoinHandle<Result<(), QueueError>>,
+}
+
+impl Serving {
+    async fn on(stage: &Stage, activity: Activity) -> Self {
+        sqlx::query(
+            "insert into accounts (id, email, name, password_hash, scopes) values ('acc_1', 'a', 'a', '', '{}')",
+        )
+        .execute(&stage.database.pool)
+        .await
+        .unwrap();
+        let client = stage.database.client().await;
+        let (stop, stopped) = oneshot::channel::<()>();
+        let config = WorkerConfig { models: stage.shelf.announce(), ..WorkerConfig::default() };
+        let handler = Sampling { pool: stage.pool(), shelf: Arc::clone(&stage.shelf), activity };
+        let worker = tokio::spawn(run_worker::<StoredSampleJob, _>(stage.pool(), config, handler, async {
+            let _ = stopped.await;
+        }));
+        live(&client).await;
+        Self { client, stop, worker }
+    }
+
+    async fn ask(&self, size: u32, model_id: Option<&str>) -> (SampleId, Result<SampleId, Problem>) {
         let sample_id = SampleId::generate();
         let job = SampleJob {
             sample_id,
             account_id: "acc_1".to_owned(),
             size,
-            model_id: None,
+            model_id: model_id.map(str::to_owned),
             seed: 7,
             deadline: Utc::now() + chrono::TimeDelta::seconds(30),
         };
-        let pending = client.submit(JobId::generate(), &StoredSampleJob::V1(job)).await.unwrap();
+        let pending = self.client.submit(JobId::generate(), &StoredSampleJob::V1(job)).await.unwrap();
         (sample_id, pending.outcome().await.unwrap())
-    };
+    }
 
-    let (_, refused) = ask(5_000).await;
+    async fn end(self) {
+        self.stop.send(()).unwrap();
+        self.worker.await.unwrap().unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_takes_what_is_ready_of_the_fullest_model_and_a_refused_one_takes_nothing() {
+    let stage = Stage::set().await;
+    let ready = ["O", "OO"].map(str::to_owned);
+    stage.put("dear", &ready).await;
+    let serving = Serving::on(&stage, Activity::default()).await;
+
+    let (_, refused) = serving.ask(5_000, None).await;
     let level = stage.level("dear").await;
-    let (id, answered) = ask(4).await;
+    let (id, answered) = serving.ask(4, None).await;
 
     assert!(matches!(refused, Err(Problem::SizeUnreachable { wanted: 5_000, .. })), "{refused:?}");
     assert_eq!((level, answered), (2, Ok(id)));
@@ -233,8 +257,58 @@ async fn a_job_takes_what_is_ready_of_the_fullest_model_and_a_refused_one_takes_
             .unwrap();
     assert_eq!((model_id.as_str(), &smiles[..2], smiles.len()), ("dear", &ready[..], 4));
     assert_eq!(stage.level("dear").await, 0);
-    stop.send(()).unwrap();
-    worker.await.unwrap().unwrap();
+    serving.end().await;
+    stage.database.drop_database().await;
+}
+
+/// What was logged.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+// On one thread, so that what is logged there can be read.
+#[tokio::test]
+async fn a_full_disk_stops_the_refilling_says_so_once_and_stops_no_request() {
+    let stage = Stage::set().await;
+    stage.put("cheap", &chains(1..13)).await;
+    sqlx::raw_sql(
+        "create function full_disk() returns trigger language plpgsql as $$
+        begin raise exception 'could not extend file: no space left on device' using errcode = '53100'; end $$;
+        create trigger full_disk before insert on reservoir_blocks for each row execute function full_disk()",
+    )
+    .execute(&stage.database.pool)
+    .await
+    .unwrap();
+    let log = Log::default();
+    let written = log.clone();
+    let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(move || written.clone()).finish();
+    let _logging = tracing::subscriber::set_default(subscriber);
+    let activity = Activity::default();
+    let filling = tokio::spawn(refill(stage.pool(), Arc::clone(&stage.shelf), BLOCK, activity.clone()));
+    let serving = Serving::on(&stage, activity).await;
+
+    // What is left of the block cannot go back: the sample is made anew.
+    let (id, answered) = serving.ask(4, Some("cheap")).await;
+    tokio::time::sleep(Duration::from_millis(3500)).await;
+    let while_full = stage.level("cheap").await;
+    sqlx::raw_sql("drop trigger full_disk on reservoir_blocks").execute(&stage.database.pool).await.unwrap();
+    eventually("the reservoir is full", || async { stage.level("cheap").await >= BLOCK }).await;
+
+    assert_eq!(answered, Ok(id));
+    assert_eq!(while_full, 12);
+    let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    assert_eq!(log.matches("could not refill the reservoir").count(), 1, "{log}");
+    filling.abort();
+    serving.end().await;
     stage.database.drop_database().await;
 }
 

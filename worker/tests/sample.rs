@@ -2,13 +2,18 @@
 
 mod support;
 
-use std::sync::Arc;
+use std::{
+    fs,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
+use candle_core::{Device, Tensor};
 use chrono::Utc;
 use contract::{JobId, Problem, SampleId, SampleJob, StoredSampleJob};
 use generator::Budget;
 use queue::{WorkerConfig, run_worker};
-use support::{Database, live, models};
+use support::{Database, live, models, write_pack};
 use tokio::sync::oneshot;
 use worker::{Activity, Drawn, Ended, Models, Sampling, Shelf, draw, reservoir::Levels};
 
@@ -31,6 +36,41 @@ fn a_bad_pack_is_skipped_and_the_others_are_announced() {
 
     let ids: Vec<&str> = announced.iter().map(|model| model.model_id.as_str()).collect();
     assert_eq!(ids, ["cheap", "dear"]);
+}
+
+#[test]
+fn of_two_packs_with_one_id_the_first_is_served() {
+    let dir = models();
+    write_pack(dir.path(), "cheap_copy", 9.0, 3);
+    let metadata = r#"{"id": "cheap", "description": "another", "relative_cost": 9.0}"#;
+    fs::write(dir.path().join("cheap_copy/metadata.json"), metadata).unwrap();
+
+    let announced = Models::load(dir.path(), &[]).unwrap().announce();
+
+    let models: Vec<_> =
+        announced.iter().map(|model| (model.model_id.as_str(), model.relative_cost)).collect();
+    assert_eq!(models, [("cheap", 1.0), ("dear", 3.0)]);
+}
+
+#[test]
+fn a_model_that_never_ends_its_strings_ends_at_the_deadline() {
+    let dir = models();
+    write_pack(dir.path(), "endless", 1.0, 1_000_000);
+    let file = dir.path().join("endless/model.safetensors");
+    let mut weights = candle_core::safetensors::load(&file, &Device::Cpu).unwrap();
+    // `<eos>` is the third token.
+    let bias = Tensor::new(&[0.0_f32, 0.0, -1e4, 0.0, 0.0, 0.0], &Device::Cpu).unwrap();
+    weights.insert("out.bias".to_owned(), bias);
+    candle_core::safetensors::save(&weights, &file).unwrap();
+    let models = Models::load(dir.path(), &[]).unwrap();
+    let endless = models.choose(Some("endless"), &Levels::default()).unwrap();
+    let begun = Instant::now();
+    let budget = Budget { deadline: Some(begun + Duration::from_secs(1)), ..Budget::unlimited() };
+
+    let ended = draw(endless, Vec::new(), &job(3, None), &budget).unwrap();
+
+    assert_eq!(ended, Ended::Refused(Problem::DeadlinePassed));
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
 }
 
 #[test]

@@ -60,7 +60,11 @@ impl Handler<StoredSampleJob> for Sampling {
             }
             return Ok(());
         };
-        let ready = reservoir::take(&mut transaction, &model, size(&job)).await?;
+        // Whatever failed before, molecules that are made anew need nothing but the model.
+        let ready = match context.attempt {
+            1 => reservoir::take(&mut transaction, &model, size(&job)).await?,
+            _ => Vec::new(),
+        };
         let span = info_span!(
             "model.sample",
             sample.id = %job.sample_id,
@@ -112,7 +116,10 @@ pub fn draw(
     budget: &Budget,
 ) -> Result<Ended<Drawn>, SampleError> {
     let (size, model_id) = (size(job), model.id().to_owned());
-    let mut known: HashSet<String> = ready.iter().cloned().collect();
+    let mut known: HashSet<String> = match ready.len() < size {
+        true => ready.iter().cloned().collect(),
+        false => HashSet::new(),
+    };
     let already = ready.len();
     let mut smiles = ready;
     let mut ended = Ok(());

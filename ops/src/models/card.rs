@@ -9,8 +9,6 @@ use super::{Kind, ModelId, Pack};
 
 /// Multiplications a token of the model that others are compared with: a GRU layer of 512 and 48 tokens.
 const REFERENCE: f64 = 3.0 * 512.0 * 512.0 + 48.0 * 512.0;
-/// What single precision costs beside bytes; models of other layers than GRU's are computed in it.
-const SINGLE_PRECISION: f64 = 4.0;
 
 /// What an import knows of a model.
 #[derive(Debug)]
@@ -62,13 +60,13 @@ pub fn readme(metadata: &Map<String, Value>, history: &[String]) -> String {
 pub fn relative_cost(config: &Value) -> Option<f64> {
     let size = |field: &str| config.get(field)?.as_u64().map(|size| size as f64);
     let (hidden, layers, vocab) = (size("hidden_size")?, size("num_layers")?, size("vocab_size")?);
-    let (gates, precision) = match config.get("model_type")?.as_str()? {
-        "smiles_gru" => (3.0, 1.0),
-        _ => (4.0, SINGLE_PRECISION),
+    let gates = match config.get("model_type")?.as_str()? {
+        "smiles_gru" => 3.0,
+        _ => 4.0,
     };
     // The first layer's input is a table; the others multiply theirs.
     let products = gates * hidden * hidden * (2.0 * layers - 1.0) + vocab * hidden;
-    Some((products / REFERENCE * precision * 100.0).ceil() / 100.0)
+    Some((products / REFERENCE * 100.0).ceil() / 100.0)
 }
 
 /// What an evaluation came to, as `metadata.json` keeps it.
@@ -195,7 +193,7 @@ mod tests {
 
         assert_eq!(relative_cost(&config("smiles_gru", 1)), Some(1.0));
         assert_eq!(relative_cost(&config("smiles_gru", 3)), Some(4.88));
-        assert_eq!(relative_cost(&config("smiles_lstm", 3)), Some(25.98));
+        assert_eq!(relative_cost(&config("smiles_lstm", 3)), Some(6.5));
         assert_eq!(relative_cost(&json!({"model_type": "smiles_gru"})), None);
     }
 }

@@ -9,9 +9,14 @@
 //! does not fit. But where the model finds next to nothing likely that fits, the string went wrong
 //! earlier, and what could be drawn would be far-fetched: then none is drawn.
 
+use pulp::{Arch, Simd, WithSimd};
 use rand::{Rng, RngExt};
 
 use crate::{gates::exp, pack::ModelPack};
+
+/// Tokens whose chances are summed together: a sum one by one would wait for every addition, and a search token by token would
+/// take longer than the network where tokens are many.
+const BLOCK: usize = 16;
 
 /// The share of the probability that must fit for a token to be drawn again. Of strings that went on with
 /// less, two in three came to no end.
@@ -20,24 +25,37 @@ const LEAST_SHARE: f32 = 0.3;
 /// Draws tokens; holds nothing but settings and room to work in.
 #[derive(Debug)]
 pub(crate) struct Draw {
+    arch: Arch,
     scale: f32,
     top_p: f32,
-    /// 1 for a token that can be drawn, else 0.
-    allowed: Vec<f32>,
+    /// 1 for a token that can be drawn, else 0; so for those that fill the last block.
+    allowed: Vec<[f32; BLOCK]>,
     eos: u32,
-    chances: Vec<f32>,
+    chances: Vec<[f32; BLOCK]>,
+    /// Of each block's chances.
+    sums: Vec<f32>,
     order: Vec<u32>,
 }
 
 impl Draw {
     pub(crate) fn new(pack: &ModelPack) -> Self {
-        let allowed = pack.vocabulary.can_be_drawn().into_iter().map(|yes| if yes { 1.0 } else { 0.0 });
+        let (temperature, top_p) = (pack.generation.temperature as f32, pack.generation.top_p as f32);
+        Self::of(temperature, top_p, &pack.vocabulary.can_be_drawn(), pack.vocabulary.eos())
+    }
+
+    fn of(temperature: f32, top_p: f32, can_be_drawn: &[bool], eos: u32) -> Self {
+        let mut allowed = vec![[0.0; BLOCK]; can_be_drawn.len().div_ceil(BLOCK)];
+        for (allowed, can) in allowed.as_flattened_mut().iter_mut().zip(can_be_drawn) {
+            *allowed = if *can { 1.0 } else { 0.0 };
+        }
         Self {
-            scale: 1.0 / pack.generation.temperature as f32,
-            top_p: pack.generation.top_p as f32,
-            allowed: allowed.collect(),
-            eos: pack.vocabulary.eos(),
-            chances: Vec::new(),
+            arch: Arch::new(),
+            scale: 1.0 / temperature,
+            top_p,
+            chances: allowed.clone(),
+            sums: vec![0.0; allowed.len()],
+            allowed,
+            eos,
             order: Vec::new(),
         }
     }
@@ -65,14 +83,16 @@ impl Draw {
         if fits(first) {
             return Some(first);
         }
-        let whole: f32 = self.chances.iter().sum();
-        self.chances[first as usize] = 0.0;
-        for (token, chance) in (0..).zip(&mut self.chances) {
+        let whole: f32 = self.sums.iter().sum();
+        let chances = self.chances.as_flattened_mut();
+        chances[first as usize] = 0.0;
+        for (token, chance) in (0..).zip(chances) {
             if *chance > 0.0 && !fits(token) {
                 *chance = 0.0;
             }
         }
-        let rest: f32 = self.chances.iter().sum();
+        self.sum();
+        let rest: f32 = self.sums.iter().sum();
         if rest < LEAST_SHARE * whole {
             return None;
         }
@@ -81,41 +101,54 @@ impl Draw {
 
     /// Turns logits into what each token's chance is in proportion to.
     fn weigh(&mut self, logits: &[f32]) {
-        let known = logits.iter().zip(&self.allowed).filter(|(_, allowed)| **allowed > 0.0);
-        let largest = known.map(|(logit, _)| *logit).fold(f32::NEG_INFINITY, f32::max);
-        let scale = self.scale;
-        let weighed = logits.iter().zip(&self.allowed);
-        self.chances.clear();
-        self.chances.extend(weighed.map(|(logit, allowed)| allowed * exp((logit - largest) * scale)));
+        let (arch, scale) = (self.arch, self.scale);
+        arch.dispatch(Weigh {
+            logits,
+            allowed: &self.allowed,
+            scale,
+            chances: &mut self.chances,
+            sums: &mut self.sums,
+        });
         if self.top_p < 1.0 {
             self.cut_to_nucleus();
+            self.sum();
+        }
+    }
+
+    /// Sums chances that have changed.
+    fn sum(&mut self) {
+        for (sum, chances) in self.sums.iter_mut().zip(&self.chances) {
+            *sum = total(chances);
         }
     }
 
     /// Draws a token by the chances; `None` when these are no distribution.
     fn pick(&self, rng: &mut impl Rng) -> Option<u32> {
-        let total: f32 = self.chances.iter().sum();
+        let total: f32 = self.sums.iter().sum();
         if !(total.is_finite() && total > 0.0) {
             return None;
         }
         // Over 0: a random number has 24 bits, and a token of less chance must not have that of a 0.
         let mut rest = (1.0 - rng.random::<f32>()) * total;
         let mut last = None;
-        for (token, chance) in (0..).zip(&self.chances) {
-            if *chance > 0.0 {
-                if rest <= *chance {
-                    return Some(token);
-                }
-                rest -= chance;
-                last = Some(token);
+        for (block, (sum, chances)) in self.sums.iter().zip(&self.chances).enumerate() {
+            if *sum == 0.0 {
+                continue;
             }
+            if rest > *sum {
+                rest -= sum;
+                last = Some(block);
+                continue;
+            }
+            return within(chances, rest).map(|token| (block * BLOCK + token) as u32);
         }
         // Rounding can leave a crumb beyond the last token.
-        last
+        let block = last?;
+        within(&self.chances[block], f32::INFINITY).map(|token| (block * BLOCK + token) as u32)
     }
 
     fn cut_to_nucleus(&mut self) {
-        let chances = &mut self.chances;
+        let chances = self.chances.as_flattened_mut();
         self.order.clear();
         self.order.extend((0..).take(chances.len()));
         self.order.sort_by(|a, b| chances[*b as usize].total_cmp(&chances[*a as usize]));
@@ -131,6 +164,76 @@ impl Draw {
     }
 }
 
+/// The token of a block that `rest` falls on, or its last one that can be drawn when rounding leaves a crumb.
+fn within(chances: &[f32; BLOCK], mut rest: f32) -> Option<usize> {
+    let mut last = None;
+    for (token, chance) in chances.iter().enumerate().filter(|(_, chance)| **chance > 0.0) {
+        last = Some(token);
+        if rest <= *chance {
+            break;
+        }
+        rest -= chance;
+    }
+    last
+}
+
+/// The sum of a block, always in the same order.
+#[inline(always)]
+fn total(chances: &[f32; BLOCK]) -> f32 {
+    let mut sums = *chances;
+    let mut width = BLOCK / 2;
+    while width > 0 {
+        for n in 0..width {
+            sums[n] += sums[n + width];
+        }
+        width /= 2;
+    }
+    sums[0]
+}
+
+/// Chances and their sums, from logits.
+struct Weigh<'a> {
+    logits: &'a [f32],
+    allowed: &'a [[f32; BLOCK]],
+    scale: f32,
+    chances: &'a mut [[f32; BLOCK]],
+    sums: &'a mut [f32],
+}
+
+impl WithSimd for Weigh<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let mut largest = [f32::NEG_INFINITY; BLOCK];
+        for (block, chances) in self.chances.iter_mut().enumerate() {
+            let logits = &self.logits[block * BLOCK..];
+            // The last block is filled up with what cannot be drawn.
+            if let Some(logits) = logits.first_chunk::<BLOCK>() {
+                *chances = *logits;
+            } else {
+                *chances = [0.0; BLOCK];
+                chances[..logits.len()].copy_from_slice(logits);
+            }
+            for n in 0..BLOCK {
+                let logit = if self.allowed[block][n] > 0.0 { chances[n] } else { f32::NEG_INFINITY };
+                largest[n] = largest[n].max(logit);
+            }
+        }
+        let mut most = f32::NEG_INFINITY;
+        for largest in largest {
+            most = most.max(largest);
+        }
+        for block in 0..self.chances.len() {
+            let chances = &mut self.chances[block];
+            for (chance, allowed) in chances.iter_mut().zip(&self.allowed[block]) {
+                *chance = allowed * exp((*chance - most) * self.scale);
+            }
+            self.sums[block] = total(chances);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use rand::SeedableRng;
@@ -142,7 +245,7 @@ mod tests {
     const DRAWS: usize = 100_000;
 
     fn draw(top_p: f32) -> Draw {
-        Draw { scale: 1.0, top_p, allowed: vec![1.0; 6], eos: 0, chances: Vec::new(), order: Vec::new() }
+        Draw::of(1.0, top_p, &[true; 6], 0)
     }
 
     /// How often each token is drawn, and how often none.

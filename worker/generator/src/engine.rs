@@ -2,18 +2,14 @@
 
 use candle_core::{Device, Result};
 
-use crate::{
-    int8, network,
-    pack::{Cell, ModelPack},
-};
+use crate::{int8, network, pack::ModelPack};
 
 /// How exactly a sampler computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Precision {
     /// In single precision, as the model was trained.
     Single,
-    /// In bytes: many times as fast on a processor, and as good (see `int8`). Models of GRU layers only; others
-    /// are computed in single precision.
+    /// In bytes: many times as fast on a processor, and as good (see `int8`).
     Bytes,
 }
 
@@ -34,11 +30,9 @@ pub(crate) enum State {
 impl Engine {
     /// Prepares a pack's weights; what is in bytes runs on the processor, whatever the device.
     pub(crate) fn new(pack: &ModelPack, device: &Device, precision: Precision) -> Result<Self> {
-        match (precision, pack.config.cell()) {
-            (Precision::Single, _) | (Precision::Bytes, Cell::Lstm) => {
-                network::Network::new(pack, device).map(Self::Single)
-            }
-            (Precision::Bytes, Cell::Gru) => int8::Network::new(pack, int8::Kernel::best()).map(Self::Bytes),
+        match precision {
+            Precision::Single => network::Network::new(pack, device).map(Self::Single),
+            Precision::Bytes => int8::Network::new(pack, int8::Kernel::best()).map(Self::Bytes),
         }
     }
 

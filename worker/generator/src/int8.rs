@@ -1,7 +1,8 @@
 //! The network in bytes: what a processor multiplies fastest.
 //!
 //! Weights are signed bytes with a scale for each output. Inputs are hidden states, which lie within
-//! ±1, so one fixed scale of 1/127 serves them all and nothing has to be measured at run time. Sums
+//! ±1, so one fixed scale of 1/127 serves them all and nothing has to be measured at run time. What tokens give to the
+//! first layer is a table of bytes, with a scale and an offset for each output. Sums
 //! of products are exact, and what follows them is plain single-precision arithmetic in a fixed
 //! order, so every processor draws the same strings from the same seed, be it with AMX, AVX-512 VNNI, AVX2 or
 //! none of them.
@@ -11,7 +12,8 @@ mod kernel;
 mod matrix;
 mod network;
 mod rate;
+mod table;
 
-pub(crate) use kernel::{Block, Kernel, Panel, Sums, Weights};
+pub(crate) use kernel::Kernel;
 pub(crate) use network::{Kept, Network, State};
 pub use rate::ByteRates;

@@ -77,7 +77,7 @@ impl Cell {
     }
 
     /// How many times `hidden` rows its weights have.
-    pub(crate) fn gates(self) -> usize {
+    pub(crate) const fn gates(self) -> usize {
         match self {
             Self::Gru => 3,
             Self::Lstm => 4,

@@ -12,9 +12,9 @@ use crate::{
     slot::{Lost, Slot},
 };
 
-/// Slots of a batch. More would make matrix products in single precision a little faster, and a
-/// sample's last strings, which nothing follows, slower.
-pub(crate) const SLOTS: usize = 96;
+/// Slots of a batch, whole tiles of the byte kernel. More would make matrix products a little faster, and a sample's last
+/// strings, which nothing follows, slower.
+pub(crate) const SLOTS: usize = 128;
 
 /// What the model wrote.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! The gates of sixteen units, for every tile of a batch (the formulas: `crate::gates`).
+//! The gates of 32 units, for every tile of a batch (the formulas: `crate::gates`, `crate::lstm`).
 //!
 //! Multiplications and additions are fused by name, so that every processor rounds alike, and those that
 //! have an instruction for it do a third less.
@@ -6,152 +6,288 @@
 use pulp::{Simd, WithSimd};
 
 use super::{
-    Block, Sums,
-    kernel::{BLOCK, GROUPS, LANES, ROWS},
+    kernel::{BLOCK, Block, ROWS, Sums, WIDTH},
+    matrix::Reading,
 };
+use crate::pack::Cell;
 
-/// Numbers of one tile: by member, then by unit.
-pub(crate) type Values = [f32; ROWS * LANES];
+/// Gates of a GRU, and of an LSTM.
+const GRU: usize = Cell::Gru.gates();
+const LSTM: usize = Cell::Lstm.gates();
+
+/// Members whose gates are computed together, and their units.
+const FEW: usize = 4;
+const MANY: usize = FEW * WIDTH;
+
+/// What a cell keeps of its units in single precision: by member, then by unit.
+pub(crate) type Values = [[f32; WIDTH]; ROWS];
 
 /// Arguments of `exp2` are held within it, so that the product of two results is a number.
 const LARGEST: f32 = 57.0;
 
-/// What everything before the gates' functions is multiplied by, when weights are laid out: then a power of two is all that
-/// σ(r), σ(z) and tanh(n) need, and a third of the work of an `exp` is saved.
-pub(super) const FACTORS: [f32; GROUPS] =
-    [-std::f32::consts::LOG2_E, -std::f32::consts::LOG2_E, 2.0 * std::f32::consts::LOG2_E];
+/// What everything before a σ is multiplied by, when weights are laid out, and before a tanh: then a power of two is
+/// all that they need, and a third of the work of an `exp` is saved.
+const BEFORE_SIGMA: f32 = -std::f32::consts::LOG2_E;
+const BEFORE_TANH: f32 = 2.0 * std::f32::consts::LOG2_E;
 
-/// One panel of a layer: the same sixteen units of every member.
-pub(crate) struct GatesOfPanel<'a> {
-    /// Hidden products, by tile.
+/// The factor of a gate.
+pub(crate) fn factor(cell: Cell, gate: usize) -> f32 {
+    match (cell, gate) {
+        (Cell::Gru | Cell::Lstm, 2) => BEFORE_TANH,
+        _ => BEFORE_SIGMA,
+    }
+}
+
+/// The gates of the same 32 units of every member.
+pub(crate) struct Gates<'a> {
+    pub(crate) cell: Cell,
+    /// Hidden products, `[gate, tile]`, and what they stand for, by gate.
     pub(crate) sums: &'a [Sums],
-    pub(crate) scales: &'a [[f32; LANES]; GROUPS],
-    /// The hidden bias of gate n.
-    pub(crate) bias_new: &'a [f32; LANES],
+    pub(crate) readings: &'a [Reading],
     /// What the input gives to the gates, by member.
     pub(crate) input: InputPart<'a>,
-    /// The panel's number.
-    pub(crate) panel: usize,
-    /// Last hidden states, by tile; the next ones afterwards.
+    /// The number of these 32 units.
+    pub(crate) strip: usize,
+    /// What the units keep, by tile: a GRU its last hidden states, an LSTM its cells. The next ones afterwards.
     pub(crate) values: &'a mut [Values],
-    /// The next hidden states in bytes, all panels: `[tile, member, block]`.
+    /// The next hidden states in bytes, of all units: `[tile, block, member]`.
     pub(crate) bytes: &'a mut [Block],
 }
 
 /// What the layer's input gives to the gates.
 #[derive(Clone, Copy)]
 pub(crate) enum InputPart<'a> {
-    /// The rows of a `[token, panel]` table, by the members' tokens.
-    Table { rows: &'a [[[f32; LANES]; GROUPS]], tokens: &'a [u32], panels: usize },
-    /// Products with the layer below, by tile.
-    Below { sums: &'a [Sums], scales: &'a [[f32; LANES]; GROUPS], bias: &'a [[f32; LANES]; GROUPS] },
+    /// The rows of a `[token, strip, gate]` table, by the members' tokens, and what its bytes stand for.
+    Table { rows: &'a [[i8; WIDTH]], tokens: &'a [u32], strips: usize, readings: &'a [Reading] },
+    /// Products with the layer below, `[gate, tile]`, and what they stand for.
+    Below { sums: &'a [Sums], readings: &'a [Reading] },
 }
 
-impl WithSimd for GatesOfPanel<'_> {
+impl WithSimd for Gates<'_> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        let tile_blocks = self.bytes.len() / self.values.len();
-        let tiles = self.values.iter_mut().zip(self.bytes.chunks_exact_mut(tile_blocks)).zip(self.sums);
-        for (tile, ((values, bytes), sums)) in tiles.enumerate() {
-            let mut gates =
-                Preactivations { gates: [[0.0; ROWS * LANES]; GROUPS], hidden: [0.0; ROWS * LANES] };
-            for row in 0..ROWS {
-                let input = match self.input {
-                    InputPart::Table { rows, tokens, panels } => {
-                        &rows[tokens[tile * ROWS + row] as usize * panels + self.panel]
+        match self.cell {
+            Cell::Gru => self.advance::<GRU>(),
+            Cell::Lstm => self.advance::<LSTM>(),
+        }
+    }
+}
+
+impl Gates<'_> {
+    /// Advances every tile, some members at a time. What belongs to a unit is repeated for each of them, so that all of their
+    /// units are in plain loops, which compilers turn into vector instructions as they should.
+    #[inline(always)]
+    fn advance<const GATES: usize>(self)
+    where
+        for<'a> Units<'a, GATES>: Advance,
+    {
+        let tiles = self.values.len();
+        let tile_blocks = self.bytes.len() / tiles;
+        let (block, first) = (self.strip * WIDTH / BLOCK, self.strip * WIDTH % BLOCK);
+        let readings = repeated::<GATES>(self.readings);
+        let (InputPart::Table { readings: of_input, .. } | InputPart::Below { readings: of_input, .. }) =
+            self.input;
+        let of_input = repeated::<GATES>(of_input);
+        for tile in 0..tiles {
+            let members = &mut self.bytes[tile * tile_blocks + block * ROWS..][..ROWS];
+            for few in 0..ROWS / FEW {
+                let mut outer = [Line([0.0; MANY]); GATES];
+                for gate in 0..GATES {
+                    let outer = &mut outer[gate].0;
+                    match self.input {
+                        InputPart::Below { sums, .. } => {
+                            let sums = flat(&sums[gate * tiles + tile], few);
+                            for n in 0..MANY {
+                                outer[n] = of_input[gate].of(sums[n], n);
+                            }
+                        }
+                        InputPart::Table { rows, tokens, strips, .. } => {
+                            let mut bytes = [0; MANY];
+                            for row in 0..FEW {
+                                let token = tokens[tile * ROWS + few * FEW + row] as usize;
+                                let place = (token * strips + self.strip) * GATES + gate;
+                                bytes[row * WIDTH..][..WIDTH].copy_from_slice(&rows[place]);
+                            }
+                            for n in 0..MANY {
+                                outer[n] = of_input[gate].of(i32::from(bytes[n]), n);
+                            }
+                        }
                     }
-                    InputPart::Below { sums, scales, bias } => &from_below(&sums[tile], row, scales, bias),
-                };
-                gates.set(row, input, sums, self.scales, self.bias_new);
-            }
-            let mut rounded = [0; ROWS * LANES];
-            gates.advance(values, &mut rounded);
-            let (block, first) = (self.panel * LANES / BLOCK, self.panel * LANES % BLOCK);
-            let members = bytes.chunks_exact_mut(tile_blocks / ROWS);
-            for (bytes, rounded) in members.zip(rounded.as_chunks::<LANES>().0) {
-                bytes[block].0[first..first + LANES].copy_from_slice(rounded);
+                }
+                let mut sums = [&[0; MANY]; GATES];
+                for (gate, sums) in sums.iter_mut().enumerate() {
+                    *sums = flat(&self.sums[gate * tiles + tile], few);
+                }
+                let values = &mut self.values[tile].as_flattened_mut()[few * MANY..][..MANY];
+                let values = values.try_into().expect("the length of a slice");
+                let mut rounded = [0; MANY];
+                Units { gates: &mut outer, sums, readings: &readings, values, rounded: &mut rounded }
+                    .advance();
+                for (member, rounded) in members[few * FEW..].iter_mut().zip(rounded.as_chunks::<WIDTH>().0) {
+                    member.0[first..first + WIDTH].copy_from_slice(rounded);
+                }
             }
         }
     }
 }
 
 #[inline(always)]
-fn from_below(
-    sums: &Sums,
-    row: usize,
-    scales: &[[f32; LANES]; GROUPS],
-    bias: &[[f32; LANES]; GROUPS],
-) -> [[f32; LANES]; GROUPS] {
-    let mut input = *bias;
-    for group in 0..GROUPS {
-        for lane in 0..LANES {
-            input[group][lane] += sums[group][row][lane] as f32 * scales[group][lane];
+fn repeated<const GATES: usize>(readings: &[Reading]) -> [Reading<MANY>; GATES] {
+    let mut repeated = [Reading { scale: [0.0; MANY], bias: [0.0; MANY] }; GATES];
+    for (repeated, reading) in repeated.iter_mut().zip(readings) {
+        for row in 0..FEW {
+            repeated.scale[row * WIDTH..][..WIDTH].copy_from_slice(&reading.scale);
+            repeated.bias[row * WIDTH..][..WIDTH].copy_from_slice(&reading.bias);
         }
     }
-    input
+    repeated
 }
 
-/// What the gates' functions are applied to.
-struct Preactivations {
-    /// Of r and z; of n, the input's part alone.
-    gates: [Values; GROUPS],
-    /// Of n, the hidden part, which r scales.
-    hidden: Values,
+#[inline(always)]
+fn flat(sums: &Sums, few: usize) -> &[i32; MANY] {
+    sums.0.as_flattened()[few * MANY..][..MANY].try_into().expect("the length of a slice")
 }
 
-impl Preactivations {
+/// The scores of one member, `[vocab]`.
+pub(crate) struct Scores<'a> {
+    /// `[panel, tile]`.
+    pub(crate) sums: &'a [Sums],
+    pub(crate) readings: &'a [Reading],
+    /// `[member, vocab]`.
+    pub(crate) logits: &'a mut [f32],
+    pub(crate) vocab: usize,
+}
+
+impl WithSimd for Scores<'_> {
+    type Output = ();
+
     #[inline(always)]
-    fn set(
-        &mut self,
-        row: usize,
-        input: &[[f32; LANES]; GROUPS],
-        sums: &Sums,
-        scales: &[[f32; LANES]; GROUPS],
-        bias_new: &[f32; LANES],
-    ) {
-        let [reset, update, new] = self.gates.each_mut().map(|gate| &mut gate[row * LANES..][..LANES]);
-        let hidden = &mut self.hidden[row * LANES..][..LANES];
-        for lane in 0..LANES {
-            reset[lane] = input[0][lane] + sums[0][row][lane] as f32 * scales[0][lane];
-            update[lane] = input[1][lane] + sums[1][row][lane] as f32 * scales[1][lane];
-            new[lane] = input[2][lane];
-            hidden[lane] = bias_new[lane] + sums[2][row][lane] as f32 * scales[2][lane];
+    fn with_simd<S: Simd>(self, _: S) {
+        let tiles = self.sums.len() / self.readings.len();
+        for (member, logits) in self.logits.chunks_exact_mut(self.vocab).enumerate() {
+            for (panel, logits) in logits.chunks_mut(WIDTH).enumerate() {
+                let sums = &self.sums[panel * tiles + member / ROWS].0[member % ROWS];
+                for (lane, logit) in logits.iter_mut().enumerate() {
+                    *logit = self.readings[panel].of(sums[lane], lane);
+                }
+            }
         }
     }
+}
 
-    /// Replaces the last hidden states by the next, and rounds those to bytes.
+impl<const N: usize> Reading<N> {
     #[inline(always)]
-    fn advance(&self, values: &mut Values, rounded: &mut [u8; ROWS * LANES]) {
-        // Adding it rounds to an integer, whose two's complement is then in the low bits.
-        const ROUND: f32 = 12_582_912.0;
-        let [reset, update, new] = &self.gates;
-        for n in 0..values.len() {
-            let reset = 1.0 / (1.0 + exp2(reset[n]));
-            let new = reset.mul_add(self.hidden[n], new[n]);
+    pub(crate) fn of(&self, sum: i32, lane: usize) -> f32 {
+        (sum as f32).mul_add(self.scale[lane], self.bias[lane])
+    }
+}
+
+/// Numbers of some members' units, where lines of the cache begin.
+#[derive(Debug, Clone, Copy)]
+#[repr(C, align(64))]
+struct Line([f32; MANY]);
+
+/// The same units of some members.
+///
+/// Each loop below is a step or two of one long chain of dependent instructions: in one loop, a processor would have to look
+/// further ahead than it can to find others to do meanwhile.
+struct Units<'a, const GATES: usize> {
+    /// What the input gives; what a gate comes to, afterwards.
+    gates: &'a mut [Line; GATES],
+    /// Hidden products, and what they stand for.
+    sums: [&'a [i32; MANY]; GATES],
+    readings: &'a [Reading<MANY>; GATES],
+    /// See [`Gates`].
+    values: &'a mut [f32; MANY],
+    /// The next hidden states.
+    rounded: &'a mut [u8; MANY],
+}
+
+impl<const GATES: usize> Units<'_, GATES> {
+    /// What the hidden states give to a gate of the unit `n`.
+    #[inline(always)]
+    fn hidden(&self, gate: usize, n: usize) -> f32 {
+        self.readings[gate].of(self.sums[gate][n], n)
+    }
+
+    /// Makes `1 + 2^x` of a gate's x: what σ divides 1 by, and tanh 2.
+    #[inline(always)]
+    fn open(&mut self, gate: usize) {
+        for n in 0..MANY {
+            self.gates[gate].0[n] = 1.0 + exp2(self.gates[gate].0[n] + self.hidden(gate, n));
+        }
+    }
+}
+
+/// Makes the next states of what a cell keeps.
+trait Advance {
+    fn advance(self);
+}
+
+impl Advance for Units<'_, GRU> {
+    #[inline(always)]
+    fn advance(mut self) {
+        self.open(0);
+        self.open(1);
+        for n in 0..MANY {
+            let reset = 1.0 / self.gates[0].0[n];
+            self.gates[2].0[n] = 1.0 + exp2(reset.mul_add(self.hidden(2, n), self.gates[2].0[n]));
+        }
+        let [_, Line(updates), Line(news)] = &*self.gates;
+        for n in 0..MANY {
             // z = 1 / a and tanh = 1 - 2 / b, by one division.
-            let a = 1.0 + exp2(update[n]);
-            let b = 1.0 + exp2(new);
+            let (a, b) = (updates[n], news[n]);
             let both = 1.0 / (a * b);
             let new = (-2.0 * a).mul_add(both, 1.0);
-            let next = (b * both).mul_add(values[n] - new, new);
-            values[n] = next;
-            rounded[n] = next.mul_add(127.0, ROUND).to_bits() as u8 ^ 0x80;
+            let next = (b * both).mul_add(self.values[n] - new, new);
+            self.values[n] = next;
+            self.rounded[n] = byte(next);
         }
     }
 }
 
-/// 2^x by range reduction and a polynomial (Cephes, `exp2f`); arguments are held within ±[`LARGEST`].
+impl Advance for Units<'_, LSTM> {
+    #[inline(always)]
+    fn advance(mut self) {
+        for gate in 0..LSTM {
+            self.open(gate);
+        }
+        let [Line(inputs), Line(forgets), Line(news), Line(outputs)] = &*self.gates;
+        for n in 0..MANY {
+            // σ(i) = 1 / a and tanh(g) = (b - 2) / b, by one division; so are σ(o) and tanh(c).
+            let (a, b) = (inputs[n], news[n]);
+            self.values[n] = (1.0 / forgets[n]).mul_add(self.values[n], (b - 2.0) / (a * b));
+        }
+        for (n, a) in outputs.iter().enumerate() {
+            let b = 1.0 + exp2(self.values[n] * BEFORE_TANH);
+            self.rounded[n] = byte((b - 2.0) / (a * b));
+        }
+    }
+}
+
+/// The byte that stands for a hidden state, which is within ±1.
+#[inline(always)]
+fn byte(state: f32) -> u8 {
+    // Adding it rounds to an integer, which is then in the low bits; 128 stands for 0.
+    const ROUND: f32 = 12_582_912.0 + 128.0;
+    state.mul_add(127.0, ROUND).to_bits() as u8
+}
+
+/// 2^x by range reduction and a polynomial, the best of its degree where it is used; arguments are held within
+/// ±[`LARGEST`].
 #[inline(always)]
 fn exp2(x: f32) -> f32 {
     // Adding it rounds to an integer, which is then in the low bits.
     const ROUND: f32 = 12_582_912.0;
+    // Not ln 2, which is the best of no finite degree.
+    const FIRST: f32 = f32::from_bits(0x3F31_7215);
     let x = x.clamp(-LARGEST, LARGEST);
     let shifted = x + ROUND;
     let rest = x - (shifted - ROUND);
-    let mut series = 1.535_336_2e-4_f32;
-    for coefficient in [1.339_887_4e-3, 9.618_437e-3, 5.550_332_5e-2, 2.402_264_8e-1, 6.931_472e-1, 1.0] {
+    let mut series = 1.326_473_7e-3_f32;
+    for coefficient in [9.671_517e-3, 5.550_733_6e-2, 2.402_224_2e-1, FIRST, 1.0] {
         series = series.mul_add(rest, coefficient);
     }
     f32::from_bits(series.to_bits().wrapping_add(shifted.to_bits() << 23))
@@ -159,14 +295,47 @@ fn exp2(x: f32) -> f32 {
 
 #[cfg(test)]
 mod tests {
-    use super::{LARGEST, exp2};
+    use super::{Advance, GRU, LARGEST, LSTM, Line, MANY, Reading, Units, byte, exp2};
 
     #[test]
     fn powers_of_two_are_as_exact_as_single_precision_needs() {
         for step in -5700..=5700 {
             let x = step as f32 / 100.0;
-            assert!((f64::from(exp2(x)) / f64::from(x).exp2() - 1.0).abs() < 3e-7, "2^{x} is {}", exp2(x));
+            assert!((f64::from(exp2(x)) / f64::from(x).exp2() - 1.0).abs() < 4e-7, "2^{x} is {}", exp2(x));
         }
         assert_eq!((exp2(1e9), exp2(-1e9)), (exp2(LARGEST), exp2(-LARGEST)));
+    }
+
+    /// What units keep, and the bytes of their hidden states, after a step in which the gates see `gates`.
+    fn next<const GATES: usize>(gates: [f32; GATES], kept: f32) -> (f32, u8)
+    where
+        for<'a> Units<'a, GATES>: Advance,
+    {
+        let (mut values, mut rounded) = ([kept; MANY], [0; MANY]);
+        let readings = gates.map(|gate| Reading { scale: [0.5; MANY], bias: [gate; MANY] });
+        Units {
+            gates: &mut [Line([0.0; MANY]); GATES],
+            sums: [&[0; MANY]; GATES],
+            readings: &readings,
+            values: &mut values,
+            rounded: &mut rounded,
+        }
+        .advance();
+        assert!(
+            values.iter().all(|value| *value == values[0]) && rounded.iter().all(|byte| *byte == rounded[0])
+        );
+        (values[0], rounded[0])
+    }
+
+    #[test]
+    fn units_whose_gates_are_far_open_or_shut_stay_numbers() {
+        assert_eq!([-1.0, -0.5, 0.0, 0.5, 1.0].map(byte), [1, 64, 128, 192, 255]);
+        let far = [-1e9, -60.0, 0.0, 60.0, 1e9];
+        for (x, y) in far.into_iter().flat_map(|x| far.map(|y| (x, y))) {
+            let (state, rounded) = next::<GRU>([x, y, y], 1.0);
+            assert!((-1.0..=1.0).contains(&state) && rounded > 0, "gru: {state}");
+            let (cell, rounded) = next::<LSTM>([x, y, x, y], 100.0);
+            assert!((-101.0..=101.0).contains(&cell) && rounded > 0, "lstm: {cell}");
+        }
     }
 }

@@ -1,8 +1,8 @@
 //! Products of bytes, for the instruction sets that the machine may have.
 //!
-//! One call multiplies a panel of weights, 48 outputs that stay in the first cache, with the inputs of
-//! as many tiles of 8 members as there are. A tile and a panel make 24 vector registers of sums, or 3 of
-//! AMX, which stay in registers from the first input to the last.
+//! A panel of weights, 32 outputs that stay in the first cache, meets the inputs of tiles of 32 members. That is
+//! two by two of AMX's registers: four of sums, which stay in registers from the first input to the last, and for
+//! four products four registers to load, which takes half as long as the products do.
 //!
 //! # Safety
 //! This is the crate's one module with `unsafe`: instructions that `pulp` has no type for. AVX-512 VNNI is
@@ -19,22 +19,28 @@ use core::arch::{
     asm,
     x86_64::{__cpuid_count, __m256i, __m512i, _mm512_dpbusd_epi32, _mm512_set1_epi32},
 };
+use core::marker::PhantomData;
 
 #[cfg(target_arch = "x86_64")]
 use pulp::x86::{V3, V4};
 use pulp::{Scalar, Simd, WithSimd};
 
 /// Members of a tile.
-pub(crate) const ROWS: usize = 8;
-/// Groups of outputs in a panel: of a GRU's panel, the gates r, z and n of the same units.
-pub(crate) const GROUPS: usize = 3;
-/// Outputs of a group.
-pub(crate) const LANES: usize = 16;
-
+pub(crate) const ROWS: usize = 32;
+/// Outputs of a panel.
+pub(crate) const WIDTH: usize = 32;
 /// Inputs are padded to a multiple of as many.
 pub(crate) const BLOCK: usize = 64;
-/// Entries of a panel for a block of inputs.
+
+/// Outputs whose weights lie side by side; members whose sums are in one of AMX's registers.
+pub(crate) const LANES: usize = 16;
+/// Halves of a panel's outputs, and of a tile's members.
+const HALVES: usize = WIDTH / LANES;
+/// Fours of a block's inputs.
 const QUADS: usize = BLOCK / 4;
+/// Instructions of a round of [`Kernel::spin`].
+#[cfg(target_arch = "x86_64")]
+const SPUN: usize = 24;
 
 /// Inputs of a member; a byte b stands for b - 128, which is within ±127.
 ///
@@ -43,22 +49,18 @@ const QUADS: usize = BLOCK / 4;
 #[repr(C, align(64))]
 pub(crate) struct Block(pub(crate) [u8; BLOCK]);
 
-/// The weights of four inputs, by output: `[group][lane * 4 + input]`, within ±127.
+/// The weights of a block of inputs by half the outputs of a panel: `[input / 4][lane * 4 + input % 4]`, within ±127.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
-pub(crate) struct Weights(pub(crate) [[i8; 4 * LANES]; GROUPS]);
+pub(crate) struct Weights(pub(crate) [[i8; 4 * LANES]; QUADS]);
 
-/// Sums of a tile and a panel: `[group][member][lane]`.
-pub(crate) type Sums = [[[i32; LANES]; ROWS]; GROUPS];
+/// The weights of a panel by a block of inputs.
+pub(crate) type Halves = [Weights; HALVES];
 
-/// The weights of 48 outputs.
+/// Sums of a tile and a panel, by member and output, of inputs as they are written: 128 times the weights too large.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Panel<'a> {
-    /// One entry for every four inputs.
-    pub(crate) weights: &'a [Weights],
-    /// What sums start from: -128 times the sum of an output's weights, for the offset of the inputs.
-    pub(crate) start: &'a [[i32; LANES]; GROUPS],
-}
+#[repr(C, align(64))]
+pub(crate) struct Sums(pub(crate) [[i32; WIDTH]; ROWS]);
 
 /// What multiplies.
 #[derive(Debug, Clone, Copy)]
@@ -100,64 +102,100 @@ impl Kernel {
         Self::available().next().unwrap_or(Self::Plain)
     }
 
-    /// Sets `sums`, one for each tile, to the products of the tiles' inputs and the panel's weights.
-    ///
-    /// `inputs` is `[tile, member, block]`, with a block for every sixteen entries of the panel.
-    pub(crate) fn multiply(self, inputs: &[Block], panel: Panel<'_>, sums: &mut [Sums]) {
-        match self {
-            #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-            Self::Amx(_) => multiply_amx(inputs, panel, sums),
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: see the module's header.
-            Self::Vnni(_) => unsafe { multiply_vnni(inputs, panel, sums) },
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx2(simd) => Simd::vectorize(simd, MultiplyAvx2 { simd, inputs, panel, sums }),
-            Self::Plain => multiply_plain(inputs, panel, sums),
+    /// Sets the processor up for products, until what it gives is dropped; one at a time in a thread.
+    pub(crate) fn ready(self) -> Ready {
+        #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+        if let Self::Amx(_) = self {
+            // SAFETY: only shapes are read. AMX's registers are used by nothing else, and given back by `Ready`.
+            unsafe { asm!("ldtilecfg [{shapes}]", shapes = in(reg) &raw const SHAPES, options(nostack)) };
         }
+        Ready { kernel: self, _of_this_thread: PhantomData }
     }
 
-    /// Does as many multiplications and additions as it can without touching memory, `rounds` times 24
+    /// Does as many multiplications and additions as it can without touching memory, `rounds` times `SPUN`
     /// instructions: how many were done. `None` for instruction sets that multiply in several steps.
     pub(crate) fn spin(self, rounds: u32) -> Option<u64> {
         match self {
             #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
             Self::Amx(_) => {
                 spin_amx(rounds);
-                Some(u64::from(rounds) * (24 * ROWS * BLOCK * LANES * 2) as u64)
+                Some(u64::from(rounds) * (SPUN * LANES * BLOCK * LANES * 2) as u64)
             }
             #[cfg(target_arch = "x86_64")]
             // SAFETY: see the module's header.
             Self::Vnni(_) => {
                 std::hint::black_box(unsafe { spin_vnni(rounds) });
-                Some(u64::from(rounds) * (ROWS * GROUPS * LANES * 4 * 2) as u64)
+                Some(u64::from(rounds) * (SPUN * LANES * 4 * 2) as u64)
             }
             _ => None,
         }
     }
+}
+
+/// A kernel whose registers are set up, in the thread that did so.
+pub(crate) struct Ready {
+    kernel: Kernel,
+    _of_this_thread: PhantomData<*const ()>,
+}
+
+impl Ready {
+    /// Sets `sums`, `[panel, tile]`, to the products of the tiles' inputs and the panels' weights.
+    ///
+    /// `inputs` is `[tile, block, member]`, `weights` is `[panel, block]`.
+    pub(crate) fn multiply(&self, inputs: &[Block], weights: &[Halves], blocks: usize, sums: &mut [Sums]) {
+        let work = Product { inputs, weights, blocks, sums };
+        match self.kernel {
+            #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+            Kernel::Amx(_) => multiply_amx(work),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: see the module's header.
+            Kernel::Vnni(_) => unsafe { multiply_vnni(work) },
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx2(simd) => Simd::vectorize(simd, MultiplyAvx2(simd, work)),
+            Kernel::Plain => multiply_plain(work),
+        }
+    }
 
     /// Runs an operation compiled for the instruction set.
-    pub(crate) fn run<O: WithSimd>(self, operation: O) -> O::Output {
-        match self {
+    pub(crate) fn run<O: WithSimd>(&self, operation: O) -> O::Output {
+        match self.kernel {
             #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-            Self::Amx(simd) => Simd::vectorize(simd, operation),
+            Kernel::Amx(simd) => Simd::vectorize(simd, operation),
             #[cfg(target_arch = "x86_64")]
-            Self::Vnni(simd) => Simd::vectorize(simd, operation),
+            Kernel::Vnni(simd) => Simd::vectorize(simd, operation),
             #[cfg(target_arch = "x86_64")]
-            Self::Avx2(simd) => Simd::vectorize(simd, operation),
-            Self::Plain => Simd::vectorize(Scalar::new(), operation),
+            Kernel::Avx2(simd) => Simd::vectorize(simd, operation),
+            Kernel::Plain => Simd::vectorize(Scalar::new(), operation),
         }
     }
 }
 
-/// Each tile's inputs, by member, with the place of its sums.
-fn tiles<'a>(
+impl Drop for Ready {
+    fn drop(&mut self) {
+        #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+        if let Kernel::Amx(_) = self.kernel {
+            // SAFETY: gives AMX's registers back, which nobody else uses.
+            unsafe { asm!("tilerelease", options(nostack, nomem)) };
+        }
+    }
+}
+
+/// What [`Ready::multiply`] has to do.
+struct Product<'a> {
     inputs: &'a [Block],
-    panel: Panel<'a>,
+    weights: &'a [Halves],
+    blocks: usize,
     sums: &'a mut [Sums],
-) -> impl Iterator<Item = ([&'a [Block]; ROWS], &'a mut Sums)> {
-    let blocks = panel.weights.len() / QUADS;
-    let tiles = inputs.chunks_exact(ROWS * blocks);
-    tiles.map(move |tile| std::array::from_fn(|row| &tile[row * blocks..(row + 1) * blocks])).zip(sums)
+}
+
+impl<'a> Product<'a> {
+    /// Each tile's inputs, `[block][member]`, with a panel's weights, `[block]`, and the place of their sums.
+    fn parts(self) -> impl Iterator<Item = (&'a [[Block; ROWS]], &'a [Halves], &'a mut Sums)> {
+        let tiles = self.inputs.as_chunks().0.chunks_exact(self.blocks);
+        let panels = self.weights.chunks_exact(self.blocks);
+        let pairs = panels.flat_map(move |panel| tiles.clone().map(move |tile| (tile, panel)));
+        pairs.zip(self.sums).map(|((tile, panel), sums)| (tile, panel, sums))
+    }
 }
 
 impl Block {
@@ -168,28 +206,27 @@ impl Block {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512vnni")]
-fn multiply_vnni(inputs: &[Block], panel: Panel<'_>, sums: &mut [Sums]) {
-    let mut start = [_mm512_set1_epi32(0); GROUPS];
-    for (start, numbers) in start.iter_mut().zip(panel.start) {
-        *start = pulp::cast::<[i32; LANES], __m512i>(*numbers);
-    }
-    for (inputs, sums) in tiles(inputs, panel, sums) {
-        let mut totals = [start; ROWS];
-        for (n, weights) in panel.weights.as_chunks::<QUADS>().0.iter().enumerate() {
-            let quads: [_; ROWS] = std::array::from_fn(|row| inputs[row][n].quads());
-            for (n, weights) in weights.iter().enumerate() {
-                for row in 0..ROWS {
-                    let four = _mm512_set1_epi32(i32::from_ne_bytes(quads[row][n]));
-                    for (total, weights) in totals[row].iter_mut().zip(&weights.0) {
-                        let weights = pulp::cast::<[i8; 4 * LANES], __m512i>(*weights);
-                        *total = _mm512_dpbusd_epi32(*total, four, weights);
+fn multiply_vnni(product: Product<'_>) {
+    // As many members as there are registers for.
+    const FEW: usize = 8;
+    for (tile, panel, sums) in product.parts() {
+        for (few, sums) in sums.0.as_chunks_mut::<FEW>().0.iter_mut().enumerate() {
+            let mut totals = [[_mm512_set1_epi32(0); HALVES]; FEW];
+            for (members, [first, second]) in tile.iter().zip(panel) {
+                let quads: [_; FEW] = std::array::from_fn(|row| members[few * FEW + row].quads());
+                for n in 0..QUADS {
+                    let weights =
+                        [first, second].map(|half| pulp::cast::<[i8; 4 * LANES], __m512i>(half.0[n]));
+                    for (totals, quads) in totals.iter_mut().zip(quads) {
+                        let four = _mm512_set1_epi32(i32::from_ne_bytes(quads[n]));
+                        for (total, weights) in totals.iter_mut().zip(weights) {
+                            *total = _mm512_dpbusd_epi32(*total, four, weights);
+                        }
                     }
                 }
             }
-        }
-        for row in 0..ROWS {
-            for group in 0..GROUPS {
-                sums[group][row] = pulp::cast::<__m512i, [i32; LANES]>(totals[row][group]);
+            for (sums, totals) in sums.iter_mut().zip(totals) {
+                *sums = pulp::cast::<[__m512i; HALVES], [i32; WIDTH]>(totals);
             }
         }
     }
@@ -197,8 +234,8 @@ fn multiply_vnni(inputs: &[Block], panel: Panel<'_>, sums: &mut [Sums]) {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512vnni")]
-fn spin_vnni(rounds: u32) -> [[i32; LANES]; ROWS * GROUPS] {
-    let mut totals = [_mm512_set1_epi32(0); ROWS * GROUPS];
+fn spin_vnni(rounds: u32) -> [[i32; LANES]; SPUN] {
+    let mut totals = [_mm512_set1_epi32(0); SPUN];
     let (inputs, weights) =
         std::hint::black_box((_mm512_set1_epi32(0x0102_0304), _mm512_set1_epi32(0x0506_0708)));
     for _ in 0..rounds {
@@ -210,14 +247,9 @@ fn spin_vnni(rounds: u32) -> [[i32; LANES]; ROWS * GROUPS] {
 }
 
 /// `vpmaddubsw` sums two products in 16 bits, which hold 2 * 127 * 127 and not 2 * 255 * 127. So the
-/// magnitude of an input meets the weight with the input's sign.
+/// magnitude of an input meets the weight with the input's sign, and the offset is added at the end.
 #[cfg(target_arch = "x86_64")]
-struct MultiplyAvx2<'a> {
-    simd: V3,
-    inputs: &'a [Block],
-    panel: Panel<'a>,
-    sums: &'a mut [Sums],
-}
+struct MultiplyAvx2<'a>(V3, Product<'a>);
 
 #[cfg(target_arch = "x86_64")]
 impl WithSimd for MultiplyAvx2<'_> {
@@ -225,48 +257,57 @@ impl WithSimd for MultiplyAvx2<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        const HALVES: usize = 2 * GROUPS;
-        let Self { simd: V3 { avx, avx2, .. }, inputs, panel, sums } = self;
+        const REGISTERS: usize = 2 * HALVES;
+        let Self(V3 { avx, avx2, .. }, product) = self;
         let ones = avx._mm256_set1_epi16(1);
         let offset = avx._mm256_set1_epi8(i8::MIN);
-        for (inputs, sums) in tiles(inputs, panel, sums) {
-            for row in 0..ROWS {
-                let mut totals = [avx._mm256_setzero_si256(); HALVES];
-                for (four, weights) in inputs[row].iter().flat_map(Block::quads).zip(panel.weights) {
-                    let four = avx._mm256_set1_epi32(i32::from_ne_bytes(*four));
-                    let four = avx2._mm256_xor_si256(four, offset);
-                    let magnitudes = avx2._mm256_abs_epi8(four);
-                    let weights: [__m256i; HALVES] = pulp::cast(weights.0);
-                    for half in 0..HALVES {
-                        let weights = avx2._mm256_sign_epi8(weights[half], four);
-                        let pairs = avx2._mm256_maddubs_epi16(magnitudes, weights);
-                        let fours = avx2._mm256_madd_epi16(pairs, ones);
-                        totals[half] = avx2._mm256_add_epi32(totals[half], fours);
+        for (tile, panel, sums) in product.parts() {
+            let mut start = [avx._mm256_setzero_si256(); REGISTERS];
+            for halves in panel {
+                for n in 0..QUADS {
+                    let weights: [__m256i; REGISTERS] = pulp::cast([halves[0].0[n], halves[1].0[n]]);
+                    for (start, weights) in start.iter_mut().zip(weights) {
+                        // 128 as a byte without a sign, and as much as 16 bits hold twice of.
+                        let pairs = avx2._mm256_maddubs_epi16(offset, weights);
+                        *start = avx2._mm256_add_epi32(*start, avx2._mm256_madd_epi16(pairs, ones));
                     }
                 }
-                let totals: [[i32; LANES]; GROUPS] = pulp::cast(totals);
-                for group in 0..GROUPS {
-                    sums[group][row] = totals[group];
+            }
+            for (row, sums) in sums.0.iter_mut().enumerate() {
+                let mut totals = start;
+                for (members, halves) in tile.iter().zip(panel) {
+                    for (n, four) in members[row].quads().iter().enumerate() {
+                        let four = avx._mm256_set1_epi32(i32::from_ne_bytes(*four));
+                        let four = avx2._mm256_xor_si256(four, offset);
+                        let magnitudes = avx2._mm256_abs_epi8(four);
+                        let weights: [__m256i; REGISTERS] = pulp::cast([halves[0].0[n], halves[1].0[n]]);
+                        for (total, weights) in totals.iter_mut().zip(weights) {
+                            let weights = avx2._mm256_sign_epi8(weights, four);
+                            let pairs = avx2._mm256_maddubs_epi16(magnitudes, weights);
+                            let fours = avx2._mm256_madd_epi16(pairs, ones);
+                            *total = avx2._mm256_add_epi32(*total, fours);
+                        }
+                    }
                 }
+                *sums = pulp::cast(totals);
             }
         }
     }
 }
 
-fn multiply_plain(inputs: &[Block], panel: Panel<'_>, sums: &mut [Sums]) {
-    for (inputs, sums) in tiles(inputs, panel, sums) {
-        for (sums, start) in sums.iter_mut().zip(panel.start) {
-            *sums = [*start; ROWS];
-        }
-        for (n, weights) in panel.weights.iter().enumerate() {
-            for (sums, weights) in sums.iter_mut().zip(&weights.0) {
-                for (sums, inputs) in sums.iter_mut().zip(inputs) {
-                    let four = &inputs[n / QUADS].quads()[n % QUADS];
-                    for (sum, weights) in sums.iter_mut().zip(weights.as_chunks::<4>().0) {
-                        for (weight, input) in weights.iter().zip(four) {
-                            // Cannot overflow; a check would keep the loop out of vector registers.
-                            let product = i32::from(*weight).wrapping_mul(i32::from(*input));
-                            *sum = sum.wrapping_add(product);
+fn multiply_plain(product: Product<'_>) {
+    for (tile, panel, sums) in product.parts() {
+        for (row, sums) in sums.0.iter_mut().enumerate() {
+            *sums = [0; WIDTH];
+            for (members, halves) in tile.iter().zip(panel) {
+                for (n, four) in members[row].quads().iter().enumerate() {
+                    for (sums, half) in sums.chunks_exact_mut(LANES).zip(halves) {
+                        for (sum, weights) in sums.iter_mut().zip(half.0[n].as_chunks::<4>().0) {
+                            for (weight, input) in weights.iter().zip(four) {
+                                // Cannot overflow; a check would keep the loop out of vector registers.
+                                let product = i32::from(*weight).wrapping_mul(i32::from(*input));
+                                *sum = sum.wrapping_add(product);
+                            }
                         }
                     }
                 }
@@ -303,8 +344,8 @@ fn amx_is_there() -> bool {
     result == 0
 }
 
-/// The shapes of AMX's registers: six of sums and one of inputs with a row for each member of a tile, one of
-/// weights with a row for every four inputs; rows are 64 bytes long (Intel SDM, "TILECFG").
+/// The shapes of AMX's registers: four of sums and two of inputs with a row for each of sixteen members, two of
+/// weights with a row for every four inputs of a block; rows are 64 bytes long (Intel SDM, "TILECFG").
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 #[repr(C, align(64))]
 struct Shapes {
@@ -321,73 +362,46 @@ static SHAPES: Shapes = Shapes {
     start_row: 0,
     reserved: [0; 14],
     row_bytes: [64, 64, 64, 64, 64, 64, 64, 64, 0, 0, 0, 0, 0, 0, 0, 0],
-    rows: [8, 8, 8, 8, 8, 8, 8, 16, 0, 0, 0, 0, 0, 0, 0, 0],
+    rows: [16, 16, 16, 16, 16, 16, 16, 16, 0, 0, 0, 0, 0, 0, 0, 0],
 };
 
-/// Takes two tiles at a time, for a sum waits longer for the sum before it than six products take.
+/// Two halves of members by two of outputs: `tmm0` and `tmm1` are the first members' sums, `tmm2` and `tmm3` the others'.
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-fn multiply_amx(inputs: &[Block], panel: Panel<'_>, sums: &mut [Sums]) {
-    const ROW: usize = 64;
-    let blocks = panel.weights.len() / QUADS;
+fn multiply_amx(product: Product<'_>) {
+    let blocks = product.blocks;
     assert!(blocks > 0, "matrix: a panel has a block of weights");
-    assert!(inputs.len() >= sums.len() * ROWS * blocks, "network: every tile has its inputs");
-    for (n, pair) in sums.chunks_mut(2).enumerate() {
-        let first = &inputs[2 * n * ROWS * blocks..];
-        // A last tile without a neighbour is its own.
-        let second = if pair.len() == 2 { &first[ROWS * blocks..] } else { first };
-        let to_first = pair.as_mut_ptr();
-        let to_second = to_first.wrapping_add(pair.len() - 1);
-        // SAFETY: `first` and `second` hold `ROWS` rows of `blocks` times 64 bytes, of which each round reads 64; the
-        // panel holds `blocks` times 16 entries of three rows of 64 bytes, of which each round reads 16, and
-        // three rows of 64 bytes to start from; `to_first` and `to_second` are sums of three times `ROWS`
-        // rows of 64 bytes. AMX's registers are used by nothing else, and given back.
+    for (tile, panel, sums) in product.parts() {
+        // SAFETY: `tile` and `panel` hold `blocks` times 32 rows of 64 bytes, of which each round reads 32; `sums`
+        // is 32 rows of 128 bytes. The registers have their shapes, for this is called by `Ready` alone.
         unsafe {
             asm!(
-                "ldtilecfg [{shapes}]",
-                "tileloadd tmm0, [{start} + {none}]",
-                "tileloadd tmm1, [{start} + {none} + 64]",
-                "tileloadd tmm2, [{start} + {none} + 128]",
-                "tileloadd tmm3, [{start} + {none}]",
-                "tileloadd tmm4, [{start} + {none} + 64]",
-                "tileloadd tmm5, [{start} + {none} + 128]",
+                "tilezero tmm0",
+                "tilezero tmm1",
+                "tilezero tmm2",
+                "tilezero tmm3",
                 "2:",
-                "tileloadd tmm7, [{weights} + {entry}]",
-                "tileloadd tmm6, [{first} + {width}]",
-                "tdpbusd tmm0, tmm6, tmm7",
-                "tileloadd tmm6, [{second} + {width}]",
-                "tdpbusd tmm3, tmm6, tmm7",
-                "tileloadd tmm7, [{weights} + {entry} + 64]",
-                "tdpbusd tmm4, tmm6, tmm7",
-                "tileloadd tmm6, [{first} + {width}]",
-                "tdpbusd tmm1, tmm6, tmm7",
-                "tileloadd tmm7, [{weights} + {entry} + 128]",
-                "tdpbusd tmm2, tmm6, tmm7",
-                "tileloadd tmm6, [{second} + {width}]",
-                "tdpbusd tmm5, tmm6, tmm7",
-                "add {first}, 64",
-                "add {second}, 64",
-                "add {weights}, 3072",
+                "tileloadd tmm6, [{weights} + {row}]",
+                "tileloadd tmm4, [{inputs} + {row}]",
+                "tdpbusd tmm0, tmm4, tmm6",
+                "tileloadd tmm7, [{weights} + {row} + 1024]",
+                "tdpbusd tmm1, tmm4, tmm7",
+                "tileloadd tmm5, [{inputs} + {row} + 1024]",
+                "tdpbusd tmm2, tmm5, tmm6",
+                "tdpbusd tmm3, tmm5, tmm7",
+                "add {inputs}, 2048",
+                "add {weights}, 2048",
                 "dec {blocks}",
                 "jnz 2b",
-                "tilestored [{to_first} + {row}], tmm0",
-                "tilestored [{to_first} + {row} + 512], tmm1",
-                "tilestored [{to_first} + {row} + 1024], tmm2",
-                "tilestored [{to_second} + {row}], tmm3",
-                "tilestored [{to_second} + {row} + 512], tmm4",
-                "tilestored [{to_second} + {row} + 1024], tmm5",
-                "tilerelease",
-                shapes = in(reg) &raw const SHAPES,
-                start = in(reg) panel.start,
-                none = in(reg) 0_usize,
-                weights = inout(reg) panel.weights.as_ptr() => _,
-                entry = in(reg) size_of::<Weights>(),
-                first = inout(reg) first.as_ptr() => _,
-                second = inout(reg) second.as_ptr() => _,
-                width = in(reg) blocks * BLOCK,
+                "add {row}, {row}",
+                "tilestored [{sums} + {row}], tmm0",
+                "tilestored [{sums} + {row} + 64], tmm1",
+                "tilestored [{sums} + {row} + 2048], tmm2",
+                "tilestored [{sums} + {row} + 2112], tmm3",
+                inputs = inout(reg) tile.as_ptr() => _,
+                weights = inout(reg) panel.as_ptr() => _,
+                row = inout(reg) 64_usize => _,
                 blocks = inout(reg) blocks => _,
-                to_first = in(reg) to_first,
-                to_second = in(reg) to_second,
-                row = in(reg) ROW,
+                sums = in(reg) sums,
                 options(nostack),
             );
         }
@@ -428,63 +442,48 @@ mod tests {
     use rand::{RngExt, SeedableRng};
     use rand_xoshiro::Xoshiro256PlusPlus;
 
-    use super::{BLOCK, Block, GROUPS, Kernel, LANES, Panel, QUADS, ROWS, Sums, Weights};
+    use super::{BLOCK, Block, HALVES, Halves, Kernel, LANES, QUADS, ROWS, Sums, WIDTH, Weights};
 
-    /// Inputs of `tiles` tiles and a panel, of random numbers or of the greatest that there are.
-    fn stage(blocks: usize, tiles: usize, byte: &mut impl FnMut() -> i8) -> (Vec<Block>, Vec<Weights>) {
-        let inputs =
-            (0..tiles * ROWS * blocks).map(|_| Block([0; BLOCK].map(|_: u8| byte() as u8 ^ 0x80))).collect();
-        let weights = (0..blocks * QUADS)
-            .map(|_| Weights([[0; 4 * LANES]; GROUPS].map(|group| group.map(|_: i8| byte()))));
-        (inputs, weights.collect())
-    }
-
-    fn start(weights: &[Weights]) -> [[i32; LANES]; GROUPS] {
-        let mut start = [[0; LANES]; GROUPS];
-        for weights in weights {
-            for (start, weights) in start.iter_mut().zip(&weights.0) {
-                for (start, weights) in start.iter_mut().zip(weights.chunks(4)) {
-                    *start -= 128 * weights.iter().map(|weight| i32::from(*weight)).sum::<i32>();
-                }
-            }
-        }
-        start
-    }
-
-    fn exact(inputs: &[Block], weights: &[Weights], group: usize, row: usize, lane: usize) -> i32 {
-        let blocks = weights.len() / QUADS;
+    fn exact(inputs: &[Block], panel: &[Halves], row: usize, output: usize) -> i32 {
         let product = |n: usize| {
-            let input = inputs[row * blocks + n / BLOCK].0[n % BLOCK];
-            (i32::from(input) - 128) * i32::from(weights[n / 4].0[group][4 * lane + n % 4])
+            let input = inputs[n / BLOCK * ROWS + row].0[n % BLOCK];
+            let weights = &panel[n / BLOCK][output / LANES].0[n % BLOCK / 4];
+            i32::from(input) * i32::from(weights[4 * (output % LANES) + n % 4])
         };
-        (0..4 * weights.len()).map(product).sum()
+        (0..panel.len() * BLOCK).map(product).sum()
     }
 
     #[test]
     fn every_instruction_set_gives_the_exact_sums() {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
-        for (blocks, tiles, extreme) in [(1, 1, false), (3, 3, true), (8, 2, true), (8, 5, false)] {
-            let (inputs, weights) = stage(blocks, tiles, &mut || {
+        for (blocks, tiles, panels, extreme) in
+            [(1, 1, 1, false), (3, 3, 2, true), (8, 2, 3, true), (8, 5, 1, false)]
+        {
+            let mut byte = || {
                 if !extreme {
                     rng.random_range(-127..=127)
                 } else if rng.random() {
                     127
                 } else {
-                    -127
+                    -127_i8
                 }
-            });
-            let start = start(&weights);
+            };
+            let mut inputs = vec![Block([0; BLOCK]); tiles * blocks * ROWS];
+            inputs.iter_mut().flat_map(|block| &mut block.0).for_each(|input| *input = byte() as u8 ^ 0x80);
+            let mut weights = vec![[Weights([[0; 4 * LANES]; QUADS]); HALVES]; panels * blocks];
+            let all = weights.iter_mut().flatten().flat_map(|half| &mut half.0).flatten();
+            all.for_each(|weight| *weight = byte());
             for kernel in Kernel::available() {
-                let mut sums: Vec<Sums> = vec![[[[7; LANES]; ROWS]; GROUPS]; tiles];
+                let mut sums = vec![Sums([[7; WIDTH]; ROWS]); panels * tiles];
 
-                kernel.multiply(&inputs, Panel { weights: &weights, start: &start }, &mut sums);
+                kernel.ready().multiply(&inputs, &weights, blocks, &mut sums);
 
-                for (sums, inputs) in sums.iter().zip(inputs.chunks(ROWS * blocks)) {
-                    for (group, sums) in sums.iter().enumerate() {
-                        for (row, sums) in sums.iter().enumerate() {
-                            for (lane, sum) in sums.iter().enumerate() {
-                                assert_eq!(*sum, exact(inputs, &weights, group, row, lane), "{kernel:?}");
-                            }
+                for (n, sums) in sums.iter().enumerate() {
+                    let inputs = &inputs[n % tiles * blocks * ROWS..];
+                    let panel = &weights[n / tiles * blocks..][..blocks];
+                    for (row, sums) in sums.0.iter().enumerate() {
+                        for (output, sum) in sums.iter().enumerate() {
+                            assert_eq!(*sum, exact(inputs, panel, row, output), "{kernel:?}");
                         }
                     }
                 }

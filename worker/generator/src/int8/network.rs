@@ -1,18 +1,21 @@
 //! The forward pass in bytes.
 //!
-//! Members of a batch are kept in tiles of eight. A step goes panel by panel: a panel's weights stay
-//! in the first cache while every tile has its turn, and its gates follow before the next panel's
-//! product, so that sums never leave the caches either.
+//! Members of a batch are kept in tiles of 32. A step goes strip by strip, 32 units of all gates: the weights of a
+//! gate stay in the first cache while every tile has its turn, and the gates follow before the next strip's
+//! products, so that sums never leave the caches either.
 
 use candle_core::Tensor;
 
 use super::{
-    Block, Kernel, Sums,
-    gates::{FACTORS, GatesOfPanel, InputPart, Values},
-    kernel::{BLOCK, GROUPS, LANES, ROWS},
-    matrix::Matrix,
+    gates::{self, Gates, InputPart, Scores, Values},
+    kernel::{BLOCK, Block, Kernel, ROWS, Ready, Sums, WIDTH},
+    matrix::{Matrix, Output},
+    table::Table,
 };
-use crate::{pack::ModelPack, weights::LayerWeights};
+use crate::{
+    pack::{Cell, ModelPack},
+    weights::LayerWeights,
+};
 
 /// Bytes that stand for 0.
 const ZERO: Block = Block([128; BLOCK]);
@@ -21,26 +24,26 @@ const ZERO: Block = Block([128; BLOCK]);
 #[derive(Debug)]
 pub(crate) struct Network {
     pub(super) kernel: Kernel,
+    pub(super) cell: Cell,
     layers: Vec<Layer>,
     out: Matrix,
-    out_bias: Vec<f32>,
+    vocab: usize,
     hidden: usize,
 }
 
 #[derive(Debug)]
 struct Layer {
     input: Input,
+    /// `[strip, gate]`.
     hidden: Matrix,
-    /// The hidden bias of gate n, by panel; the other gates' are added to their input biases.
-    bias_new: Vec<[f32; LANES]>,
 }
 
 #[derive(Debug)]
 enum Input {
-    /// What each token gives, `[token, panel]`: the embedding folded into the input weights.
-    Table(Vec<[[f32; LANES]; GROUPS]>),
-    /// What the layer below gives.
-    Below { weights: Matrix, bias: Vec<[[f32; LANES]; GROUPS]> },
+    /// What each token gives: the embedding folded into the input weights.
+    Table(Table),
+    /// What the layer below gives, `[strip, gate]`.
+    Below(Matrix),
 }
 
 /// The hidden state of a batch, and room to work in.
@@ -48,6 +51,8 @@ enum Input {
 pub(crate) struct State {
     layers: Vec<LayerState>,
     members: usize,
+    tiles: usize,
+    /// `[gate, tile]`.
     sums: Vec<Sums>,
     below: Vec<Sums>,
     logits: Vec<f32>,
@@ -55,9 +60,9 @@ pub(crate) struct State {
 
 #[derive(Debug)]
 struct LayerState {
-    /// `[panel, tile]`.
+    /// What cells keep to themselves, `[strip, tile]`.
     values: Vec<Values>,
-    /// The same in bytes, `[member, block]`.
+    /// The hidden state in bytes, `[tile, block, member]`.
     bytes: Vec<Block>,
     /// The bytes that a step makes.
     next: Vec<Block>,
@@ -66,47 +71,51 @@ struct LayerState {
 /// One member's hidden state, layer by layer.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Kept {
-    values: Vec<f32>,
+    values: Vec<[f32; WIDTH]>,
     bytes: Vec<Block>,
 }
 
 impl Network {
     /// Rounds a pack's weights, for `kernel`.
     pub(crate) fn new(pack: &ModelPack, kernel: Kernel) -> candle_core::Result<Self> {
-        let (weights, hidden) = (&pack.weights, pack.config.hidden_size);
+        let (weights, hidden, cell) = (&pack.weights, pack.config.hidden_size, pack.config.cell());
         let layers = (0..).zip(&weights.layers).map(|(n, layer)| {
             let embedding = (n == 0).then_some(&weights.embedding);
-            Layer::new(layer, embedding, hidden)
+            Layer::new(cell, layer, embedding, hidden)
         });
         let vocab = pack.config.vocab_size;
-        let out_row = |panel: usize, group: usize, lane: usize| {
-            Some((panel * GROUPS + group) * LANES + lane).filter(|row| *row < vocab)
+        let bias = numbers(&weights.out_bias)?;
+        let out = |panel: usize, lane: usize| {
+            let row = panel * WIDTH + lane;
+            (row < vocab).then(|| Output { row, factor: 1.0, bias: bias[row] })
         };
-        let out = numbers(&weights.out_weight)?;
         Ok(Self {
             kernel,
+            cell,
             layers: layers.collect::<candle_core::Result<_>>()?,
-            out: Matrix::rounded(&out, hidden, vocab.div_ceil(GROUPS * LANES), out_row),
-            out_bias: numbers(&weights.out_bias)?,
+            out: Matrix::rounded(&numbers(&weights.out_weight)?, hidden, vocab.div_ceil(WIDTH), out),
+            vocab,
             hidden,
         })
     }
 
     /// The state before the first token.
     pub(crate) fn start(&self, members: usize) -> State {
-        let (tiles, panels) = (members.div_ceil(ROWS), self.hidden.div_ceil(LANES));
-        let bytes = vec![ZERO; tiles * ROWS * self.hidden.div_ceil(BLOCK)];
+        let (tiles, strips) = (members.div_ceil(ROWS), self.hidden.div_ceil(WIDTH));
+        let bytes = vec![ZERO; tiles * self.hidden.div_ceil(BLOCK) * ROWS];
         let layer = || LayerState {
-            values: vec![[0.0; ROWS * LANES]; panels * tiles],
+            values: vec![[[0.0; WIDTH]; ROWS]; strips * tiles],
             bytes: bytes.clone(),
             next: bytes.clone(),
         };
+        let sums = vec![Sums([[0; WIDTH]; ROWS]); tiles * self.cell.gates().max(self.out.panels())];
         State {
             layers: self.layers.iter().map(|_| layer()).collect(),
             members,
-            sums: vec![[[[0; LANES]; ROWS]; GROUPS]; tiles],
-            below: vec![[[[0; LANES]; ROWS]; GROUPS]; tiles],
-            logits: vec![0.0; tiles * ROWS * self.out_bias.len()],
+            tiles,
+            below: sums.clone(),
+            sums,
+            logits: vec![0.0; tiles * ROWS * self.vocab],
         }
     }
 
@@ -117,19 +126,16 @@ impl Network {
         for (member, _) in fresh.iter().enumerate().filter(|(_, fresh)| **fresh) {
             state.forget(member);
         }
-        let tiles = state.members.div_ceil(ROWS);
-        // The last tile's empty places do as their neighbour does.
-        let mut padded = [0; ROWS];
-        let whole = tokens.len() / ROWS * ROWS;
-        padded[..tokens.len() - whole].copy_from_slice(&tokens[whole..]);
-        let tokens: Vec<u32> = tokens[..whole].iter().chain(&padded).copied().take(tiles * ROWS).collect();
-
+        // Empty places of the last tile take any token.
+        let mut padded = tokens.to_vec();
+        padded.resize(state.tiles * ROWS, 0);
+        let kernel = self.kernel.ready();
         for n in 0..self.layers.len() {
             let (lower, upper) = state.layers.split_at_mut(n);
             let room = (&mut state.sums[..], &mut state.below[..]);
-            self.layers[n].step(self.kernel, &tokens, lower.last(), &mut upper[0], room);
+            self.layers[n].step((&kernel, self.cell), &padded, lower.last(), &mut upper[0], room);
         }
-        self.score(state);
+        self.score(&kernel, state);
     }
 
     /// The largest product of a step.
@@ -137,93 +143,99 @@ impl Network {
         &self.layers[0].hidden
     }
 
-    fn score(&self, state: &mut State) {
-        let vocab = self.out_bias.len();
+    fn score(&self, kernel: &Ready, state: &mut State) {
         let top = state.layers.last().expect("pack: a model has a layer");
-        for panel in 0..self.out.panels() {
-            self.kernel.multiply(&top.bytes, self.out.panel(panel), &mut state.sums);
-            let scales = self.out.scales(panel);
-            let first = panel * GROUPS * LANES;
-            for (member, logits) in state.logits.chunks_exact_mut(vocab).enumerate() {
-                let sums = &state.sums[member / ROWS];
-                let groups = logits[first..].chunks_mut(LANES).zip(self.out_bias[first..].chunks(LANES));
-                for (group, (logits, bias)) in groups.enumerate().take(GROUPS) {
-                    let numbers = sums[group][member % ROWS].iter().zip(&scales[group]).zip(bias);
-                    for (logit, ((sum, scale), bias)) in logits.iter_mut().zip(numbers) {
-                        *logit = bias + *sum as f32 * scale;
-                    }
-                }
-            }
-        }
+        let panels = self.out.panels();
+        self.out.multiply(kernel, &top.bytes, 0, panels, &mut state.sums[..panels * state.tiles]);
+        kernel.run(Scores {
+            sums: &state.sums[..panels * state.tiles],
+            readings: self.out.readings(0, panels),
+            logits: &mut state.logits,
+            vocab: self.vocab,
+        });
     }
 }
 
 impl Layer {
-    fn new(weights: &LayerWeights, embedding: Option<&Tensor>, hidden: usize) -> candle_core::Result<Self> {
-        let panels = hidden.div_ceil(LANES);
-        let gate_row = |panel: usize, group: usize, lane: usize| {
-            let unit = panel * LANES + lane;
-            (unit < hidden).then_some(group * hidden + unit)
+    fn new(
+        cell: Cell,
+        weights: &LayerWeights,
+        embedding: Option<&Tensor>,
+        hidden: usize,
+    ) -> candle_core::Result<Self> {
+        let (gates, strips) = (cell.gates(), hidden.div_ceil(WIDTH));
+        let row = |panel: usize, lane: usize| {
+            let (unit, gate) = (panel / gates * WIDTH + lane, panel % gates);
+            (unit < hidden).then_some((gate, gate * hidden + unit))
         };
-        let by_panel = |numbers: &[f32], panel: usize| {
-            let mut lanes = [[0.0; LANES]; GROUPS];
-            for (group, lanes) in lanes.iter_mut().enumerate() {
-                for (lane, number) in lanes.iter_mut().enumerate() {
-                    *number = gate_row(panel, group, lane).map_or(0.0, |row| numbers[row] * FACTORS[group]);
-                }
-            }
-            lanes
-        };
-        let bias = numbers(&weights.outer_bias()?)?;
+        let outer_bias = weights.outer_bias()?;
         let input = match embedding {
             Some(embedding) => {
-                let table =
-                    embedding.matmul(&weights.input_weight.t()?)?.broadcast_add(&weights.outer_bias()?)?;
-                let rows = table.to_vec2::<f32>()?;
-                let rows = rows.iter().flat_map(|row| (0..panels).map(|panel| by_panel(row, panel)));
-                Input::Table(rows.collect())
+                let table = embedding.matmul(&weights.input_weight.t()?)?.broadcast_add(&outer_bias)?;
+                let output = |panel, lane| {
+                    let (gate, row) = row(panel, lane)?;
+                    Some(Output { row, factor: gates::factor(cell, gate), bias: 0.0 })
+                };
+                Input::Table(Table::rounded(&table.to_vec2()?, strips * gates, output))
             }
-            None => Input::Below {
-                weights: Matrix::rounded(&numbers(&weights.input_weight)?, hidden, panels, gate_row)
-                    .times(FACTORS),
-                bias: (0..panels).map(|panel| by_panel(&bias, panel)).collect(),
-            },
+            None => {
+                let bias = numbers(&outer_bias)?;
+                let output = |panel, lane| {
+                    let (gate, row) = row(panel, lane)?;
+                    let factor = gates::factor(cell, gate);
+                    Some(Output { row, factor, bias: bias[row] * factor })
+                };
+                Input::Below(Matrix::rounded(
+                    &numbers(&weights.input_weight)?,
+                    hidden,
+                    strips * gates,
+                    output,
+                ))
+            }
         };
-        let hidden_bias = numbers(&weights.hidden_bias)?;
-        Ok(Self {
-            input,
-            hidden: Matrix::rounded(&numbers(&weights.hidden_weight)?, hidden, panels, gate_row)
-                .times(FACTORS),
-            bias_new: (0..panels).map(|panel| by_panel(&hidden_bias, panel)[2]).collect(),
-        })
+        // What of the hidden bias is not in the input's part: that of a GRU's gate n.
+        let bias = numbers(&((&weights.input_bias + &weights.hidden_bias)? - outer_bias)?)?;
+        let output = |panel, lane| {
+            let (gate, row) = row(panel, lane)?;
+            let factor = gates::factor(cell, gate);
+            Some(Output { row, factor, bias: bias[row] * factor })
+        };
+        let hidden = Matrix::rounded(&numbers(&weights.hidden_weight)?, hidden, strips * gates, output);
+        Ok(Self { input, hidden })
     }
 
     fn step(
         &self,
-        kernel: Kernel,
+        (kernel, cell): (&Ready, Cell),
         tokens: &[u32],
         lower: Option<&LayerState>,
         state: &mut LayerState,
         (sums, below): (&mut [Sums], &mut [Sums]),
     ) {
-        let (tiles, panels) = (sums.len(), self.bias_new.len());
-        for panel in 0..panels {
-            kernel.multiply(&state.bytes, self.hidden.panel(panel), sums);
+        let gates = cell.gates();
+        let strips = self.hidden.panels() / gates;
+        let tiles = state.values.len() / strips;
+        let (sums, below) = (&mut sums[..gates * tiles], &mut below[..gates * tiles]);
+        for strip in 0..strips {
+            self.hidden.multiply(kernel, &state.bytes, strip * gates, gates, sums);
             let input = match (&self.input, lower) {
-                (Input::Table(rows), _) => InputPart::Table { rows, tokens, panels },
-                (Input::Below { weights, bias }, lower) => {
+                (Input::Table(table), _) => {
+                    let readings = table.readings(strip * gates, gates);
+                    InputPart::Table { rows: table.rows(), tokens, strips, readings }
+                }
+                (Input::Below(weights), lower) => {
                     let lower = lower.expect("network: only the first layer has no layer below");
-                    kernel.multiply(&lower.bytes, weights.panel(panel), below);
-                    InputPart::Below { sums: below, scales: weights.scales(panel), bias: &bias[panel] }
+                    weights.multiply(kernel, &lower.bytes, strip * gates, gates, below);
+                    InputPart::Below { sums: below, readings: weights.readings(strip * gates, gates) }
                 }
             };
-            kernel.run(GatesOfPanel {
+            kernel.run(Gates {
+                cell,
                 sums,
-                scales: self.hidden.scales(panel),
-                bias_new: &self.bias_new[panel],
+                readings: self.hidden.readings(strip * gates, gates),
                 input,
-                panel,
-                values: &mut state.values[panel * tiles..(panel + 1) * tiles],
+                strip,
+                values: &mut state.values[strip * tiles..(strip + 1) * tiles],
                 bytes: &mut state.next,
             });
         }
@@ -234,7 +246,7 @@ impl Layer {
 impl State {
     /// The scores of the last step, `[batch, vocab]`.
     pub(crate) fn logits(&self) -> &[f32] {
-        let vocab = self.logits.len() / (self.sums.len() * ROWS).max(1);
+        let vocab = self.logits.len() / (self.tiles * ROWS).max(1);
         &self.logits[..self.members * vocab]
     }
 
@@ -243,9 +255,14 @@ impl State {
     pub(crate) fn swap_remove(&mut self, members: &[usize]) {
         for member in members.iter().rev() {
             self.members -= 1;
-            self.copy(self.members, *member);
+            if *member < self.members {
+                let (from, to) = (self.members, *member);
+                for layer in &mut self.layers {
+                    layer.copy(self.tiles, from, to);
+                }
+            }
         }
-        let (before, tiles) = (self.sums.len(), self.members.div_ceil(ROWS));
+        let (before, tiles) = (self.tiles, self.members.div_ceil(ROWS));
         if before == tiles {
             return;
         }
@@ -259,34 +276,31 @@ impl State {
                 (place - 1) % before < tiles
             });
         }
-        self.sums.truncate(tiles);
-        self.below.truncate(tiles);
+        self.tiles = tiles;
         self.logits.truncate(self.logits.len() / before * tiles);
     }
 
     /// Keeps a member's hidden state.
     pub(crate) fn keep(&self, member: usize, kept: &mut Kept) {
-        let (tiles, tile, row) = (self.sums.len(), member / ROWS, member % ROWS);
         kept.values.clear();
         kept.bytes.clear();
         for layer in &self.layers {
-            let width = layer.bytes.len() / (tiles * ROWS);
-            kept.bytes.extend_from_slice(&layer.bytes[member * width..][..width]);
-            for panel in layer.values.chunks_exact(tiles) {
-                kept.values.extend_from_slice(&panel[tile][row * LANES..][..LANES]);
-            }
+            kept.values.extend(
+                layer.values.chunks_exact(self.tiles).map(|strip| strip[member / ROWS][member % ROWS]),
+            );
+            kept.bytes.extend(layer.blocks(self.tiles, member).map(|n| layer.bytes[n]));
         }
     }
 
     /// Gives a member the hidden state that was kept.
     pub(crate) fn restore(&mut self, member: usize, kept: &Kept) {
-        let (tiles, tile, row) = (self.sums.len(), member / ROWS, member % ROWS);
-        let mut values = kept.values.chunks_exact(LANES);
-        let width = kept.bytes.len() / self.layers.len();
-        for (layer, bytes) in self.layers.iter_mut().zip(kept.bytes.chunks_exact(width)) {
-            layer.bytes[member * width..][..width].copy_from_slice(bytes);
-            for (panel, from) in layer.values.chunks_exact_mut(tiles).zip(&mut values) {
-                panel[tile][row * LANES..][..LANES].copy_from_slice(from);
+        let (mut values, mut bytes) = (kept.values.iter(), kept.bytes.iter());
+        for layer in &mut self.layers {
+            for (strip, value) in layer.values.chunks_exact_mut(self.tiles).zip(&mut values) {
+                strip[member / ROWS][member % ROWS] = *value;
+            }
+            for (n, block) in layer.blocks(self.tiles, member).zip(&mut bytes) {
+                layer.bytes[n] = *block;
             }
         }
     }
@@ -296,28 +310,32 @@ impl State {
         &self.layers[0].bytes
     }
 
-    fn copy(&mut self, from: usize, to: usize) {
-        let tiles = self.sums.len();
+    fn forget(&mut self, member: usize) {
         for layer in &mut self.layers {
-            let width = layer.bytes.len() / (tiles * ROWS);
-            layer.bytes.copy_within(from * width..(from + 1) * width, to * width);
-            for panel in layer.values.chunks_exact_mut(tiles) {
-                let values = panel[from / ROWS];
-                let values = &values[from % ROWS * LANES..][..LANES];
-                panel[to / ROWS][to % ROWS * LANES..][..LANES].copy_from_slice(values);
+            for strip in layer.values.chunks_exact_mut(self.tiles) {
+                strip[member / ROWS][member % ROWS] = [0.0; WIDTH];
+            }
+            for n in layer.blocks(self.tiles, member) {
+                layer.bytes[n] = ZERO;
             }
         }
     }
+}
 
-    fn forget(&mut self, member: usize) {
-        let tiles = self.sums.len();
-        let (tile, row) = (member / ROWS, member % ROWS);
-        for layer in &mut self.layers {
-            let width = layer.bytes.len() / (tiles * ROWS);
-            layer.bytes[member * width..][..width].fill(ZERO);
-            for panel in layer.values.chunks_exact_mut(tiles) {
-                panel[tile][row * LANES..][..LANES].fill(0.0);
-            }
+impl LayerState {
+    /// Where the bytes of a member are.
+    fn blocks(&self, tiles: usize, member: usize) -> impl Iterator<Item = usize> + use<> {
+        let blocks = self.bytes.len() / (tiles * ROWS);
+        let first = member / ROWS * blocks * ROWS + member % ROWS;
+        (0..blocks).map(move |block| first + block * ROWS)
+    }
+
+    fn copy(&mut self, tiles: usize, from: usize, to: usize) {
+        for strip in self.values.chunks_exact_mut(tiles) {
+            strip[to / ROWS][to % ROWS] = strip[from / ROWS][from % ROWS];
+        }
+        for (to, from) in self.blocks(tiles, to).zip(self.blocks(tiles, from)) {
+            self.bytes[to] = self.bytes[from];
         }
     }
 }

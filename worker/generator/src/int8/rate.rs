@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::{
     Network,
-    kernel::{BLOCK, GROUPS, LANES, ROWS},
+    kernel::{BLOCK, ROWS, Sums, WIDTH},
 };
 
 /// Multiplications and additions of bytes a second, of one thread.
@@ -19,24 +19,28 @@ pub struct ByteRates {
 impl Network {
     /// Measures both rates, each for `time`; `None` where the machine multiplies in several steps.
     pub(crate) fn rates(&self, members: usize, time: Duration) -> Option<ByteRates> {
-        const ROUNDS: u32 = 100_000;
+        const ROUNDS: u32 = 10_000;
+        const TURNS: u32 = 10;
         self.kernel.spin(1)?;
-        let machine = rate(time, || self.kernel.spin(ROUNDS).unwrap_or(0));
-
         let state = self.start(members);
-        let tiles = members.div_ceil(ROWS);
-        let (matrix, bytes) = (self.hidden_product(), state.first_bytes());
-        let mut sums = vec![[[[0; LANES]; ROWS]; GROUPS]; tiles];
-        let outputs = matrix.panels() * GROUPS * LANES;
-        let operations = 2 * outputs * bytes.len() * BLOCK;
-        let product = rate(time, || {
-            for panel in 0..matrix.panels() {
-                self.kernel.multiply(bytes, matrix.panel(panel), &mut sums);
-                std::hint::black_box(&mut sums);
-            }
-            operations as u64
-        });
-        Some(ByteRates { product, machine })
+        let (matrix, bytes, gates) = (self.hidden_product(), state.first_bytes(), self.cell.gates());
+        let mut sums = vec![Sums([[0; WIDTH]; ROWS]); gates * members.div_ceil(ROWS)];
+        let operations = 2 * matrix.panels() * WIDTH * bytes.len() * BLOCK;
+
+        // By turns, for a processor may change its clock.
+        let mut rates = ByteRates { product: 0.0, machine: 0.0 };
+        for _ in 0..TURNS {
+            rates.machine += rate(time / TURNS, || self.kernel.spin(ROUNDS).unwrap_or(0)) / f64::from(TURNS);
+            let kernel = self.kernel.ready();
+            rates.product += rate(time / TURNS, || {
+                for first in (0..matrix.panels()).step_by(gates) {
+                    matrix.multiply(&kernel, bytes, first, gates, &mut sums);
+                    std::hint::black_box(&mut sums);
+                }
+                operations as u64
+            }) / f64::from(TURNS);
+        }
+        Some(rates)
     }
 }
 

@@ -30,6 +30,8 @@ pub(crate) struct Draw {
     top_p: f32,
     /// 1 for a token that can be drawn, else 0; so for those that fill the last block.
     allowed: Vec<[f32; BLOCK]>,
+    /// 0 for a token that can be drawn, else minus infinity.
+    barred: Vec<[f32; BLOCK]>,
     eos: u32,
     chances: Vec<[f32; BLOCK]>,
     /// Of each block's chances.
@@ -45,8 +47,10 @@ impl Draw {
 
     fn of(temperature: f32, top_p: f32, can_be_drawn: &[bool], eos: u32) -> Self {
         let mut allowed = vec![[0.0; BLOCK]; can_be_drawn.len().div_ceil(BLOCK)];
-        for (allowed, can) in allowed.as_flattened_mut().iter_mut().zip(can_be_drawn) {
-            *allowed = if *can { 1.0 } else { 0.0 };
+        let mut barred = vec![[f32::NEG_INFINITY; BLOCK]; allowed.len()];
+        let tokens = allowed.as_flattened_mut().iter_mut().zip(barred.as_flattened_mut());
+        for ((allowed, barred), _) in tokens.zip(can_be_drawn).filter(|(_, can)| **can) {
+            (*allowed, *barred) = (1.0, 0.0);
         }
         Self {
             arch: Arch::new(),
@@ -55,6 +59,7 @@ impl Draw {
             chances: allowed.clone(),
             sums: vec![0.0; allowed.len()],
             allowed,
+            barred,
             eos,
             order: Vec::new(),
         }
@@ -105,6 +110,7 @@ impl Draw {
         arch.dispatch(Weigh {
             logits,
             allowed: &self.allowed,
+            barred: &self.barred,
             scale,
             chances: &mut self.chances,
             sums: &mut self.sums,
@@ -195,6 +201,7 @@ fn total(chances: &[f32; BLOCK]) -> f32 {
 struct Weigh<'a> {
     logits: &'a [f32],
     allowed: &'a [[f32; BLOCK]],
+    barred: &'a [[f32; BLOCK]],
     scale: f32,
     chances: &'a mut [[f32; BLOCK]],
     sums: &'a mut [f32],
@@ -216,8 +223,9 @@ impl WithSimd for Weigh<'_> {
                 chances[..logits.len()].copy_from_slice(logits);
             }
             for n in 0..BLOCK {
-                let logit = if self.allowed[block][n] > 0.0 { chances[n] } else { f32::NEG_INFINITY };
-                largest[n] = largest[n].max(logit);
+                // Not `max`, which has more to say about what is no number than one instruction does.
+                let logit = chances[n] + self.barred[block][n];
+                largest[n] = if logit > largest[n] { logit } else { largest[n] };
             }
         }
         let mut most = f32::NEG_INFINITY;

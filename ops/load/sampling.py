@@ -70,6 +70,7 @@ def main() -> None:
     parser.add_argument("count", type=int, nargs="?", default=10_000, help="raw strings a measurement")
     parser.add_argument("--models", type=Path, nargs="*", help="folders of packs; default: those that ship")
     parser.add_argument("--without-pytorch", action="store_true")
+    parser.add_argument("--gpu", type=Path, metavar="SAMPLE", help="the program sample, built with CUDA")
     args = parser.parse_args()
     packs = args.models or [
         config.parent
@@ -79,6 +80,9 @@ def main() -> None:
     python = None if args.without_pytorch else python_with_torch()
     for pack in packs:
         lines = lines_of([str(EXAMPLES / "sample"), str(pack), str(args.count)])
+        if args.gpu:
+            # What is enough for two cores would not fill its batches.
+            lines += lines_of([str(args.gpu), str(pack), str(max(args.count, 200_000)), "--device", "cuda:0"])
         if python:
             for precision in ([], ["--bfloat16"]):
                 command = [python, str(TRAINING / "bench_sampling.py"), str(pack), "--size", str(args.count), *precision]

@@ -23,7 +23,7 @@ pub use handlers::{Ended, Sampling, Search, draw, search};
 pub use offers::offers_for;
 pub use refill::{Activity, refill};
 pub use replay::replay;
-pub use resources::{Model, Models, load_planner};
+pub use resources::{Model, Models, load_planner, open_device};
 pub use samples::Drawn;
 pub use settings::{Role, Settings};
 pub use shelf::Shelf;

@@ -13,7 +13,8 @@ use tokio::{
 };
 use tracing::error;
 use worker::{
-    Activity, CatalogueView, Role, Sampling, Search, Settings, Shelf, load_planner, refill, replay,
+    Activity, CatalogueView, Role, Sampling, Search, Settings, Shelf, load_planner, open_device, refill,
+    replay,
 };
 
 /// Searches make and drop millions of small things; the C library's allocator takes twice as long over it.
@@ -57,7 +58,8 @@ async fn run(settings: &Settings) -> Result<()> {
 }
 
 async fn sample(settings: &Settings) -> Result<()> {
-    let shelf = Arc::new(Shelf::load(settings.models_dir.clone(), settings.sampler_models.clone())?);
+    let device = open_device(settings.device)?;
+    let shelf = Arc::new(Shelf::load(settings.models_dir.clone(), settings.sampler_models.clone(), device)?);
     let config = WorkerConfig { models: shelf.announce(), ..config(settings) };
     let pool = connect(settings).await?;
     let activity = Activity::default();

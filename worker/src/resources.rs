@@ -12,7 +12,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
-use generator::{Device, ModelPack, Sampler};
+use generator::{Device, DeviceChoice, ModelPack, Sampler};
 use queue::LiveModel;
 use serde::Deserialize;
 use serde_json::Value;
@@ -55,19 +55,24 @@ pub struct Models {
 }
 
 impl Models {
-    /// Loads the packs in `dir` that are generative, or those of them that `wanted` names.
+    /// Loads the packs in `dir` that are generative, or those of them that `wanted` names, onto `device`.
     ///
     /// # Errors
     /// Fails when `dir` cannot be read or no pack in it can be used; a single bad pack is only reported.
-    pub fn load(dir: &Path, wanted: &[String]) -> Result<Self> {
-        Self::reload(dir, wanted, None)
+    pub fn load(dir: &Path, wanted: &[String], device: &Device) -> Result<Self> {
+        Self::reload(dir, wanted, device, None)
     }
 
     /// [Loads](Self::load) the packs again; models of packs that are as they were stay as they are.
-    pub(crate) fn reload(dir: &Path, wanted: &[String], before: Option<&Self>) -> Result<Self> {
+    pub(crate) fn reload(
+        dir: &Path,
+        wanted: &[String],
+        device: &Device,
+        before: Option<&Self>,
+    ) -> Result<Self> {
         let mut by_id: BTreeMap<String, Arc<Model>> = BTreeMap::new();
         for folder in folders(dir)? {
-            let loaded = match load_pack(&folder, before) {
+            let loaded = match load_pack(&folder, device, before) {
                 Ok(Some(model)) => model,
                 Ok(None) => continue,
                 Err(fault) => {
@@ -125,6 +130,16 @@ impl Models {
     }
 }
 
+/// Opens what samplers compute on.
+///
+/// # Errors
+/// Fails when a GPU is named that cannot be used.
+pub fn open_device(choice: DeviceChoice) -> Result<Device> {
+    let device = choice.open().context("RETORT_DEVICE")?;
+    info!(device = %DeviceChoice::of(&device), "opened the device for samples");
+    Ok(device)
+}
+
 /// Loads the retrosynthesis model in `dir`, for searches as `settings` says.
 ///
 /// # Errors
@@ -162,7 +177,7 @@ fn folders(dir: &Path) -> Result<Vec<PathBuf>> {
 
 /// The model of the pack in `folder`, one of those `before` where it has not changed; `None` when the folder holds
 /// another kind of model.
-fn load_pack(folder: &Path, before: Option<&Models>) -> Result<Option<Arc<Model>>> {
+fn load_pack(folder: &Path, device: &Device, before: Option<&Models>) -> Result<Option<Arc<Model>>> {
     #[derive(Deserialize)]
     struct Kind {
         model_type: String,
@@ -180,7 +195,7 @@ fn load_pack(folder: &Path, before: Option<&Models>) -> Result<Option<Arc<Model>
     if let Some(model) = before.and_then(|before| before.iter().find(same)) {
         return Ok(Some(Arc::clone(model)));
     }
-    let sampler = Sampler::new(&ModelPack::load(folder)?, Device::Cpu)?;
+    let sampler = Sampler::new(&ModelPack::load(folder)?, device.clone())?;
     Ok(Some(Arc::new(Model { sampler, version, card })))
 }
 

@@ -3,6 +3,7 @@
 use std::{num::NonZeroUsize, path::PathBuf, time::Duration};
 
 use clap::{Parser, Subcommand};
+use generator::DeviceChoice;
 use synth::Algorithm;
 
 /// The worker process of Retort.
@@ -28,6 +29,11 @@ pub struct Settings {
     /// Generative models to load, separated by commas [default: all].
     #[arg(long, env = "SAMPLER_MODELS", value_delimiter = ',', global = true)]
     pub sampler_models: Vec<String>,
+
+    /// What samplers compute on: `cpu`, `cuda:N` for the GPU number N, or `auto`, the first GPU if there is one; GPUs need a
+    /// build with the feature `cuda`.
+    #[arg(long, env = "RETORT_DEVICE", default_value_t, global = true)]
+    pub device: DeviceChoice,
 
     /// Jobs run at the same time [default: 1 for samples, which use all cores; the cores for searches].
     #[arg(long, env = "WORKER_SLOTS", global = true)]
@@ -138,6 +144,15 @@ mod tests {
         let four = Settings::parse_from(["retort-worker", "sample", "--worker-slots", "4"]);
 
         assert_eq!((one.slots(), four.slots()), (1, 4));
+    }
+
+    #[test]
+    fn a_device_is_refused_that_is_none() {
+        let parsed = |device| Settings::try_parse_from(["retort-worker", "sample", "--device", device]);
+
+        assert_eq!(parsed("cuda:1").unwrap().device, DeviceChoice::Cuda(1));
+        let error = parsed("gpu").unwrap_err().to_string();
+        assert!(error.contains("`gpu` is no device: wanted `auto`, `cpu` or `cuda:N`"), "{error}");
     }
 
     #[test]

@@ -7,6 +7,7 @@
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use anyhow::Result;
+use generator::Device;
 use queue::LiveModel;
 use tokio::sync::watch;
 use tracing::{info, warn};
@@ -21,19 +22,20 @@ const LOOK: Duration = Duration::from_secs(2);
 pub struct Shelf {
     dir: PathBuf,
     wanted: Vec<String>,
+    device: Device,
     models: watch::Sender<Arc<Models>>,
     announced: watch::Sender<Vec<LiveModel>>,
 }
 
 impl Shelf {
-    /// Loads the packs in `dir`, see [`Models::load`].
+    /// Loads the packs in `dir` onto `device`, see [`Models::load`].
     ///
     /// # Errors
     /// Fails when no pack can be used.
-    pub fn load(dir: PathBuf, wanted: Vec<String>) -> Result<Self> {
-        let models = Models::load(&dir, &wanted)?;
+    pub fn load(dir: PathBuf, wanted: Vec<String>, device: Device) -> Result<Self> {
+        let models = Models::load(&dir, &wanted, &device)?;
         let announced = watch::Sender::new(models.announce());
-        Ok(Self { dir, wanted, models: watch::Sender::new(Arc::new(models)), announced })
+        Ok(Self { dir, wanted, device, models: watch::Sender::new(Arc::new(models)), announced })
     }
 
     /// The models to work with; what comes later does not change them.
@@ -77,7 +79,7 @@ impl Shelf {
     }
 
     fn reload(&self) -> Result<()> {
-        let models = Models::reload(&self.dir, &self.wanted, Some(&self.models()))?;
+        let models = Models::reload(&self.dir, &self.wanted, &self.device, Some(&self.models()))?;
         self.announced.send_replace(models.announce());
         self.models.send_replace(Arc::new(models));
         Ok(())

@@ -13,6 +13,7 @@ use std::{
 
 use chrono::Utc;
 use contract::{JobId, Problem, SampleId, SampleJob, StoredSampleJob};
+use generator::Device;
 use queue::{Client, LiveModel, QueueError, WorkerConfig, run_worker};
 use sqlx::PgPool;
 use support::{Database, live, models, write_pack};
@@ -33,7 +34,7 @@ struct Stage {
 impl Stage {
     async fn set() -> Self {
         let (dir, database) = (models(), Database::create().await);
-        let shelf = Arc::new(Shelf::load(dir.path().to_owned(), Vec::new()).unwrap());
+        let shelf = Arc::new(Shelf::load(dir.path().to_owned(), Vec::new(), Device::Cpu).unwrap());
         Self { database, models: shelf.models(), shelf, dir }
     }
 
@@ -144,7 +145,7 @@ async fn a_changed_pack_gets_nothing_of_its_old_self() {
     stage.put("cheap", &chains(1..101)).await;
     let changed = tempfile::tempdir().unwrap();
     write_pack(changed.path(), "cheap", 1.0, 13);
-    let models = Models::load(changed.path(), &[]).unwrap();
+    let models = Models::load(changed.path(), &[], &Device::Cpu).unwrap();
     let cheap = models.iter().next().unwrap();
 
     assert_ne!(cheap.version, stage.model("cheap").version);

@@ -36,6 +36,19 @@ impl Engine {
         }
     }
 
+    /// Prepares a pack's weights for plain operations: what a GPU computes, on any device.
+    pub(crate) fn plain(pack: &ModelPack, device: &Device) -> Result<Self> {
+        network::Network::plain(pack, device).map(Self::Single)
+    }
+
+    /// How gates are computed, by which it is decided what a batch holds; in bytes they are fused.
+    pub(crate) fn operations(&self) -> network::Operations {
+        match self {
+            Self::Single(network) => network.operations(),
+            Self::Bytes(_) => network::Operations::Fused,
+        }
+    }
+
     /// The state before the first token.
     pub(crate) fn start(&self, members: usize) -> Result<State> {
         match self {

@@ -136,12 +136,15 @@ pub(crate) fn exp(x: f32) -> f32 {
 pub(crate) fn plain(input: &Tensor, product: &Tensor, last: &Tensor, bias_new: &Tensor) -> Result<Tensor> {
     let hidden = last.dim(D::Minus1)?;
     let gate = |tensor: &Tensor, n: usize| tensor.narrow(1, n * hidden, hidden);
-    // sigmoid(x) = (tanh(x / 2) + 1) / 2: candle-core has no sigmoid of its own.
-    let sigmoid = |x: Tensor| ((x * 0.5)?.tanh()? * 0.5)? + 0.5;
-    let reset = sigmoid((gate(input, 0)? + gate(product, 0)?)?)?;
-    let update = sigmoid((gate(input, 1)? + gate(product, 1)?)?)?;
-    let new = (gate(input, 2)? + (reset * gate(product, 2)?.broadcast_add(bias_new)?)?)?.tanh()?;
-    &new + (update * (last - &new)?)?
+    let open = plain_sigmoid((input.narrow(1, 0, 2 * hidden)? + product.narrow(1, 0, 2 * hidden)?)?)?;
+    let new = (gate(product, 2)?.broadcast_add(bias_new)? * gate(&open, 0)?)?;
+    let new = (gate(input, 2)? + new)?.tanh()?;
+    &new + (gate(&open, 1)? * (last - &new)?)?
+}
+
+/// sigmoid(x) = (tanh(x / 2) + 1) / 2: candle-core has no sigmoid of its own.
+pub(crate) fn plain_sigmoid(x: Tensor) -> Result<Tensor> {
+    x.affine(0.5, 0.0)?.tanh()?.affine(0.5, 0.5)
 }
 
 #[cfg(test)]

@@ -5,6 +5,8 @@
 //! what strings are worth, and writes a report. A [`Trainer`] teaches a model more molecules.
 
 mod budget;
+mod crew;
+mod device;
 mod draw;
 mod engine;
 mod error;
@@ -29,6 +31,7 @@ mod weights;
 
 pub use budget::Budget;
 pub use candle_core::Device;
+pub use device::{DeviceChoice, DeviceError};
 pub use engine::Precision;
 pub use error::{PackError, SampleError};
 pub use evaluation::{Distribution, Evaluation, Scaffolds};

@@ -6,7 +6,7 @@
 use candle_core::{CpuStorage, CustomOp3, D, Layout, Result, Shape, Tensor};
 use pulp::{Arch, Simd, WithSimd};
 
-use crate::gates::{contiguous, part, sigmoid, tanh};
+use crate::gates::{contiguous, part, plain_sigmoid, sigmoid, tanh};
 
 /// The next state from the input's part, the hidden part and the last cell state.
 ///
@@ -100,11 +100,10 @@ pub(crate) fn plain(input: &Tensor, product: &Tensor, last: &Tensor) -> Result<(
     let hidden = last.dim(D::Minus1)?;
     let sums = (input + product)?;
     let gate = |n: usize| sums.narrow(1, n * hidden, hidden);
-    // sigmoid(x) = (tanh(x / 2) + 1) / 2: candle-core has no sigmoid of its own.
-    let sigmoid = |x: Tensor| ((x * 0.5)?.tanh()? * 0.5)? + 0.5;
-    let kept = (sigmoid(gate(1)?)? * last)?;
-    let cell = (kept + (sigmoid(gate(0)?)? * gate(2)?.tanh()?)?)?;
-    let shown = (sigmoid(gate(3)?)? * cell.tanh()?)?;
+    let open = plain_sigmoid(sums.narrow(1, 0, 2 * hidden)?)?;
+    let added = (open.narrow(1, 0, hidden)? * gate(2)?.tanh()?)?;
+    let cell = ((open.narrow(1, hidden, hidden)? * last)? + added)?;
+    let shown = (plain_sigmoid(gate(3)?)? * cell.tanh()?)?;
     Ok((shown, cell))
 }
 

@@ -2,6 +2,10 @@
 //!
 //! The embedding is folded into the input weights of the first layer: `W_i e(token) + b_i` is a row
 //! of a `[vocab, gates * hidden]` table, so the first layer costs one matrix product a step, not two.
+//!
+//! On a processor the gates are one pass of our own. Elsewhere they are candle's operations, one after the other
+//! ("plain"): each costs a launch, so a batch should hold thousands. Plain operations also run on a processor, where
+//! they are tested against the fused ones.
 
 use candle_core::{Device, Result, Tensor};
 
@@ -21,6 +25,16 @@ pub(crate) struct Network {
     out_bias: Tensor,
     hidden: usize,
     device: Device,
+    operations: Operations,
+}
+
+/// How a network computes its gates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Operations {
+    /// In one pass, on a processor.
+    Fused,
+    /// In candle's operations, on any device.
+    Plain,
 }
 
 #[derive(Debug)]
@@ -47,6 +61,19 @@ enum Input {
     Table(Tensor),
     /// `[hidden, gates * hidden]` and `[gates * hidden]`: what the layer below gives.
     Below { weight: Tensor, bias: Tensor },
+}
+
+/// What every member of a batch is given in a step, as its gates want it.
+enum Given<'a> {
+    Fused {
+        tokens: &'a [u32],
+        fresh: &'a [bool],
+    },
+    /// `[batch]` u32, and `[batch, 1]`: 0 for a member that begins anew, 1 for another.
+    Plain {
+        tokens: Tensor,
+        kept: Tensor,
+    },
 }
 
 /// The hidden state of a batch.
@@ -88,7 +115,18 @@ impl State {
 }
 
 impl Network {
+    /// Lays a pack's weights out on `device`, for the fastest operations that it has.
     pub(crate) fn new(pack: &ModelPack, device: &Device) -> Result<Self> {
+        let operations = if device.is_cpu() { Operations::Fused } else { Operations::Plain };
+        Self::with_operations(pack, device, operations)
+    }
+
+    /// Lays a pack's weights out for plain operations.
+    pub(crate) fn plain(pack: &ModelPack, device: &Device) -> Result<Self> {
+        Self::with_operations(pack, device, Operations::Plain)
+    }
+
+    fn with_operations(pack: &ModelPack, device: &Device, operations: Operations) -> Result<Self> {
         let weights = &pack.weights;
         let layers = (0..).zip(&weights.layers).map(|(n, layer)| {
             let embedding = (n == 0).then_some(&weights.embedding);
@@ -100,7 +138,13 @@ impl Network {
             out_bias: weights.out_bias.to_device(device)?,
             hidden: pack.config.hidden_size,
             device: device.clone(),
+            operations,
         })
+    }
+
+    /// How it computes its gates.
+    pub(crate) fn operations(&self) -> Operations {
+        self.operations
     }
 
     /// The state before the first token.
@@ -115,10 +159,18 @@ impl Network {
 
     /// Takes one token for every member of the batch; see [`crate::engine::Engine::step`].
     pub(crate) fn step(&self, tokens: &[u32], fresh: &[bool], state: &mut State) -> Result<()> {
+        let given = match self.operations {
+            Operations::Fused => Given::Fused { tokens, fresh },
+            Operations::Plain => {
+                let kept = fresh.iter().map(|fresh| if *fresh { 0.0f32 } else { 1.0 }).collect();
+                let kept = Tensor::from_vec(kept, (fresh.len(), 1), &self.device)?;
+                Given::Plain { tokens: Tensor::new(tokens, &self.device)?, kept }
+            }
+        };
         let layers = &mut state.layers;
         for n in 0..self.layers.len() {
             let below = n.checked_sub(1).map(|below| layers[below].hidden.clone());
-            layers[n] = self.layers[n].step(below.as_ref(), tokens, fresh, &layers[n])?;
+            layers[n] = self.layers[n].step(below.as_ref(), &given, &layers[n])?;
         }
         let top = layers.last().expect("pack: a model has a layer");
         let logits = top.hidden.matmul(&self.out_weight)?.broadcast_add(&self.out_bias)?;
@@ -151,43 +203,25 @@ impl Layer {
     }
 
     /// The layer's next state, from the layer below or, for the first layer, the tokens.
-    fn step(
-        &self,
-        below: Option<&Tensor>,
-        tokens: &[u32],
-        fresh: &[bool],
-        last: &LayerState,
-    ) -> Result<LayerState> {
-        let fused = last.hidden.device().is_cpu();
-        let (input, rows) = match (&self.input, below) {
-            (Input::Table(table), _) if fused => (table.clone(), Some(tokens)),
-            (Input::Table(table), _) => (table.index_select(&Tensor::new(tokens, table.device())?, 0)?, None),
-            (Input::Below { weight, bias }, Some(below)) => {
-                (below.matmul(weight)?.broadcast_add(bias)?, None)
+    fn step(&self, below: Option<&Tensor>, given: &Given, last: &LayerState) -> Result<LayerState> {
+        match given {
+            Given::Fused { tokens, fresh } => {
+                let (input, rows) = match &self.input {
+                    Input::Table(table) => (table.clone(), Some(*tokens)),
+                    Input::Below { weight, bias } => (input_from(below, weight, bias)?, None),
+                };
+                self.fused(&input, rows, fresh, last)
             }
-            (Input::Below { .. }, None) => candle_core::bail!("a layer without a layer below"),
-        };
-        if fused {
-            return self.fused(&input, rows, fresh, last);
-        }
-        let kept: Vec<f32> = fresh.iter().map(|fresh| if *fresh { 0.0 } else { 1.0 }).collect();
-        let kept = Tensor::from_vec(kept, (fresh.len(), 1), last.hidden.device())?;
-        let hidden = last.hidden.broadcast_mul(&kept)?;
-        let product = hidden.matmul(&self.hidden_weight)?;
-        match (&self.kind, &last.cell) {
-            (Kind::Lstm, Some(cell)) => {
-                let (hidden, cell) = lstm::plain(&input, &product, &cell.broadcast_mul(&kept)?)?;
-                Ok(LayerState { hidden, cell: Some(cell) })
+            Given::Plain { tokens, kept } => {
+                let input = match &self.input {
+                    Input::Table(table) => table.index_select(tokens, 0)?,
+                    Input::Below { weight, bias } => input_from(below, weight, bias)?,
+                };
+                self.plain(&input, kept, last)
             }
-            (Kind::Gru { bias_new, .. }, None) => {
-                let hidden = gates::plain(&input, &product, &hidden, bias_new)?;
-                Ok(LayerState { hidden, cell: None })
-            }
-            _ => candle_core::bail!("the state of another network"),
         }
     }
 
-    /// The same on a processor, with the gates in one pass.
     fn fused(
         &self,
         input: &Tensor,
@@ -209,4 +243,26 @@ impl Layer {
             _ => candle_core::bail!("the state of another network"),
         }
     }
+
+    fn plain(&self, input: &Tensor, kept: &Tensor, last: &LayerState) -> Result<LayerState> {
+        let hidden = last.hidden.broadcast_mul(kept)?;
+        let product = hidden.matmul(&self.hidden_weight)?;
+        match (&self.kind, &last.cell) {
+            (Kind::Lstm, Some(cell)) => {
+                let (hidden, cell) = lstm::plain(input, &product, &cell.broadcast_mul(kept)?)?;
+                Ok(LayerState { hidden, cell: Some(cell) })
+            }
+            (Kind::Gru { bias_new, .. }, None) => {
+                let hidden = gates::plain(input, &product, &hidden, bias_new)?;
+                Ok(LayerState { hidden, cell: None })
+            }
+            _ => candle_core::bail!("the state of another network"),
+        }
+    }
+}
+
+/// What the layer below gives, `[batch, gates * hidden]`.
+fn input_from(below: Option<&Tensor>, weight: &Tensor, bias: &Tensor) -> Result<Tensor> {
+    let Some(below) = below else { candle_core::bail!("a layer without a layer below") };
+    below.matmul(weight)?.broadcast_add(bias)
 }

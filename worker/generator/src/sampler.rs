@@ -3,7 +3,8 @@
 //! A run is an endless sequence of strings, numbered from 0; string n depends on the seed and n
 //! alone. Threads take numbers in turn, and a sample is the first `size` distinct valid molecules in
 //! the order of the numbers: not of the clock. So the same seed gives the same sample with any number
-//! of threads; in bytes on any processor, in single precision on the same kind of processor.
+//! of threads; in bytes on any processor, in single precision on the same kind of processor. A GPU rounds sums by
+//! the size of the batch, so there another number of strings may be other strings.
 //!
 //! Every thread generates and checks: strings are checked a few dozen at a time, so that neither the
 //! network's weights nor the parser's tables are driven from the caches by turns.
@@ -20,20 +21,19 @@ use std::{
 
 use candle_core::Device;
 use chem::{Limits, Molecule};
-use rayon::{ThreadPool, ThreadPoolBuilder};
+use rayon::prelude::*;
 
 use crate::{
     Budget, ModelPack, Precision, SampleError,
+    crew::{self, Berth, Crew},
     engine::Engine,
     harvest::Harvest,
     int8::ByteRates,
-    stream::{self, End, Ends, Hopeless, Raw},
+    stream::{self, End, Ends, Hopeless, Raw, Source},
 };
 
 /// Strings that a thread checks at a time.
 const CHECKED_TOGETHER: usize = 32;
-/// Molecules of a sample that are worth a thread.
-const WORTH_A_THREAD: usize = 16;
 /// How long a thread that has nothing to begin waits before it looks at its budget again.
 const PATIENCE: Duration = Duration::from_millis(20);
 
@@ -43,9 +43,8 @@ pub struct Sampler {
     pack: ModelPack,
     device: Device,
     engine: Engine,
-    /// One pool of one thread for every thread of the sampler: candle's matrix products spread over
-    /// the rayon pool they run in, and spreading whole batches over threads is better.
-    pools: Vec<ThreadPool>,
+    threads: NonZeroUsize,
+    crew: Crew,
 }
 
 impl Sampler {
@@ -61,7 +60,8 @@ impl Sampler {
         let precision = if device.is_cpu() { Precision::Bytes } else { Precision::Single };
         let engine = Engine::new(pack, &device, precision)?;
         let threads = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        Ok(Self { pack: pack.clone(), device, engine, pools: pools(threads) })
+        let crew = Crew::new(engine.operations(), threads);
+        Ok(Self { pack: pack.clone(), device, engine, threads, crew })
     }
 
     /// The same sampler on `threads` threads.
@@ -70,16 +70,36 @@ impl Sampler {
     /// Panics when the operating system refuses threads.
     #[must_use]
     pub fn with_threads(self, threads: NonZeroUsize) -> Self {
-        Self { pools: pools(threads), ..self }
+        Self { threads, crew: Crew::new(self.engine.operations(), threads), ..self }
     }
 
     /// The same sampler with another precision; bytes run on the processor, whatever the device.
     ///
     /// # Errors
     /// Fails when the device cannot hold the model.
+    ///
+    /// # Panics
+    /// Panics when the operating system refuses threads.
     pub fn with_precision(self, precision: Precision) -> Result<Self, SampleError> {
         let engine = Engine::new(&self.pack, &self.device, precision)?;
-        Ok(Self { engine, ..self })
+        Ok(self.with_engine(engine))
+    }
+
+    /// The same sampler in the operations, and the batches of thousands, that a GPU has: on a processor it is
+    /// slower than any other, and tells what a GPU would do.
+    ///
+    /// # Errors
+    /// Fails when the device cannot hold the model.
+    ///
+    /// # Panics
+    /// Panics when the operating system refuses threads.
+    pub fn with_plain_operations(self) -> Result<Self, SampleError> {
+        let engine = Engine::plain(&self.pack, &self.device)?;
+        Ok(self.with_engine(engine))
+    }
+
+    fn with_engine(self, engine: Engine) -> Self {
+        Self { engine, ..self }.with_threads(self.threads)
     }
 
     /// The pack that the molecules come from.
@@ -97,12 +117,12 @@ impl Sampler {
         if size == 0 {
             return Ok(Vec::new());
         }
-        let hopeless = self.hopeless(Hopeless::Cut);
+        let source = self.source(seed, Hopeless::Cut);
         let run = Run::new(size, budget);
-        self.on_threads(size, || {
-            let mut worker = Worker { run: &run, unchecked: Vec::with_capacity(CHECKED_TOGETHER) };
+        self.crew.run(size, |berth| {
+            let mut worker = Worker { run: &run, berth, unchecked: Vec::new() };
             loop {
-                let work = stream::generate(&self.engine, &self.pack, seed, hopeless, &mut worker);
+                let work = stream::generate(source, berth, &mut worker);
                 if work.is_err() {
                     run.end();
                 }
@@ -133,12 +153,13 @@ impl Sampler {
     /// # Errors
     /// Fails when the network does.
     pub fn raw(&self, count: usize, seed: u64) -> Result<Vec<String>, SampleError> {
-        let hopeless = self.hopeless(Hopeless::Continue);
+        let source = self.source(seed, Hopeless::Continue);
         let begun = AtomicU64::new(0);
         let texts = Mutex::new(vec![String::new(); count]);
-        self.on_threads(count, || {
+        self.crew.run(count, |berth| {
+            let hopeless = source.hopeless;
             let mut collector = Collector { begun: &begun, count: count as u64, hopeless, texts: &texts };
-            stream::generate(&self.engine, &self.pack, seed, hopeless, &mut collector)
+            stream::generate(source, berth, &mut collector)
         })?;
         Ok(texts.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
@@ -177,35 +198,16 @@ impl Sampler {
     #[must_use]
     pub fn byte_rates(&self, time: Duration) -> Option<ByteRates> {
         match &self.engine {
-            Engine::Bytes(network) => network.rates(stream::SLOTS, time),
+            Engine::Bytes(network) => network.rates(crew::SLOTS, time),
             Engine::Single(_) => None,
         }
     }
 
-    /// What becomes of hopeless strings where the pack does not constrain them.
-    fn hopeless(&self, otherwise: Hopeless) -> Hopeless {
-        if self.pack.generation.constrained { Hopeless::Avoid } else { otherwise }
+    /// What a run's strings are made of; `hopeless` is for packs that do not constrain them.
+    fn source(&self, seed: u64, hopeless: Hopeless) -> Source<'_> {
+        let hopeless = if self.pack.generation.constrained { Hopeless::Avoid } else { hopeless };
+        Source { engine: &self.engine, pack: &self.pack, seed, hopeless }
     }
-
-    /// Does `work` on as many threads as `size` strings are worth.
-    fn on_threads(
-        &self,
-        size: usize,
-        work: impl Fn() -> candle_core::Result<()> + Sync,
-    ) -> candle_core::Result<()> {
-        let pools = &self.pools[..self.pools.len().min(size.div_ceil(WORTH_A_THREAD)).max(1)];
-        let work = &work;
-        thread::scope(|scope| {
-            let threads: Vec<_> = pools.iter().map(|pool| scope.spawn(move || pool.install(work))).collect();
-            threads.into_iter().try_for_each(|thread| thread.join().expect("sampler: a thread panicked"))
-        })
-    }
-}
-
-fn pools(threads: NonZeroUsize) -> Vec<ThreadPool> {
-    let pool =
-        |n| ThreadPoolBuilder::new().num_threads(1).thread_name(move |_| format!("sampler-{n}")).build();
-    (0..threads.get()).map(|n| pool(n).expect("the operating system gives a thread")).collect()
 }
 
 /// The canonical SMILES of a string that is a molecule.
@@ -290,16 +292,18 @@ impl<'a> Run<'a> {
     }
 }
 
-/// One thread of a sample.
+/// One batch of a sample.
 struct Worker<'a> {
     run: &'a Run<'a>,
+    berth: Berth<'a>,
     unchecked: Vec<(u64, Raw)>,
 }
 
 impl Worker<'_> {
     fn check(&mut self) {
-        let checked: Vec<_> =
-            self.unchecked.drain(..).map(|(number, raw)| (number, canonical(&raw))).collect();
+        let unchecked = std::mem::take(&mut self.unchecked);
+        let checked = |(number, raw): (u64, Raw)| (number, canonical(&raw));
+        let checked: Vec<_> = self.berth.pool.install(|| unchecked.into_par_iter().map(checked).collect());
         self.run.add(checked);
     }
 }
@@ -311,7 +315,7 @@ impl Ends for Worker<'_> {
 
     fn take(&mut self, number: u64, raw: Raw) {
         self.unchecked.push((number, raw));
-        if self.unchecked.len() == CHECKED_TOGETHER {
+        if self.unchecked.len() == CHECKED_TOGETHER * self.berth.pool.current_num_threads() {
             self.check();
         }
     }
@@ -321,7 +325,7 @@ impl Ends for Worker<'_> {
     }
 }
 
-/// One thread of an evaluation.
+/// One batch of an evaluation.
 struct Collector<'a> {
     begun: &'a AtomicU64,
     count: u64,

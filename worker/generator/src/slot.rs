@@ -86,14 +86,10 @@ impl Slot {
         self.n_kept += usize::from(state.keep(member, &mut self.kept[place]));
     }
 
-    /// Takes the string back and gives the token that the network is given next; `None` when that is the one
-    /// that begins every string. Fails when it has been done too often.
-    pub(crate) fn rewind(
-        &mut self,
-        vocabulary: &Vocabulary,
-        state: &mut State,
-        member: usize,
-    ) -> Result<Option<u32>, Lost> {
+    /// Takes the string back and gives the token that the network is given next, in the state that is
+    /// [restored](Self::restore); `None` when that is the token that begins every string. Fails when it has been
+    /// done too often.
+    pub(crate) fn rewind(&mut self, vocabulary: &Vocabulary) -> Result<Option<u32>, Lost> {
         if self.rewinds == MOST_REWINDS || self.tokens.is_empty() {
             return Err(Lost);
         }
@@ -114,8 +110,14 @@ impl Slot {
             return Ok(None);
         }
         (self.given, self.n_kept) = (self.tokens.len(), places);
-        state.restore(member, &self.kept[places - 1]);
         Ok(self.tokens.last().copied())
+    }
+
+    /// Gives the network the state that it had where the string was taken back to.
+    pub(crate) fn restore(&self, state: &mut State, member: usize) {
+        if let Some(kept) = self.n_kept.checked_sub(1) {
+            state.restore(member, &self.kept[kept]);
+        }
     }
 }
 

@@ -9,12 +9,12 @@ use serde::Deserialize;
 const TOLERANCE: f32 = 1e-5;
 
 #[derive(Deserialize)]
-struct Expected {
-    strings: Vec<Vec<u32>>,
-    logits: Vec<Vec<Vec<f32>>>,
+pub struct Expected {
+    pub strings: Vec<Vec<u32>>,
+    pub logits: Vec<Vec<Vec<f32>>>,
 }
 
-fn torch_model(name: &str, precision: Precision) -> (Sampler, Expected) {
+pub fn torch_model(name: &str, precision: Precision) -> (Sampler, Expected) {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name);
     let sampler = Sampler::new(&ModelPack::load(&dir).unwrap(), Device::Cpu).unwrap();
     let file = match precision {

@@ -4,6 +4,7 @@
 
 mod forward;
 mod packs;
+mod plain;
 mod sampling;
 mod shipped;
 mod toy;

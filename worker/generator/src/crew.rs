@@ -1,0 +1,120 @@
+//! The threads of a sampler, and how batches are spread over them.
+//!
+//! On a processor every thread has a batch of its own: none waits for another. A GPU wants thousands of strings at a
+//! time, and drawing these takes longer than multiplying them. So there all threads draw for one batch together,
+//! and two batches take turns: while the GPU multiplies for one, the threads draw and check for the other.
+
+use std::{num::NonZeroUsize, thread};
+
+use candle_core::Result;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use crate::network::Operations;
+
+/// Slots of a batch on a processor, whole tiles of the byte kernel. More would make matrix products a little faster, and a
+/// sample's last strings, which nothing follows, slower.
+pub(crate) const SLOTS: usize = 128;
+/// Slots of a batch in plain operations: launching these costs a GPU as much as computing them for a thousand strings.
+const MANY_SLOTS: usize = 4096;
+/// Batches in plain operations that take turns.
+const BATCHES_IN_TURN: usize = 2;
+/// Strings that are worth a batch on a thread of its own.
+const WORTH_A_THREAD: usize = 16;
+/// Strings that are worth another batch in plain operations.
+const WORTH_A_TURN: usize = 512;
+
+/// The threads of a sampler.
+#[derive(Debug)]
+pub(crate) enum Crew {
+    /// One pool of one thread for every thread: candle's matrix products spread over the rayon pool they run in,
+    /// and spreading whole batches over threads is better.
+    Apart(Vec<ThreadPool>),
+    /// One pool, for all batches.
+    Together(ThreadPool),
+}
+
+/// Where a batch is made.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Berth<'a> {
+    /// Who draws and checks.
+    pub(crate) pool: &'a ThreadPool,
+    /// The most strings at a time.
+    pub(crate) slots: usize,
+}
+
+impl Crew {
+    /// Hires `threads` threads for an engine of these operations.
+    ///
+    /// # Panics
+    /// Panics when the operating system refuses threads.
+    pub(crate) fn new(operations: Operations, threads: NonZeroUsize) -> Self {
+        let pool = |threads| {
+            let name = |n| format!("sampler-{n}");
+            let pool = ThreadPoolBuilder::new().num_threads(threads).thread_name(name).build();
+            pool.expect("the operating system gives a thread")
+        };
+        match operations {
+            Operations::Fused => Self::Apart((0..threads.get()).map(|_| pool(1)).collect()),
+            Operations::Plain => Self::Together(pool(threads.get())),
+        }
+    }
+
+    /// Does `work` for as many batches as `size` strings are worth, at the same time.
+    pub(crate) fn run(&self, size: usize, work: impl Fn(Berth) -> Result<()> + Sync) -> Result<()> {
+        let (batches, slots) = match self {
+            Self::Apart(pools) => (size.div_ceil(WORTH_A_THREAD).clamp(1, pools.len()), SLOTS),
+            Self::Together(_) => {
+                let batches = size.div_ceil(WORTH_A_TURN).clamp(1, BATCHES_IN_TURN);
+                // Shared out evenly: the first batch must not take what the second could begin.
+                (batches, size.div_ceil(batches).clamp(WORTH_A_TURN, MANY_SLOTS))
+            }
+        };
+        let work = &work;
+        thread::scope(|scope| {
+            let begin = |n: usize| match self {
+                Self::Apart(pools) => {
+                    scope.spawn(move || pools[n].install(|| work(Berth { pool: &pools[n], slots })))
+                }
+                // Outside the pool: its threads would take up a whole batch while they wait for a part of another.
+                Self::Together(pool) => scope.spawn(move || work(Berth { pool, slots })),
+            };
+            let threads: Vec<_> = (0..batches).map(begin).collect();
+            threads.into_iter().try_for_each(|thread| thread.join().expect("sampler: a thread panicked"))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{num::NonZeroUsize, sync::Mutex};
+
+    use super::{Crew, SLOTS};
+    use crate::network::Operations;
+
+    /// The slots of each batch that `size` strings are spread over, with three threads.
+    fn slots(operations: Operations, size: usize) -> Vec<usize> {
+        let slots = Mutex::new(Vec::new());
+        let crew = Crew::new(operations, NonZeroUsize::new(3).unwrap());
+        crew.run(size, |berth| {
+            slots.lock().unwrap().push(berth.slots);
+            Ok(())
+        })
+        .unwrap();
+        slots.into_inner().unwrap()
+    }
+
+    #[test]
+    fn on_a_processor_every_thread_has_a_small_batch() {
+        assert_eq!(slots(Operations::Fused, 1), [SLOTS]);
+        assert_eq!(slots(Operations::Fused, 20), [SLOTS; 2]);
+        assert_eq!(slots(Operations::Fused, 10_000), [SLOTS; 3]);
+    }
+
+    #[test]
+    fn plain_operations_have_one_or_two_batches_of_up_to_thousands() {
+        assert_eq!(slots(Operations::Plain, 1), [512]);
+        assert_eq!(slots(Operations::Plain, 512), [512]);
+        assert_eq!(slots(Operations::Plain, 2_000), [1_000; 2]);
+        assert_eq!(slots(Operations::Plain, 100_000), [4096; 2]);
+    }
+}

@@ -1,0 +1,119 @@
+//! What a GPU computes: candle's own operations, thousands of strings at a time. They are tried on the processor, where
+//! they must do as the fused gates do, and on a GPU where there is one.
+
+use std::path::Path;
+
+use generator::{Budget, Device, DeviceChoice, ModelPack, Precision, SampleError, Sampler};
+
+use crate::{forward::torch_model, sampling::assert_sound, toy};
+
+/// The toys' tokens for strings that go wrong often, and are taken back.
+const TANGLED: [&str; 10] = ["C", "N", "=", "#", "(", ")", "1", "2", "c", "n"];
+
+fn fused(pack: &Path) -> Sampler {
+    let sampler = Sampler::new(&ModelPack::load(pack).unwrap(), Device::Cpu).unwrap();
+    sampler.with_precision(Precision::Single).unwrap()
+}
+
+/// The greatest difference between two strings' logits.
+fn difference(found: &[Vec<Vec<f32>>], expected: &[Vec<Vec<f32>>]) -> f32 {
+    let numbers = |logits: &[Vec<Vec<f32>>]| logits.iter().flatten().flatten().copied().collect::<Vec<_>>();
+    let (found, expected) = (numbers(found), numbers(expected));
+    assert_eq!(found.len(), expected.len());
+    found.iter().zip(&expected).map(|(found, expected)| (found - expected).abs()).fold(0.0, f32::max)
+}
+
+/// The share of strings that are the same: another rounding draws another token now and then, and then they part.
+fn share_alike(one: &[String], other: &[String]) -> f64 {
+    assert_eq!(one.len(), other.len());
+    one.iter().zip(other).filter(|(one, other)| one == other).count() as f64 / one.len() as f64
+}
+
+#[test]
+fn plain_operations_give_the_logits_that_pytorch_gives() {
+    for name in ["torch_gru", "torch_lstm"] {
+        let (sampler, expected) = torch_model(name, Precision::Single);
+
+        let logits = sampler.with_plain_operations().unwrap().logits(&expected.strings).unwrap();
+
+        assert!(difference(&logits, &expected.logits) < 1e-5, "{name}");
+    }
+}
+
+#[test]
+fn thousands_of_strings_at_a_time_are_those_of_dozens_at_a_time() {
+    // Two batches of 4,096 that are refilled; strings that are taken back are given again from their beginning.
+    for pack in [toy::random(), toy::random_of(&TANGLED)] {
+        let dozens = fused(pack.path()).raw(10_000, 3).unwrap();
+
+        let thousands = fused(pack.path()).with_plain_operations().unwrap().raw(10_000, 3).unwrap();
+
+        let alike = share_alike(&dozens, &thousands);
+        assert!(alike > 0.999, "{alike} of the strings are the same");
+    }
+}
+
+#[test]
+fn a_sample_of_thousands_is_that_of_the_fused_gates() {
+    let pack = toy::random();
+    let dozens = fused(pack.path()).sample(3_000, 7, &Budget::unlimited()).unwrap();
+
+    let thousands =
+        fused(pack.path()).with_plain_operations().unwrap().sample(3_000, 7, &Budget::unlimited()).unwrap();
+
+    assert_sound(&thousands);
+    assert!(share_alike(&dozens, &thousands) > 0.99);
+}
+
+#[test]
+fn a_model_that_knows_one_molecule_gives_up_in_plain_operations_too() {
+    let sampler = fused(toy::always(&["C", "O"]).path()).with_plain_operations().unwrap();
+
+    let error = sampler.sample(2_000, 1, &Budget::unlimited()).unwrap_err();
+
+    assert!(matches!(error, SampleError::SizeUnreachable { wanted: 2_000, reached: 1 }), "{error}");
+}
+
+/// `cargo test --release -p generator --features cuda -- --ignored gpu`
+#[test]
+#[ignore = "needs a GPU and a build with the feature `cuda`"]
+fn a_gpu_gives_the_logits_that_pytorch_gives() {
+    let gpu = DeviceChoice::Cuda(0).open().unwrap();
+    for name in ["torch_gru", "torch_lstm"] {
+        let (sampler, expected) = torch_model(name, Precision::Single);
+
+        let logits = Sampler::new(sampler.pack(), gpu.clone()).unwrap().logits(&expected.strings).unwrap();
+
+        // Products of eleven bits.
+        let difference = difference(&logits, &expected.logits);
+        assert!(difference < 1e-2, "{name}: {difference}");
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU and a build with the feature `cuda`"]
+fn a_gpu_gives_the_strings_of_the_processor_but_for_rounding() {
+    let gpu = DeviceChoice::Cuda(0).open().unwrap();
+    for pack in [toy::random(), toy::random_of(&TANGLED)] {
+        let pack = ModelPack::load(pack.path()).unwrap();
+        let processor = Sampler::new(&pack, Device::Cpu).unwrap().with_precision(Precision::Single).unwrap();
+
+        let strings = Sampler::new(&pack, gpu.clone()).unwrap().raw(20_000, 3).unwrap();
+
+        let alike = share_alike(&processor.raw(20_000, 3).unwrap(), &strings);
+        assert!(alike > 0.9, "{alike} of the strings are the same");
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU and a build with the feature `cuda`"]
+fn a_gpu_gives_distinct_valid_molecules_of_a_shipped_model() {
+    let pack = Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/druglike_gru");
+    let gpu = DeviceChoice::Cuda(0).open().unwrap();
+    let sampler = Sampler::new(&ModelPack::load(&pack).unwrap(), gpu).unwrap();
+
+    let sample = sampler.sample(20_000, 1, &Budget::unlimited()).unwrap();
+
+    assert_eq!(sample.len(), 20_000);
+    assert_sound(&sample);
+}

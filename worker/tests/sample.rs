@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use candle_core::{Device, Tensor};
+use candle_core::Tensor;
 use chrono::Utc;
 use contract::{JobId, Problem, SampleId, SampleJob, StoredSampleJob};
 use generator::{Budget, Device};

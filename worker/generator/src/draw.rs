@@ -88,20 +88,53 @@ impl Draw {
         if fits(first) {
             return Some(first);
         }
-        let whole: f32 = self.sums.iter().sum();
-        let chances = self.chances.as_flattened_mut();
-        chances[first as usize] = 0.0;
-        for (token, chance) in (0..).zip(chances) {
-            if *chance > 0.0 && !fits(token) {
-                *chance = 0.0;
-            }
-        }
-        self.sum();
-        let rest: f32 = self.sums.iter().sum();
-        if rest < LEAST_SHARE * whole {
+        if !self.enough_fits(first, &mut fits) {
             return None;
         }
-        self.pick(rng).filter(|token| fits(*token))
+        // A token that does not fit drops out and another is drawn: each that fits is drawn in proportion to
+        // its probability, as if all had been asked about.
+        while let Some(token) = self.pick(rng) {
+            if fits(token) {
+                return Some(token);
+            }
+            self.refuse(token);
+        }
+        None
+    }
+
+    /// Says whether tokens of `LEAST_SHARE` of the probability fit, `first` being one that does not. Asks about
+    /// the likeliest first and about no more than it takes; those that do not fit lose their chance.
+    fn enough_fits(&mut self, first: u32, fits: &mut impl FnMut(u32) -> bool) -> bool {
+        let wanted = LEAST_SHARE * self.sums.iter().sum::<f32>();
+        self.refuse(first);
+        let mut open: f32 = self.sums.iter().sum();
+        let chances = self.chances.as_flattened();
+        let mut order = std::mem::take(&mut self.order);
+        order.clear();
+        order.extend((0..).zip(chances).filter(|(_, chance)| **chance > 0.0).map(|(token, _)| token));
+        order.sort_unstable_by(|a, b| chances[*b as usize].total_cmp(&chances[*a as usize]).then(a.cmp(b)));
+        let mut fitting = 0.0;
+        for token in &order {
+            if fitting >= wanted || fitting + open < wanted {
+                break;
+            }
+            let chance = self.chances.as_flattened()[*token as usize];
+            open -= chance;
+            if fits(*token) {
+                fitting += chance;
+            } else {
+                self.refuse(*token);
+            }
+        }
+        self.order = order;
+        fitting >= wanted
+    }
+
+    /// Takes a token's chance away.
+    fn refuse(&mut self, token: u32) {
+        let block = token as usize / BLOCK;
+        self.chances[block][token as usize % BLOCK] = 0.0;
+        self.sums[block] = total(&self.chances[block]);
     }
 
     /// Turns logits into what each token's chance is in proportion to.

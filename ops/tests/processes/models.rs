@@ -30,6 +30,16 @@ fn one_model() -> tempfile::TempDir {
     models
 }
 
+/// An installation whose sampler serves the packs of a folder.
+async fn sampling_from(models: &Path) -> (Installation, Caller) {
+    let mut installation = Installation::new().await;
+    installation.set("MODELS_DIR", models.to_str().unwrap());
+    installation.start_worker(Role::Sample, &[]).await;
+    installation.start_api().await;
+    let caller = installation.account("owner");
+    (installation, caller)
+}
+
 async fn is_known(caller: &Caller, model: &str) -> bool {
     caller.get(&format!("{MODELS}/{model}")).await.status() == StatusCode::OK
 }
@@ -37,11 +47,7 @@ async fn is_known(caller: &Caller, model: &str) -> bool {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_prior_is_imported_drawn_from_and_removed_while_a_sampler_runs() {
     let models = one_model();
-    let mut installation = Installation::new().await;
-    installation.set("MODELS_DIR", models.path().to_str().unwrap());
-    installation.start_worker(Role::Sample, &[]).await;
-    installation.start_api().await;
-    let caller = installation.account("owner");
+    let (mut installation, caller) = sampling_from(models.path()).await;
     let of_prior = json!({"size": 5, "model_id": "prior"});
     assert!(!is_known(&caller, "prior").await);
 
@@ -85,11 +91,7 @@ async fn samplers_of_different_models_get_the_jobs_of_their_own() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_model_that_was_taught_while_a_sampler_runs_can_be_asked_for() {
     let models = one_model();
-    let mut installation = Installation::new().await;
-    installation.set("MODELS_DIR", models.path().to_str().unwrap());
-    installation.start_worker(Role::Sample, &[]).await;
-    installation.start_api().await;
-    let caller = installation.account("owner");
+    let (mut installation, caller) = sampling_from(models.path()).await;
     let data = models.path().join("own.smi");
     let rings = ["c1ccccc1", "c1ccncc1", "c1ccsc1", "C1CCCCC1"];
     let tails = ["C", "CC", "CCO", "CCN", "C1CC1", "CCOC", "CC#N", "CCCl"];

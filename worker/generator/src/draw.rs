@@ -28,9 +28,7 @@ pub(crate) struct Draw {
     arch: Arch,
     scale: f32,
     top_p: f32,
-    /// 1 for a token that can be drawn, else 0; so for those that fill the last block.
-    allowed: Vec<[f32; BLOCK]>,
-    /// 0 for a token that can be drawn, else minus infinity.
+    /// 0 for a token that can be drawn, else minus infinity; so for those that fill the last block.
     barred: Vec<[f32; BLOCK]>,
     eos: u32,
     chances: Vec<[f32; BLOCK]>,
@@ -46,19 +44,17 @@ impl Draw {
     }
 
     fn of(temperature: f32, top_p: f32, can_be_drawn: &[bool], eos: u32) -> Self {
-        let mut allowed = vec![[0.0; BLOCK]; can_be_drawn.len().div_ceil(BLOCK)];
-        let mut barred = vec![[f32::NEG_INFINITY; BLOCK]; allowed.len()];
-        let tokens = allowed.as_flattened_mut().iter_mut().zip(barred.as_flattened_mut());
-        for ((allowed, barred), _) in tokens.zip(can_be_drawn).filter(|(_, can)| **can) {
-            (*allowed, *barred) = (1.0, 0.0);
+        let mut barred = vec![[f32::NEG_INFINITY; BLOCK]; can_be_drawn.len().div_ceil(BLOCK)];
+        let tokens = barred.as_flattened_mut().iter_mut().zip(can_be_drawn);
+        for (barred, _) in tokens.filter(|(_, can)| **can) {
+            *barred = 0.0;
         }
         Self {
             arch: Arch::new(),
             scale: 1.0 / temperature,
             top_p,
-            chances: allowed.clone(),
-            sums: vec![0.0; allowed.len()],
-            allowed,
+            chances: barred.clone(),
+            sums: vec![0.0; barred.len()],
             barred,
             eos,
             order: Vec::new(),
@@ -108,11 +104,8 @@ impl Draw {
         let wanted = LEAST_SHARE * self.sums.iter().sum::<f32>();
         self.refuse(first);
         let mut open: f32 = self.sums.iter().sum();
-        let chances = self.chances.as_flattened();
-        let mut order = std::mem::take(&mut self.order);
-        order.clear();
-        order.extend((0..).zip(chances).filter(|(_, chance)| **chance > 0.0).map(|(token, _)| token));
-        order.sort_unstable_by(|a, b| chances[*b as usize].total_cmp(&chances[*a as usize]).then(a.cmp(b)));
+        self.put_in_order();
+        let order = std::mem::take(&mut self.order);
         let mut fitting = 0.0;
         for token in &order {
             if fitting >= wanted || fitting + open < wanted {
@@ -130,6 +123,16 @@ impl Draw {
         fitting >= wanted
     }
 
+    /// Puts the tokens that have a chance in order, the likeliest first; of equals, the lower id.
+    fn put_in_order(&mut self) {
+        let chances = self.chances.as_flattened();
+        let tokens = (0..).zip(chances).filter(|(_, chance)| **chance > 0.0).map(|(token, _)| token);
+        self.order.clear();
+        self.order.extend(tokens);
+        self.order
+            .sort_unstable_by(|a, b| chances[*b as usize].total_cmp(&chances[*a as usize]).then(a.cmp(b)));
+    }
+
     /// Takes a token's chance away.
     fn refuse(&mut self, token: u32) {
         let block = token as usize / BLOCK;
@@ -142,7 +145,6 @@ impl Draw {
         let (arch, scale) = (self.arch, self.scale);
         arch.dispatch(Weigh {
             logits,
-            allowed: &self.allowed,
             barred: &self.barred,
             scale,
             chances: &mut self.chances,
@@ -187,11 +189,9 @@ impl Draw {
     }
 
     fn cut_to_nucleus(&mut self) {
+        self.put_in_order();
+        let wanted = self.top_p * self.sums.iter().sum::<f32>();
         let chances = self.chances.as_flattened_mut();
-        self.order.clear();
-        self.order.extend((0..).take(chances.len()));
-        self.order.sort_by(|a, b| chances[*b as usize].total_cmp(&chances[*a as usize]));
-        let wanted = self.top_p * chances.iter().sum::<f32>();
         let mut reached = 0.0;
         for token in &self.order {
             let chance = &mut chances[*token as usize];
@@ -233,7 +233,6 @@ fn total(chances: &[f32; BLOCK]) -> f32 {
 /// Chances and their sums, from logits.
 struct Weigh<'a> {
     logits: &'a [f32],
-    allowed: &'a [[f32; BLOCK]],
     barred: &'a [[f32; BLOCK]],
     scale: f32,
     chances: &'a mut [[f32; BLOCK]],
@@ -267,8 +266,9 @@ impl WithSimd for Weigh<'_> {
         }
         for block in 0..self.chances.len() {
             let chances = &mut self.chances[block];
-            for (chance, allowed) in chances.iter_mut().zip(&self.allowed[block]) {
-                *chance = allowed * exp((*chance - most) * self.scale);
+            for (chance, barred) in chances.iter_mut().zip(&self.barred[block]) {
+                let drawn = exp((*chance - most) * self.scale);
+                *chance = if *barred < 0.0 { 0.0 } else { drawn };
             }
             self.sums[block] = total(chances);
         }

@@ -163,44 +163,20 @@ impl Layer {
         embedding: Option<&Tensor>,
         hidden: usize,
     ) -> candle_core::Result<Self> {
-        let (gates, strips) = (cell.gates(), hidden.div_ceil(WIDTH));
-        let row = |panel: usize, lane: usize| {
-            let (unit, gate) = (panel / gates * WIDTH + lane, panel % gates);
-            (unit < hidden).then_some((gate, gate * hidden + unit))
-        };
+        let panels = hidden.div_ceil(WIDTH) * cell.gates();
         let outer_bias = weights.outer_bias()?;
+        // What of the hidden bias is not in the input's part: that of a GRU's gate n.
+        let inner_bias = ((&weights.input_bias + &weights.hidden_bias)? - &outer_bias)?;
+        let outer = outputs(cell, hidden, &outer_bias)?;
         let input = match embedding {
             Some(embedding) => {
-                let table = embedding.matmul(&weights.input_weight.t()?)?.broadcast_add(&outer_bias)?;
-                let output = |panel, lane| {
-                    let (gate, row) = row(panel, lane)?;
-                    Some(Output { row, factor: gates::factor(cell, gate), bias: 0.0 })
-                };
-                Input::Table(Table::rounded(&table.to_vec2()?, strips * gates, output))
+                let table = embedding.matmul(&weights.input_weight.t()?)?;
+                Input::Table(Table::rounded(&table.to_vec2()?, panels, outer))
             }
-            None => {
-                let bias = numbers(&outer_bias)?;
-                let output = |panel, lane| {
-                    let (gate, row) = row(panel, lane)?;
-                    let factor = gates::factor(cell, gate);
-                    Some(Output { row, factor, bias: bias[row] * factor })
-                };
-                Input::Below(Matrix::rounded(
-                    &numbers(&weights.input_weight)?,
-                    hidden,
-                    strips * gates,
-                    output,
-                ))
-            }
+            None => Input::Below(Matrix::rounded(&numbers(&weights.input_weight)?, hidden, panels, outer)),
         };
-        // What of the hidden bias is not in the input's part: that of a GRU's gate n.
-        let bias = numbers(&((&weights.input_bias + &weights.hidden_bias)? - outer_bias)?)?;
-        let output = |panel, lane| {
-            let (gate, row) = row(panel, lane)?;
-            let factor = gates::factor(cell, gate);
-            Some(Output { row, factor, bias: bias[row] * factor })
-        };
-        let hidden = Matrix::rounded(&numbers(&weights.hidden_weight)?, hidden, strips * gates, output);
+        let inner = outputs(cell, hidden, &inner_bias)?;
+        let hidden = Matrix::rounded(&numbers(&weights.hidden_weight)?, hidden, panels, inner);
         Ok(Self { input, hidden })
     }
 
@@ -338,6 +314,20 @@ impl LayerState {
             self.bytes[to] = self.bytes[from];
         }
     }
+}
+
+/// What the outputs of a layer's panels, `[strip, gate]`, are, given their biases, `[gate, unit]`.
+fn outputs(
+    cell: Cell,
+    hidden: usize,
+    bias: &Tensor,
+) -> candle_core::Result<impl Fn(usize, usize) -> Option<Output>> {
+    let (gates, bias) = (cell.gates(), numbers(bias)?);
+    Ok(move |panel: usize, lane: usize| {
+        let (unit, gate) = (panel / gates * WIDTH + lane, panel % gates);
+        let (row, factor) = (gate * hidden + unit, gates::factor(cell, gate));
+        (unit < hidden).then(|| Output { row, factor, bias: bias[row] * factor })
+    })
 }
 
 fn numbers(tensor: &Tensor) -> candle_core::Result<Vec<f32>> {

@@ -21,6 +21,10 @@ use worker::{
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+/// Sample jobs that a process has in hand besides those that its slots count for. A sample out of the reservoir is nearly all
+/// the database's work, and samples that are drawn take turns on the sampler's threads.
+const SAMPLES_AHEAD: usize = 3;
+
 /// How long the start waits for a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -60,8 +64,8 @@ async fn run(settings: &Settings) -> Result<()> {
 async fn sample(settings: &Settings) -> Result<()> {
     let device = open_device(settings.device)?;
     let shelf = Arc::new(Shelf::load(settings.models_dir.clone(), settings.sampler_models.clone(), device)?);
-    let config = WorkerConfig { models: shelf.announce(), ..config(settings) };
-    let pool = connect(settings).await?;
+    let config = WorkerConfig { models: shelf.announce(), ahead: SAMPLES_AHEAD, ..config(settings) };
+    let pool = connect(settings, settings.slots() + SAMPLES_AHEAD).await?;
     let activity = Activity::default();
     tokio::spawn(Arc::clone(&shelf).keep_up());
     let refilling = (settings.reservoir_size > 0).then(|| {
@@ -80,7 +84,7 @@ async fn sample(settings: &Settings) -> Result<()> {
 
 async fn search(settings: &Settings) -> Result<()> {
     let planner = load_planner(&settings.retro_model(), settings.search())?;
-    let pool = connect(settings).await?;
+    let pool = connect(settings, settings.slots()).await?;
     let catalogue = CatalogueView::load(&pool).await.context("reading the catalogue")?;
     let handler = Search { pool: pool.clone(), planner, catalogue };
     run_worker::<StoredTreeSearchJob, _>(pool, config(settings), handler, shutdown()?)
@@ -97,12 +101,12 @@ fn config(settings: &Settings) -> WorkerConfig {
     }
 }
 
-/// One connection a slot, and two for what goes on beside the jobs: the catalogue's watch and its reloading, or
+/// One connection for each of `jobs` at the same time, and two for what goes on beside the jobs: the catalogue's watch and its reloading, or
 /// the reservoir.
-async fn connect(settings: &Settings) -> Result<PgPool> {
+async fn connect(settings: &Settings, jobs: usize) -> Result<PgPool> {
     let url = settings.database_url.as_deref().context("DATABASE_URL names no database")?;
     PgPoolOptions::new()
-        .max_connections(u32::try_from(settings.slots()).unwrap_or(u32::MAX).saturating_add(2))
+        .max_connections(u32::try_from(jobs).unwrap_or(u32::MAX).saturating_add(2))
         .acquire_timeout(CONNECT_TIMEOUT)
         .connect(url)
         .await

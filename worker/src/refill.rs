@@ -31,6 +31,8 @@ const LOOK: Duration = Duration::from_secs(2);
 /// Pause after the database failed or refused a block, twice as long each time: a full disk does not empty itself.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+/// How long no job must have run after one came: its answer is still on its way, and takes the same cores.
+const LINGER: Duration = Duration::from_millis(50);
 /// A model that gives no block within this time, on a machine that does nothing else, gives none.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -55,6 +57,14 @@ impl Activity {
     async fn idle(&self) {
         // The sender is ours, so the channel cannot be closed.
         let _ = self.0.subscribe().wait_for(|jobs| *jobs == 0).await;
+    }
+
+    /// Resolves when no job has run for some time.
+    async fn quiet(&self) {
+        self.idle().await;
+        while tokio::time::timeout(LINGER, self.busy()).await.is_ok() {
+            self.idle().await;
+        }
     }
 
     async fn busy(&self) {
@@ -86,7 +96,7 @@ pub async fn refill(pool: PgPool, shelf: Arc<Shelf>, capacity: usize, activity: 
             Err(_) => FIRST_PAUSE.saturating_mul(1 << failures.min(10)).min(LONGEST_PAUSE),
         };
         match round {
-            Ok(Round::JobCame) => {}
+            Ok(Round::JobCame) => filler.activity.quiet().await,
             Ok(_) if failures > 0 => {
                 info!("the reservoir is refilled again");
                 failures = 0;

@@ -12,8 +12,8 @@ use crate::resources::Model;
 
 /// Molecules of a full block.
 pub const BLOCK: usize = 500;
-/// Blocks read for each that should do, since some have given molecules already.
-const SPARE_BLOCKS: usize = 1;
+/// Whole blocks for which one more is taken at once: a sample of so many has some molecules twice.
+const BLOCKS_A_SPARE: usize = 20;
 
 /// A block, taken out.
 #[derive(sqlx::FromRow)]
@@ -21,7 +21,7 @@ struct Block {
     smiles: String,
 }
 
-/// Takes up to `size` distinct molecules of `model` out of the reservoir.
+/// Takes up to `size` distinct molecules of `model` out of the reservoir, in no order.
 ///
 /// # Errors
 /// Fails when the database does.
@@ -30,39 +30,23 @@ pub async fn take(
     model: &Model,
     size: usize,
 ) -> Result<Vec<String>, sqlx::Error> {
-    let mut taken = Taken::default();
-    while taken.molecules.len() < size {
-        let blocks = take_blocks(connection, model, (size - taken.molecules.len()).div_ceil(BLOCK)).await?;
+    let mut taken = HashSet::new();
+    while taken.len() < size {
+        let count = (size - taken.len()).div_ceil(BLOCK);
+        let blocks = take_blocks(connection, model, count + count / BLOCKS_A_SPARE).await?;
         if blocks.is_empty() {
             break;
         }
-        let mut left = Vec::new();
-        for block in &blocks {
-            taken.add(block, size, &mut left);
+        let mut molecules = blocks.iter().flat_map(|block| block.smiles.split('\n')).map(str::to_owned);
+        while taken.len() < size
+            && let Some(smiles) = molecules.next()
+        {
+            taken.insert(smiles);
         }
+        let left: Vec<String> = molecules.collect();
         put(connection, model, &left).await?;
     }
-    Ok(taken.molecules)
-}
-
-/// The molecules of one sample.
-#[derive(Default)]
-struct Taken {
-    molecules: Vec<String>,
-    known: HashSet<String>,
-}
-
-impl Taken {
-    /// Adds what is new in `block`, up to `size` molecules in all; the rest goes to `left`.
-    fn add(&mut self, block: &Block, size: usize, left: &mut Vec<String>) {
-        for smiles in block.smiles.split('\n') {
-            if self.molecules.len() >= size {
-                left.push(smiles.to_owned());
-            } else if self.known.insert(smiles.to_owned()) {
-                self.molecules.push(smiles.to_owned());
-            }
-        }
-    }
+    Ok(taken.into_iter().collect())
 }
 
 async fn take_blocks(
@@ -81,7 +65,7 @@ async fn take_blocks(
     )
     .bind(model.id())
     .bind(&model.version)
-    .bind(i64::try_from(count + SPARE_BLOCKS).unwrap_or(i64::MAX))
+    .bind(i64::try_from(count).unwrap_or(i64::MAX))
     .fetch_all(connection)
     .await
 }

@@ -256,7 +256,8 @@ async fn a_job_takes_what_is_ready_of_the_fullest_model_and_a_refused_one_takes_
             .fetch_one(&stage.database.pool)
             .await
             .unwrap();
-    assert_eq!((model_id.as_str(), &smiles[..2], smiles.len()), ("dear", &ready[..], 4));
+    assert_eq!((model_id.as_str(), smiles.len()), ("dear", 4));
+    assert!(ready.iter().all(|molecule| smiles.contains(molecule)), "{smiles:?}");
     assert_eq!(stage.level("dear").await, 0);
     serving.end().await;
     stage.database.drop_database().await;

@@ -1,7 +1,8 @@
 //! The worker's side: take jobs until told to stop.
 //!
 //! One apalis worker a process, with as many calls at once as there are slots and batches of one: it
-//! fetches only when a slot is free, so no job sits in a busy worker while another is idle. (Larger batches
+//! fetches only when a slot is free, so no job sits in a busy worker while another is idle (but for the few that a worker
+//! is told to take ahead). (Larger batches
 //! starve apalis' heartbeats; more apalis workers race each other for every notification.) A database error
 //! ends it; it is then built again under a new name, because a job held by a name that lives is never
 //! given to another. The name begins with the process's, by which `deal.sql` knows what models it serves.
@@ -27,7 +28,7 @@ use crate::{
     store,
 };
 
-/// Connections beside the slots': apalis' own, the listener, the beats, the sweep.
+/// Connections beside the jobs': apalis' own, the listener, the beats, the sweep.
 const SPARE_CONNECTIONS: u32 = 5;
 
 /// Heartbeats that an apalis worker may miss before its jobs go to others.
@@ -43,8 +44,11 @@ const RESTART: Duration = Duration::from_secs(1);
 /// How a worker process takes jobs.
 #[derive(Debug, Clone)]
 pub struct WorkerConfig {
-    /// Jobs run at the same time.
+    /// Jobs run at the same time, as far as admission is told.
     pub slots: usize,
+    /// Jobs taken besides while the slots are busy, where jobs wait for the database more than they compute: what one
+    /// computes and what another stores then overlap.
+    pub ahead: usize,
     /// The generative models loaded: jobs that name another are not dealt to this process. They may change while the
     /// worker runs.
     pub models: watch::Receiver<Vec<LiveModel>>,
@@ -62,6 +66,7 @@ impl Default for WorkerConfig {
     fn default() -> Self {
         Self {
             slots: 1,
+            ahead: 0,
             models: watch::channel(Vec::new()).1,
             grace: Duration::from_secs(30),
             beat: Duration::from_secs(1),
@@ -75,6 +80,11 @@ impl WorkerConfig {
     /// How long a job stays this worker's without a beat.
     pub(crate) fn lease(&self) -> Duration {
         self.beat * BEATS_PER_LEASE
+    }
+
+    /// Jobs that this process may have in hand.
+    fn in_hand(&self) -> usize {
+        self.slots.saturating_add(self.ahead)
     }
 }
 
@@ -94,8 +104,8 @@ where
     J: Job,
     H: Handler<J>,
 {
-    let slots = u32::try_from(config.slots).unwrap_or(u32::MAX);
-    let pool = pool::own(&pool, slots.saturating_add(SPARE_CONNECTIONS)).await?;
+    let in_hand = u32::try_from(config.in_hand()).unwrap_or(u32::MAX);
+    let pool = pool::own(&pool, in_hand.saturating_add(SPARE_CONNECTIONS)).await?;
     let running = Arc::new(Running::default());
     let _stop = StopAll(Arc::clone(&running));
     let bell = Arc::new(Bell::default());
@@ -187,7 +197,7 @@ where
     let storage = PostgresStorage::<Value>::new(&process.pool).with_config(config);
     WorkerBuilder::new(context)
         .backend(storage.poll_with_strategy(OnBell::new(Arc::clone(bell))))
-        .concurrency(process.config.slots)
+        .concurrency(process.config.in_hand())
         .build(tower::service_fn(move |task: Task<Value>| runner.clone().run::<J>(task)))
         .run()
         .await

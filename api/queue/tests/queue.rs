@@ -5,7 +5,7 @@ mod support;
 use std::time::{Duration, Instant};
 
 use contract::{JobId, Problem};
-use queue::{AwaitError, SubmitError};
+use queue::{AwaitError, SubmitError, WorkerConfig};
 use support::{Act, Database, Toy, Toys, Worker, config, eventually, live};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -220,6 +220,33 @@ async fn work_that_would_outlast_the_deadline_is_refused_with_an_honest_time() {
         client.submit(JobId::generate(), &job).await.is_ok()
     })
     .await;
+    worker.stop().await;
+    database.drop_database().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_has_jobs_ahead_in_hand_and_promises_its_slots_only() {
+    let database = Database::create().await;
+    let (client, toys) = (database.client().await, Toys::new(&database));
+    let worker = Worker::start_with(&toys, WorkerConfig { ahead: 2, ..config(1) });
+    live(&client).await;
+    let minute = Duration::from_secs(60);
+    let long = Toy::new(Act::Sleep(20_000)).expecting(20.0).within(minute);
+    let mut waiting = Vec::new();
+    for _ in 0..2 {
+        waiting.push(client.submit(JobId::generate(), &long).await.unwrap());
+    }
+
+    let begun = || async { waiting.iter().all(|pending| toys.seen(pending.id()).started == 1) };
+    eventually("both begun", begun).await;
+    let refused = client.submit(JobId::generate(), &Toy::new(Act::Answer(1)).expecting(1.0)).await;
+    let next = client.submit(JobId::generate(), &Toy::new(Act::Answer(2)).within(minute)).await.unwrap();
+
+    assert_eq!(next.outcome().await.unwrap(), Ok(2));
+    // 40 s of work on one slot, against a patience of 30 s.
+    assert!(matches!(refused, Err(SubmitError::Full { .. })), "{:?}", refused.map(|pending| pending.id()));
+    assert_eq!(client.live_workers().await.unwrap().get("toy"), Some(&1));
+    drop(waiting);
     worker.stop().await;
     database.drop_database().await;
 }

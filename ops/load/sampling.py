@@ -35,20 +35,34 @@ def lines_of(command: list[str], stdin: str | None = None) -> list[dict]:
     return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
 
 
+def fastest(lines: list[dict]) -> list[dict]:
+    """Keeps the fastest of the measurements that were repeated: what else a machine does only makes them slower."""
+    best: dict[tuple[str, int], dict] = {}
+    for line in lines:
+        key = (line["precision"], line["threads"])
+        if key not in best or line["strings_per_second"] > best[key]["strings_per_second"]:
+            best[key] = line
+    return list(best.values())
+
+
 def ratios(lines: list[dict]) -> dict[str, float]:
-    """Gives what the measurements of one model come to beside one another, as far as they were made."""
-    rates = {(line["precision"], line["threads"]): line["strings_per_second"] for line in lines}
-    torch = rates.get(("pytorch-f32", 1))
-    ours = next((line for line in lines if line["precision"] == "bytes" and line["threads"] == 1), {})
+    """Gives what the measurements of one model come to beside one another, as far as they were made.
+
+    PyTorch's strings are free, so those of ours that are stand beside it for the same work; ours that are molecules, too.
+    """
+    by_key = {(line["precision"], line["threads"]): line for line in lines}
+    torch = by_key.get(("pytorch-f32", 1))
     found = {}
-    for precision in ("single", "bytes"):
-        if torch and (precision, 1) in rates:
-            found[f"{precision}_over_pytorch_f32"] = rates[precision, 1] / torch
-    if machine := ours.get("machine_operations_per_second"):
-        found["share_of_machine"] = ours["product_operations_per_second"] / machine
-    checks = next((line["checks_per_second"] for line in lines if line["precision"] == "pytorch-f32"), None)
-    if checks and "checks_per_second" in ours:
-        found["checks_over_rdkit"] = ours["checks_per_second"] / checks
+    if torch:
+        for precision in ("single-free", "bytes-free", "single", "bytes"):
+            if ours := by_key.get((precision, 1)):
+                name = precision.replace("-", "_")
+                found[f"{name}_over_pytorch_f32"] = ours["strings_per_second"] / torch["strings_per_second"]
+    if ours := by_key.get(("bytes", 1)):
+        for instructions, rates in ours["operations_per_second"].items():
+            found[f"{instructions}_share_of_machine"] = rates["product"] / rates["machine"]
+        if torch:
+            found["checks_over_rdkit"] = ours["checks_per_second"] / torch["checks_per_second"]
     return {name: round(value, 3) for name, value in found.items()}
 
 
@@ -69,6 +83,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("count", type=int, nargs="?", default=10_000, help="raw strings a measurement")
     parser.add_argument("--models", type=Path, nargs="*", help="folders of packs; default: those that ship")
+    parser.add_argument("--rounds", type=int, default=2, help="measurements of everything, by turns; the fastest count")
     parser.add_argument("--without-pytorch", action="store_true")
     parser.add_argument("--gpu", type=Path, metavar="SAMPLE", help="the program sample, built with CUDA")
     args = parser.parse_args()
@@ -79,14 +94,16 @@ def main() -> None:
     ]
     python = None if args.without_pytorch else python_with_torch()
     for pack in packs:
-        lines = lines_of([str(EXAMPLES / "sample"), str(pack), str(args.count)])
-        if args.gpu:
-            # What is enough for two cores would not fill its batches.
-            lines += lines_of([str(args.gpu), str(pack), str(max(args.count, 200_000)), "--device", "cuda:0"])
-        if python:
-            for precision in ([], ["--bfloat16"]):
+        lines = []
+        for _ in range(args.rounds):
+            lines += lines_of([str(EXAMPLES / "sample"), str(pack), str(args.count)])
+            if args.gpu:
+                # What is enough for two cores would not fill its batches.
+                lines += lines_of([str(args.gpu), str(pack), str(max(args.count, 200_000)), "--device", "cuda:0"])
+            for precision in ([], ["--bfloat16"]) if python else ():
                 command = [python, str(TRAINING / "bench_sampling.py"), str(pack), "--size", str(args.count), *precision]
                 lines += lines_of(command)
+        lines = fastest(lines)
         found = {"model": pack.name, **ratios(lines)}
         for line in [*lines, found]:
             print(json.dumps(line), flush=True)

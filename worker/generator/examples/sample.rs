@@ -1,8 +1,8 @@
 //! Measures a model pack: `sample PACK [COUNT] [SEED] [THREADS] [--device DEVICE]`.
 //!
 //! For each precision: raw strings a second, their validity and the uniqueness of the valid ones, then
-//! how long a sample of COUNT molecules takes. Prints a table on standard error and JSON lines on
-//! standard output. On a GPU (`cuda:0`) that is one line, with all threads; COUNT should be some hundred thousand.
+//! how long a sample of COUNT molecules takes; on one thread also free strings, which the pack's constraints do not
+//! touch. Prints a table on standard error and JSON lines on standard output. On a GPU (`cuda:0`) that is one line, with all threads; COUNT should be some hundred thousand.
 
 use std::{
     collections::HashSet,
@@ -13,7 +13,7 @@ use std::{
 };
 
 use chem::{Limits, Molecule};
-use generator::{Budget, Device, DeviceChoice, ModelPack, Precision, Sampler};
+use generator::{Budget, ByteRates, Device, DeviceChoice, ModelPack, Precision, Sampler};
 use serde_json::{Value, json};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -39,10 +39,18 @@ fn main() -> Result<(), Box<dyn Error>> {
     for precision in [Precision::Single, Precision::Bytes] {
         let mut threads = vec![NonZeroUsize::MIN, all];
         threads.dedup();
+        let name = format!("{precision:?}").to_lowercase();
+        let sampler = |pack, threads| {
+            Ok::<_, Box<dyn Error>>(
+                Sampler::new(pack, Device::Cpu)?.with_precision(precision)?.with_threads(threads),
+            )
+        };
         for threads in threads {
-            let sampler = Sampler::new(&pack, Device::Cpu)?.with_precision(precision)?.with_threads(threads);
-            report(&sampler, &format!("{precision:?}").to_lowercase(), threads, count, seed)?;
+            report(&sampler(&pack, threads)?, &name, threads, count, seed)?;
         }
+        let mut free = pack.clone();
+        free.generation.constrained = false;
+        report(&sampler(&free, NonZeroUsize::MIN)?, &format!("{name}-free"), NonZeroUsize::MIN, count, seed)?;
     }
     Ok(())
 }
@@ -60,12 +68,19 @@ fn report(
     line["model"] = json!(id);
     line["precision"] = json!(precision);
     line["threads"] = json!(threads);
-    if let Some(rates) = sampler.byte_rates(Duration::from_millis(300)) {
-        line["product_operations_per_second"] = json!(rates.product);
-        line["machine_operations_per_second"] = json!(rates.machine);
-        let (product, machine) = (rates.product / 1e9, rates.machine / 1e9);
-        eprintln!("{id:12} products {product:.0} of the machine's {machine:.0} billion operations/s");
+    let rates = sampler.byte_rates(Duration::from_millis(300));
+    for rate in &rates {
+        let (product, machine) = (rate.product / 1e9, rate.machine / 1e9);
+        let instructions = rate.instructions;
+        eprintln!(
+            "{id:12} {instructions} products {product:.0} of the machine's {machine:.0} billion operations/s"
+        );
     }
+    let by_instructions = |rate: &ByteRates| {
+        let rates = json!({ "product": rate.product, "machine": rate.machine });
+        (rate.instructions.to_owned(), rates)
+    };
+    line["operations_per_second"] = Value::Object(rates.iter().map(by_instructions).collect());
     println!("{line}");
     eprintln!(
         "{id:12} {precision:7} x {threads}: {:6.0} strings/s, {:5.1} % valid, {:.2} % of them unique; \

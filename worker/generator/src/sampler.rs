@@ -193,13 +193,13 @@ impl Sampler {
         Ok(rows)
     }
 
-    /// Measures the matrix products in bytes on one thread, `time` each; `None` without a processor or a
-    /// precision for it.
+    /// Measures the matrix products in bytes on one thread, for `time` by each instruction set that the processor has for
+    /// them; none where another precision is chosen.
     #[must_use]
-    pub fn byte_rates(&self, time: Duration) -> Option<ByteRates> {
+    pub fn byte_rates(&self, time: Duration) -> Vec<ByteRates> {
         match &self.engine {
             Engine::Bytes(network) => network.rates(crew::SLOTS, time),
-            Engine::Single(_) => None,
+            Engine::Single(_) => Vec::new(),
         }
     }
 

@@ -63,6 +63,41 @@ pub(crate) enum InputPart<'a> {
     Below { sums: &'a [Sums], readings: &'a [Reading] },
 }
 
+impl InputPart<'_> {
+    /// What the input gives to `few` members of a tile, of so many, read as `readings` say.
+    #[inline(always)]
+    fn of<const GATES: usize>(
+        &self,
+        readings: &[Reading<MANY>; GATES],
+        strip: usize,
+        (tile, tiles): (usize, usize),
+        few: usize,
+    ) -> [Line; GATES] {
+        let mut given = [Line([0.0; MANY]); GATES];
+        for (gate, Line(given)) in given.iter_mut().enumerate() {
+            match *self {
+                Self::Below { sums, .. } => {
+                    let sums = flat(&sums[gate * tiles + tile], few);
+                    for n in 0..MANY {
+                        given[n] = readings[gate].of(sums[n], n);
+                    }
+                }
+                Self::Table { rows, tokens, strips, .. } => {
+                    let mut bytes = [0; MANY];
+                    for (row, bytes) in bytes.as_chunks_mut::<WIDTH>().0.iter_mut().enumerate() {
+                        let token = tokens[tile * ROWS + few * FEW + row] as usize;
+                        *bytes = rows[(token * strips + strip) * GATES + gate];
+                    }
+                    for n in 0..MANY {
+                        given[n] = readings[gate].of(i32::from(bytes[n]), n);
+                    }
+                }
+            }
+        }
+        given
+    }
+}
+
 impl WithSimd for Gates<'_> {
     type Output = ();
 
@@ -93,29 +128,7 @@ impl Gates<'_> {
         for tile in 0..tiles {
             let members = &mut self.bytes[tile * tile_blocks + block * ROWS..][..ROWS];
             for few in 0..ROWS / FEW {
-                let mut outer = [Line([0.0; MANY]); GATES];
-                for gate in 0..GATES {
-                    let outer = &mut outer[gate].0;
-                    match self.input {
-                        InputPart::Below { sums, .. } => {
-                            let sums = flat(&sums[gate * tiles + tile], few);
-                            for n in 0..MANY {
-                                outer[n] = of_input[gate].of(sums[n], n);
-                            }
-                        }
-                        InputPart::Table { rows, tokens, strips, .. } => {
-                            let mut bytes = [0; MANY];
-                            for row in 0..FEW {
-                                let token = tokens[tile * ROWS + few * FEW + row] as usize;
-                                let place = (token * strips + self.strip) * GATES + gate;
-                                bytes[row * WIDTH..][..WIDTH].copy_from_slice(&rows[place]);
-                            }
-                            for n in 0..MANY {
-                                outer[n] = of_input[gate].of(i32::from(bytes[n]), n);
-                            }
-                        }
-                    }
-                }
+                let mut outer = self.input.of::<GATES>(&of_input, self.strip, (tile, tiles), few);
                 let mut sums = [&[0; MANY]; GATES];
                 for (gate, sums) in sums.iter_mut().enumerate() {
                     *sums = flat(&self.sums[gate * tiles + tile], few);

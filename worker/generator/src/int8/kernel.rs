@@ -113,19 +113,19 @@ impl Kernel {
     }
 
     /// Does as many multiplications and additions as it can without touching memory, `rounds` times `SPUN`
-    /// instructions: how many were done. `None` for instruction sets that multiply in several steps.
-    pub(crate) fn spin(self, rounds: u32) -> Option<u64> {
+    /// instructions: the instructions' name, and how many were done. `None` where multiplying takes several steps.
+    pub(crate) fn spin(self, rounds: u32) -> Option<(&'static str, u64)> {
         match self {
             #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
             Self::Amx(_) => {
                 spin_amx(rounds);
-                Some(u64::from(rounds) * (SPUN * LANES * BLOCK * LANES * 2) as u64)
+                Some(("amx", u64::from(rounds) * (SPUN * LANES * BLOCK * LANES * 2) as u64))
             }
             #[cfg(target_arch = "x86_64")]
             // SAFETY: see the module's header.
             Self::Vnni(_) => {
                 std::hint::black_box(unsafe { spin_vnni(rounds) });
-                Some(u64::from(rounds) * (SPUN * LANES * 4 * 2) as u64)
+                Some(("avx512_vnni", u64::from(rounds) * (SPUN * LANES * 4 * 2) as u64))
             }
             _ => None,
         }

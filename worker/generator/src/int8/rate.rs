@@ -4,12 +4,14 @@ use std::time::{Duration, Instant};
 
 use super::{
     Network,
-    kernel::{BLOCK, ROWS, Sums, WIDTH},
+    kernel::{BLOCK, Kernel, ROWS, Sums, WIDTH},
 };
 
 /// Multiplications and additions of bytes a second, of one thread.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ByteRates {
+    /// The instructions that multiply: `amx` or `avx512_vnni`.
+    pub instructions: &'static str,
     /// The hidden product of the first layer, with a full batch.
     pub product: f64,
     /// The multiply instruction by itself, its operands in registers.
@@ -17,21 +19,26 @@ pub struct ByteRates {
 }
 
 impl Network {
-    /// Measures both rates, each for `time`; `None` where the machine multiplies in several steps.
-    pub(crate) fn rates(&self, members: usize, time: Duration) -> Option<ByteRates> {
+    /// Measures the rates of every instruction set that multiplies in one step, for `time` each; the one in use is the first.
+    pub(crate) fn rates(&self, members: usize, time: Duration) -> Vec<ByteRates> {
+        Kernel::available().filter_map(|kernel| self.rates_of(kernel, members, time)).collect()
+    }
+
+    fn rates_of(&self, kernel: Kernel, members: usize, time: Duration) -> Option<ByteRates> {
         const ROUNDS: u32 = 10_000;
         const TURNS: u32 = 10;
-        self.kernel.spin(1)?;
+        let (instructions, _) = kernel.spin(1)?;
         let state = self.start(members);
         let (matrix, bytes, gates) = (self.hidden_product(), state.first_bytes(), self.cell.gates());
         let mut sums = vec![Sums([[0; WIDTH]; ROWS]); gates * members.div_ceil(ROWS)];
         let operations = 2 * matrix.panels() * WIDTH * bytes.len() * BLOCK;
 
         // By turns, for a processor may change its clock.
-        let mut rates = ByteRates { product: 0.0, machine: 0.0 };
+        let mut rates = ByteRates { instructions, product: 0.0, machine: 0.0 };
         for _ in 0..TURNS {
-            rates.machine += rate(time / TURNS, || self.kernel.spin(ROUNDS).unwrap_or(0)) / f64::from(TURNS);
-            let kernel = self.kernel.ready();
+            let spin = || kernel.spin(ROUNDS).map_or(0, |(_, operations)| operations);
+            rates.machine += rate(time / TURNS, spin) / f64::from(TURNS);
+            let kernel = kernel.ready();
             rates.product += rate(time / TURNS, || {
                 for first in (0..matrix.panels()).step_by(gates) {
                     matrix.multiply(&kernel, bytes, first, gates, &mut sums);

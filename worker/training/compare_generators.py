@@ -49,14 +49,22 @@ class Candidate:
     learning_rate: float = 1e-3
 
 
+def transformer(n_tokens: int) -> nn.Module:
+    """Gives a transformer that costs about as much a token as the layer of 1,024 units."""
+    return candidate_models.SmilesTransformer(n_tokens, 256, 4, MAX_TOKENS)
+
+
 CANDIDATES = {
     "gru512": Candidate("GRU 1 x 512", lambda n: SmilesGru(n, 128, 512), layer="fast", learning_rate=2e-3),
     "gru512_pairs": Candidate("GRU 1 x 512", lambda n: SmilesGru(n, 128, 512), "pairs", "fast", 2e-3),
     "gru1024": Candidate("GRU 1 x 1024", lambda n: SmilesGru(n, 128, 1024), layer="fast"),
     "gru1024_pairs": Candidate("GRU 1 x 1024", lambda n: SmilesGru(n, 128, 1024), "pairs", "fast"),
     "lstm": Candidate("LSTM 3 x 512", lambda n: SmilesLstm(n, 256, 512, 3)),
-    "transformer": Candidate("transformer 4 x 256", lambda n: candidate_models.SmilesTransformer(n, 256, 4, MAX_TOKENS)),
+    "lstm_pairs": Candidate("LSTM 3 x 512", lambda n: SmilesLstm(n, 256, 512, 3), "pairs"),
+    "transformer": Candidate("transformer 4 x 256", transformer),
+    "transformer_pairs": Candidate("transformer 4 x 256", transformer, "pairs"),
     "mingru": Candidate("minGRU 3 x 512", lambda n: candidate_models.SmilesMinGru(n, 512, 3)),
+    "mingru_pairs": Candidate("minGRU 3 x 512", lambda n: candidate_models.SmilesMinGru(n, 512, 3), "pairs"),
 }
 COLUMNS = [
     ("network", lambda f: f["title"]),

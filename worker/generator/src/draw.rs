@@ -34,6 +34,8 @@ pub(crate) struct Draw {
     chances: Vec<[f32; BLOCK]>,
     /// Of each block's chances.
     sums: Vec<f32>,
+    /// The chances of tokens that have not been asked about.
+    unasked: Vec<[f32; BLOCK]>,
     order: Vec<u32>,
 }
 
@@ -54,6 +56,7 @@ impl Draw {
             scale: 1.0 / temperature,
             top_p,
             chances: barred.clone(),
+            unasked: barred.clone(),
             sums: vec![0.0; barred.len()],
             barred,
             eos,
@@ -104,22 +107,20 @@ impl Draw {
         let wanted = LEAST_SHARE * self.sums.iter().sum::<f32>();
         self.refuse(first);
         let mut open: f32 = self.sums.iter().sum();
-        self.put_in_order();
-        let order = std::mem::take(&mut self.order);
         let mut fitting = 0.0;
-        for token in &order {
-            if fitting >= wanted || fitting + open < wanted {
-                break;
-            }
-            let chance = self.chances.as_flattened()[*token as usize];
+        self.unasked.clone_from(&self.chances);
+        while fitting < wanted
+            && fitting + open >= wanted
+            && let Some(token) = likeliest(&self.unasked)
+        {
+            let chance = std::mem::take(&mut self.unasked.as_flattened_mut()[token as usize]);
             open -= chance;
-            if fits(*token) {
+            if fits(token) {
                 fitting += chance;
             } else {
-                self.refuse(*token);
+                self.refuse(token);
             }
         }
-        self.order = order;
         fitting >= wanted
     }
 
@@ -214,6 +215,21 @@ fn within(chances: &[f32; BLOCK], mut rest: f32) -> Option<usize> {
         rest -= chance;
     }
     last
+}
+
+/// The token of the largest chance; of equals, the lower id. `None` when none has any.
+fn likeliest(chances: &[[f32; BLOCK]]) -> Option<u32> {
+    let mut largest = [0.0_f32; BLOCK];
+    for block in chances {
+        for (largest, chance) in largest.iter_mut().zip(block) {
+            *largest = if chance > largest { *chance } else { *largest };
+        }
+    }
+    let largest = largest.into_iter().fold(0.0, f32::max);
+    if largest == 0.0 {
+        return None;
+    }
+    chances.as_flattened().iter().position(|chance| *chance == largest).map(|token| token as u32)
 }
 
 /// The sum of a block, always in the same order.

@@ -32,7 +32,7 @@ const LOOK: Duration = Duration::from_secs(2);
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// How long no job must have run after one came: its answer is still on its way, and takes the same cores.
-const LINGER: Duration = Duration::from_millis(50);
+const LINGER: Duration = Duration::from_millis(20);
 /// A model that gives no block within this time, on a machine that does nothing else, gives none.
 const PATIENCE: Duration = Duration::from_secs(60);
 

@@ -32,7 +32,7 @@ fn a_model_is_shown_with_its_card_its_settings_and_its_files() {
     let shown = stage.model(&["show", "leadlike_gru", "--json"]).json();
 
     assert_eq!(said.code, 0, "{said:?}");
-    for words in ["leadlike_gru (generator)", "hidden_size: 512", "model.safetensors: 2.0 MB"] {
+    for words in ["leadlike_gru (generator)", "hidden_size: 512", "model.safetensors: 2.3 MB"] {
         assert!(said.data.contains(words), "{words}: {said:?}");
     }
     assert_eq!(shown["config"]["model_type"], "smiles_gru");
@@ -75,9 +75,10 @@ fn what_is_wrong_is_said_with_its_file() {
                 // The same ids for letters that spell nothing.
                 edit(&pack.join("tokenizer.json"), |file| {
                     let vocab = file["model"]["vocab"].as_object_mut().unwrap();
-                    let renamed = vocab.iter().map(|(text, id)| match text.as_str() {
-                        "C" | "c" | "O" | "N" => (format!("{text}?"), id.clone()),
-                        _ => (text.clone(), id.clone()),
+                    let spells = |text: &str| text.contains(['C', 'c', 'O', 'N']);
+                    let renamed = vocab.iter().map(|(text, id)| match spells(text) {
+                        true => (format!("{text}?"), id.clone()),
+                        false => (text.clone(), id.clone()),
                     });
                     *vocab = renamed.collect();
                 });
@@ -158,7 +159,7 @@ fn what_follows_from_other_files_need_not_be_there() {
     assert_eq!((said.code, said.data.as_str()), (0, "theirs\n"), "{said:?}");
     let shown = stage.model(&["show", "theirs", "--json"]).json();
     assert_eq!(shown["files"].as_array().unwrap().len(), 6);
-    assert_eq!(shown["metadata"]["relative_cost"], 1.0);
+    assert_eq!(shown["metadata"]["relative_cost"], 1.13);
 }
 
 #[test]

@@ -71,7 +71,8 @@ fn what_cannot_be_taught_is_said() {
     fs::write(stage.beside("few.smi"), "CCO\nCCN\nx\n").unwrap();
     fs::write(stage.beside("own.smi"), sulfonamides()).unwrap();
     let train = |data: &str, from: &str, name: &str, rate: &str| {
-        stage.model(&["train", "--data", data, "--from", from, "--name", name, "--learning-rate", rate])
+        let settings = ["--learning-rate", rate, "--batch-size", "1"];
+        stage.model(&[&["train", "--data", data, "--from", from, "--name", name][..], &settings].concat())
     };
 
     train("few.smi", "leadlike_gru", "own", "1e-3")

@@ -65,7 +65,7 @@ async fn sample(settings: &Settings) -> Result<()> {
     let device = open_device(settings.device)?;
     let shelf = Arc::new(Shelf::load(settings.models_dir.clone(), settings.sampler_models.clone(), device)?);
     let config = WorkerConfig { models: shelf.announce(), ahead: SAMPLES_AHEAD, ..config(settings) };
-    let pool = connect(settings, settings.slots() + SAMPLES_AHEAD).await?;
+    let pool = connect(settings, &config).await?;
     let activity = Activity::default();
     tokio::spawn(Arc::clone(&shelf).keep_up());
     let refilling = (settings.reservoir_size > 0).then(|| {
@@ -84,10 +84,11 @@ async fn sample(settings: &Settings) -> Result<()> {
 
 async fn search(settings: &Settings) -> Result<()> {
     let planner = load_planner(&settings.retro_model(), settings.search())?;
-    let pool = connect(settings, settings.slots()).await?;
+    let config = config(settings);
+    let pool = connect(settings, &config).await?;
     let catalogue = CatalogueView::load(&pool).await.context("reading the catalogue")?;
     let handler = Search { pool: pool.clone(), planner, catalogue };
-    run_worker::<StoredTreeSearchJob, _>(pool, config(settings), handler, shutdown()?)
+    run_worker::<StoredTreeSearchJob, _>(pool, config, handler, shutdown()?)
         .await
         .context("running search jobs")
 }
@@ -101,12 +102,12 @@ fn config(settings: &Settings) -> WorkerConfig {
     }
 }
 
-/// One connection for each of `jobs` at the same time, and two for what goes on beside the jobs: the catalogue's watch and its reloading, or
-/// the reservoir.
-async fn connect(settings: &Settings, jobs: usize) -> Result<PgPool> {
+/// One connection for each job in hand, and two for what goes on beside the jobs: the catalogue's watch and its
+/// reloading, or the reservoir.
+async fn connect(settings: &Settings, config: &WorkerConfig) -> Result<PgPool> {
     let url = settings.database_url.as_deref().context("DATABASE_URL names no database")?;
     PgPoolOptions::new()
-        .max_connections(u32::try_from(jobs).unwrap_or(u32::MAX).saturating_add(2))
+        .max_connections(u32::try_from(config.in_hand()).unwrap_or(u32::MAX).saturating_add(2))
         .acquire_timeout(CONNECT_TIMEOUT)
         .connect(url)
         .await

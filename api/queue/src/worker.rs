@@ -1,10 +1,9 @@
 //! The worker's side: take jobs until told to stop.
 //!
 //! One apalis worker a process, with as many calls at once as there are slots and batches of one: it
-//! fetches only when a slot is free, so no job sits in a busy worker while another is idle (but for the few that a worker
-//! is told to take ahead). (Larger batches
-//! starve apalis' heartbeats; more apalis workers race each other for every notification.) A database error
-//! ends it; it is then built again under a new name, because a job held by a name that lives is never
+//! fetches only when a slot is free, so no job sits in a busy worker while another is idle, but for the few
+//! that a worker is told to take ahead. (Larger batches starve apalis' heartbeats; more apalis workers race
+//! each other for every notification.) A database error ends it; it is then built again under a new name, because a job held by a name that lives is never
 //! given to another. The name begins with the process's, by which `deal.sql` knows what models it serves.
 
 use std::{collections::BTreeMap, pin::pin, sync::Arc, time::Duration};
@@ -82,8 +81,9 @@ impl WorkerConfig {
         self.beat * BEATS_PER_LEASE
     }
 
-    /// Jobs that this process may have in hand.
-    fn in_hand(&self) -> usize {
+    /// Jobs that the process may have in hand at the same time.
+    #[must_use]
+    pub fn in_hand(&self) -> usize {
         self.slots.saturating_add(self.ahead)
     }
 }

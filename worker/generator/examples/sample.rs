@@ -2,7 +2,8 @@
 //!
 //! For each precision: raw strings a second, their validity and the uniqueness of the valid ones, then
 //! how long a sample of COUNT molecules takes; on one thread also free strings, which the pack's constraints do not
-//! touch. Prints a table on standard error and JSON lines on standard output. On a GPU (`cuda:0`) that is one line, with all threads; COUNT should be some hundred thousand.
+//! touch. Prints a table on standard error and JSON lines on standard output. On a GPU (`cuda:0`) that is one line,
+//! with all threads; COUNT should be some hundred thousand.
 
 use std::{
     collections::HashSet,

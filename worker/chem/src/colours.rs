@@ -66,6 +66,11 @@ impl Colours {
         colours
     }
 
+    /// The colour of an atom.
+    pub fn class(&self, atom: usize) -> u64 {
+        self.of[atom]
+    }
+
     /// Gives each stated tetrahedral centre whose neighbours have four colours its handedness in their order, and
     /// each of `double_bonds` whose ends' neighbours differ its configuration, and refines, until all have theirs;
     /// false where some cannot.

@@ -22,6 +22,7 @@ mod pattern;
 mod prepared;
 mod rings;
 mod stereo;
+mod structure;
 mod syntax;
 mod template;
 
@@ -33,4 +34,5 @@ pub use key::Key;
 pub use molecule::{Limits, Molecule};
 pub use pattern::Pattern;
 pub use prepared::PreparedMolecule;
+pub use structure::{Atom, Bond, Centre, Order, Structure};
 pub use template::{Outcome, Precursor, Template};

@@ -174,6 +174,16 @@ impl Molecule {
             .get_or_init(|| chematic::smiles::rdkit_canonical_smiles(self.graph()).unwrap_or_default())
     }
 
+    /// Whether the molecule is its own mirror image, as far as its stated centres tell.
+    #[must_use]
+    pub fn is_achiral(&self) -> bool {
+        if !self.as_canonical().contains('@') {
+            return true;
+        }
+        let mirrored: String = mirror(self.as_canonical());
+        Self::parse(&mirrored, Limits::DEFAULT).is_ok_and(|mirrored| mirrored.as_canonical() == self.as_canonical())
+    }
+
     /// The average molecular weight in daltons, hydrogens included.
     #[must_use]
     pub fn molecular_weight(&self) -> f64 {
@@ -278,6 +288,19 @@ impl std::fmt::Debug for Molecule {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(formatter, "Molecule({})", self.as_canonical())
     }
+}
+
+/// The SMILES with every tetrahedral mark turned round.
+fn mirror(smiles: &str) -> String {
+    let mut mirrored = String::with_capacity(smiles.len() + 8);
+    let mut characters = smiles.chars().peekable();
+    while let Some(character) = characters.next() {
+        mirrored.push(character);
+        if character == '@' && characters.next_if_eq(&'@').is_none() {
+            mirrored.push('@');
+        }
+    }
+    mirrored
 }
 
 /// What chematic's parser found that the check of the form let through.

@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use chem::{Key, Molecule, Outcome, Precursor, PreparedMolecule};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
+use reactivity::{Facts, Refusal, Step, judge};
 
 use crate::model::RetroModel;
 use crate::policy::Ranked;
@@ -40,6 +41,7 @@ pub struct Expansion {
     /// As it was met first.
     molecule: Molecule,
     prepared: OnceLock<PreparedMolecule>,
+    facts: OnceLock<Facts>,
     known: Mutex<Known>,
     bytes: AtomicUsize,
 }
@@ -73,6 +75,7 @@ pub struct Width {
 pub struct Found {
     /// In the order of their keys. Sources are atoms of [`Expansion::molecule`].
     pub precursors: Vec<Precursor>,
+    soundness: OnceLock<Result<(), Refusal>>,
 }
 
 impl Expander {
@@ -96,6 +99,7 @@ impl Expander {
                 key: molecule.key(),
                 molecule: molecule.clone(),
                 prepared: OnceLock::new(),
+                facts: OnceLock::new(),
                 known: Mutex::default(),
                 bytes: AtomicUsize::new(size_of::<Expansion>() + 2 * molecule_bytes(molecule)),
             })
@@ -190,7 +194,7 @@ impl Expander {
         }
         let possible = |outcome: &Outcome| (1..=MAX_PRECURSORS).contains(&outcome.precursors.len());
         let found = outcomes.into_iter().filter(possible);
-        Some(found.map(|outcome| Arc::new(Found { precursors: outcome.precursors })).collect())
+        Some(found.map(|outcome| Arc::new(Found { precursors: outcome.precursors, soundness: OnceLock::new() })).collect())
     }
 
     /// Tells the cache that the expansion has grown.
@@ -210,6 +214,11 @@ impl Expansion {
     /// The molecule, its atoms in the order of its canonical SMILES.
     pub fn molecule(&self) -> &Molecule {
         self.prepared().molecule()
+    }
+
+    /// What chemists see in [`Self::molecule`].
+    fn facts(&self) -> &Facts {
+        self.facts.get_or_init(|| Facts::of(self.molecule()))
     }
 
     /// Probability of template number `at` of the list.
@@ -238,6 +247,16 @@ impl std::fmt::Debug for Expansion {
 }
 
 impl Found {
+    /// Whether a chemist would sign the step, by what else would happen in the flask; `product` is what it makes.
+    pub fn soundness(&self, product: &Expansion) -> Result<(), Refusal> {
+        *self.soundness.get_or_init(|| {
+            let flask: Vec<Facts> =
+                self.precursors.iter().map(|precursor| Facts::of(&precursor.molecule)).collect();
+            let sources = self.precursors.iter().map(|precursor| &*precursor.sources);
+            judge(&Step::new(flask.iter().zip(sources), product.facts()))
+        })
+    }
+
     /// About how much memory it takes.
     pub fn bytes(&self) -> usize {
         let precursor = |precursor: &Precursor| {

@@ -61,9 +61,9 @@ fn nitrogen(step: &Step<'_>, carbon: u32, electrophile: Option<u32>) -> Verdict 
 
 fn halogen(step: &Step<'_>, carbon: u32, element: u8) -> Verdict {
     let verdict = position(step, carbon, -80);
-    // Iodine and bromine also come by lithiation.
+    // Iodine also comes by lithiation.
     match verdict {
-        Err(_) if element != CL && element != F && is_lithiated(step, carbon) => Ok(()),
+        Err(_) if element == I && is_lithiated(step, carbon) => Ok(()),
         verdict => verdict,
     }
 }
@@ -79,6 +79,7 @@ fn carbon_electrophile(step: &Step<'_>, carbon: u32, electrophile: u32) -> Verdi
             free_amines(step)?;
             position(step, carbon, -16)
         }
+        Group::Organoboron | Group::Organotin | Group::Organometal | Group::Organozinc => Err(Refusal::NoLeavingGroup),
         Group::Nitrile => position(step, carbon, 15),
         Group::Ester | Group::Amide | Group::Weinreb | Group::ActiveEster => lithiation_or(step, carbon, 1000),
         Group::Aldehyde | Group::Ketone | Group::ImineCarbon => lithiation_or(step, carbon, 12),
@@ -214,7 +215,9 @@ fn ring_atom(facts: &Facts, carbon: u32, atom: u32, distance: u32, five: bool) -
             // Pyrrole reacts next to nitrogen, indole at C3.
             let fused = facts.next_to(carbon).any(|next| facts.degree(next) == 3 && fused(facts, next))
                 || facts.next_to(atom).any(|next| fused(facts, next));
+            let azole = it_is_azole(facts, atom);
             match (distance, fused) {
+                (1, _) if azole => 34,
                 (1, true) => 36,
                 (_, true) => 50,
                 (1, false) => 54,
@@ -223,13 +226,21 @@ fn ring_atom(facts: &Facts, carbon: u32, atom: u32, distance: u32, five: bool) -
         }
         N if lone_pair && in_five => [0, 14, 4, 12][distance as usize],
         N if lone_pair => [0, 4, 10, 4][distance as usize],
-        N if five => [0, -30, -18, -18][distance as usize],
+        N if five => [0, -30, -14, -14][distance as usize],
         N => [0, -44, -34, -42][distance as usize],
         O if five => [0, 42, 24, 0][distance as usize],
         S if five => [0, 32, 18, 0][distance as usize],
         O | S => [0, 8, 2, 6][distance as usize],
         _ => 0,
     }
+}
+
+/// Whether a five-membered ring has another nitrogen.
+fn it_is_azole(facts: &Facts, nitrogen: u32) -> bool {
+    facts
+        .distances(nitrogen, 2)
+        .into_iter()
+        .any(|(atom, distance)| distance > 0 && facts.element(atom) == N && facts.is_aromatic(atom) && facts.ring(atom) == 5)
 }
 
 /// Whether an aromatic atom is part of two rings.
@@ -262,9 +273,9 @@ fn substituent(facts: &Facts, atom: u32, next: u32, distance: u32, five: bool) -
         S => pick(14, -2),
         F | CL | BR | I => pick(-4, -11),
         C if facts.is_aromatic(next) => pick(3, 0),
-        C if facts.is_trifluoromethyl(next) => pick(-26, -18),
+        C if facts.is_trifluoromethyl(next) => pick(-29, -16),
         C if facts.is_cyano(next) => pick(-34, -24),
-        C if facts.is_carbonyl(next) => pick(-28, -19),
+        C if facts.is_carbonyl(next) => pick(-31, -19),
         C if facts.is_saturated(next) => {
             let drawn = facts.next_to(next).filter(|&far| matches!(facts.element(far), F | CL | BR | O | N)).count();
             pick(6 - 2 * drawn as i32, 2 - drawn as i32)

@@ -3,7 +3,7 @@
 use chem::{Order, Structure};
 
 use crate::group::{Group, groups};
-use crate::look::Look;
+use crate::look::{Look, O, S};
 
 /// A molecule with the group of each of its atoms.
 #[derive(Debug, Clone, Default)]
@@ -87,6 +87,7 @@ impl<'a> Step<'a> {
             before.structure.append(&facts.structure);
             before.groups.extend_from_slice(&facts.groups);
             image.extend_from_slice(sources);
+            image.resize(before.structure.len(), None);
             molecule_of.resize(before.structure.len(), number as u8);
         }
         let mut origin = vec![None; product.structure.len()];
@@ -95,6 +96,10 @@ impl<'a> Step<'a> {
                 origin[target as usize] = Some(atom as u32);
             }
         }
+        let mut map = Map { before: &before, after: product, image, origin };
+        map.tell_oxygens_apart();
+        map.complete();
+        let Map { image, origin, .. } = map;
         let change = Change::of(&before, product, &image, &origin);
         Self { before, after: product, molecule_of, image, origin, change }
     }
@@ -153,6 +158,96 @@ impl<'a> Step<'a> {
     /// All atoms of the flask.
     pub fn atoms(&self) -> impl Iterator<Item = u32> + use<> {
         0..self.before.structure.len() as u32
+    }
+}
+
+/// Which atom becomes which, as a template has it, brought into the form in which a chemist would have it.
+struct Map<'a> {
+    before: &'a Facts,
+    after: &'a Facts,
+    image: Vec<Option<u32>>,
+    origin: Vec<Option<u32>>,
+}
+
+impl Map<'_> {
+    /// Templates do not care which oxygen of an acid leaves. Here the doubly bonded one stays where it is.
+    fn tell_oxygens_apart(&mut self) {
+        for carbon in 0..self.image.len() as u32 {
+            let Some(here) = self.image[carbon as usize] else { continue };
+            let order_after = |atom: Option<u32>| atom.and_then(|atom| self.after.bond(here, atom)).map(|bond| bond.order);
+            let Some(double) = self.before.doubly(carbon, |atom| self.is_terminal(atom)) else { continue };
+            let double_stays = order_after(self.image[double as usize]) == Some(Order::Double);
+            let single = self.before.around(carbon).iter().find(|bond| {
+                bond.order == Order::Single
+                    && self.before.element(bond.to) == self.before.element(double)
+                    && order_after(self.image[bond.to as usize]) == Some(Order::Double)
+            });
+            if let Some(single) = single.map(|bond| bond.to).filter(|_| !double_stays) {
+                self.swap(double, single);
+                continue;
+            }
+            self.keep_diol_oxygen(carbon, double);
+        }
+    }
+
+    /// Where a carbonyl group's oxygen is drawn into an acetal and an alcohol's is lost, it is the other way round.
+    fn keep_diol_oxygen(&mut self, carbon: u32, double: u32) {
+        let Some(oxygen) = self.image[double as usize] else { return };
+        let single = |atom: Option<u32>| {
+            atom.and_then(|atom| self.after.bond(oxygen, atom)).is_some_and(|bond| bond.order == Order::Single)
+        };
+        if !single(self.image[carbon as usize]) {
+            return;
+        }
+        let lost = self.after.next_to(oxygen).filter_map(|next| self.origin[next as usize]).find_map(|next| {
+            (next != carbon).then(|| {
+                self.before.next_to(next).find(|&gone| {
+                    self.image[gone as usize].is_none() && self.before.element(gone) == O && self.before.degree(gone) == 1
+                })
+            })?
+        });
+        if let Some(lost) = lost {
+            self.swap(double, lost);
+        }
+    }
+
+    fn is_terminal(&self, atom: u32) -> bool {
+        matches!(self.before.element(atom), O | S) && self.before.degree(atom) == 1
+    }
+
+    fn swap(&mut self, a: u32, b: u32) {
+        self.image.swap(a as usize, b as usize);
+        for atom in [a, b] {
+            if let Some(image) = self.image[atom as usize] {
+                self.origin[image as usize] = Some(atom);
+            }
+        }
+    }
+
+    /// Pairs atoms that the template names on both sides without saying that they are the same: the oxygen of a
+    /// carbonyl group that it writes as leaving and coming back.
+    fn complete(&mut self) {
+        let mut open: Vec<u32> =
+            (0..self.image.len() as u32).filter(|&atom| self.image[atom as usize].is_some()).collect();
+        while let Some(atom) = open.pop() {
+            let Some(here) = self.image[atom as usize] else { continue };
+            for bond in self.before.around(atom) {
+                if self.image[bond.to as usize].is_some() {
+                    continue;
+                }
+                let twin = self.after.around(here).iter().find(|new| {
+                    self.origin[new.to as usize].is_none()
+                        && new.order == bond.order
+                        && self.after.element(new.to) == self.before.element(bond.to)
+                        && self.after.degree(new.to) == self.before.degree(bond.to)
+                });
+                if let Some(twin) = twin {
+                    self.image[bond.to as usize] = Some(twin.to);
+                    self.origin[twin.to as usize] = Some(bond.to);
+                    open.push(bond.to);
+                }
+            }
+        }
     }
 }
 

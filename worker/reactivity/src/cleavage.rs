@@ -32,6 +32,10 @@ enum Guard {
     BenzylEster,
     BenzylEther,
     BenzylAmine,
+    /// An ether of an enol.
+    Vinyl,
+    /// An alkyl ether of a phenol that is no methyl ether.
+    ArylAlkyl,
     /// An ester of an alcohol or phenol that is the part that stays.
     Acyl,
     Trifluoroacetyl,
@@ -84,10 +88,11 @@ fn guard(it: &Facts, atom: u32, root: u32) -> Option<Guard> {
         }
         S if it.oxo(root) == 2 => Some(Guard::Sulfonyl),
         C if it.is_carbonyl(root) && !it.is_aromatic(root) => acyl_guard(it, atom, root),
+        C if it.group(root) == Group::Alkene && it.group(atom) == Group::Ether => Some(Guard::Vinyl),
         C if it.is_saturated(root) => {
             let oxygen = it.next_to(root).any(|next| next != atom && it.element(next) == O);
             Some(match () {
-                () if aryls(root) == 3 => Guard::Trityl,
+                () if aryls(root) >= 3 => Guard::Trityl,
                 () if oxygen && it.ring(root) >= 5 => Guard::Tetrahydropyranyl,
                 () if oxygen && it.hydrogens(root) == 2 => Guard::Methoxymethyl,
                 () if oxygen => Guard::Acetal,
@@ -99,7 +104,9 @@ fn guard(it: &Facts, atom: u32, root: u32) -> Option<Guard> {
                 () if aryls(root) > 0 && it.element(atom) == N => Guard::BenzylAmine,
                 () if is_allyl(it, root) => Guard::Allyl,
                 () if on_acyl && it.element(atom) == O => Guard::Ester,
-                () if it.element(atom) == O && it.next_to(atom).any(|next| it.is_aromatic(next)) => Guard::ArylMethyl,
+                () if it.element(atom) == O && it.next_to(atom).any(|next| it.is_aromatic(next)) => {
+                    if it.hydrogens(root) == 3 { Guard::ArylMethyl } else { Guard::ArylAlkyl }
+                }
                 () if it.element(atom) == O => Guard::AlkylMethyl,
                 () => return None,
             })
@@ -159,6 +166,7 @@ fn acid(it: &Facts, guard: Guard, atom: u32) -> i32 {
         Guard::Tetrahydropyranyl if it.ring(atom) > 0 => 80,
         Guard::Tetrahydropyranyl => 90,
         Guard::Acetal => 82,
+        Guard::Vinyl => 95,
         Guard::Boc => 78,
         Guard::TertButylEster => 66,
         Guard::Methoxymethyl => 62,
@@ -182,22 +190,22 @@ fn hydrogen(it: &Facts, guard: Guard, atom: u32) -> i32 {
 }
 
 /// How readily hydroxide takes a guard off; 0: not at all.
-fn base(it: &Facts, guard: Guard, atom: u32, root: u32) -> i32 {
+fn base(it: &Facts, guard: Guard, atom: u32) -> i32 {
     match guard {
         Guard::Trifluoroacetyl => 95,
         Guard::Fmoc => 98,
-        Guard::Acyl => {
-            let aryl = it.next_to(atom).any(|next| it.is_aromatic(next));
-            if aryl { 88 } else { 74 - crowd(it, root) }
-        }
-        Guard::Ester | Guard::BenzylEster | Guard::Allyl => {
-            let alkyl = match it.carbons(root) {
+        Guard::Acyl | Guard::Ester | Guard::BenzylEster | Guard::Allyl => {
+            let acyl = it.next_to(atom).find(|&next| it.is_carbonyl(next) && !it.is_aromatic(next));
+            let alkyl = it.next_to(atom).find(|&next| Some(next) != acyl);
+            let (Some(acyl), Some(alkyl)) = (acyl, alkyl) else { return 0 };
+            let ease = match it.carbons(alkyl) {
+                _ if it.is_aromatic(alkyl) => 88,
                 0 => 74,
                 1 => 70,
-                _ => 55,
+                2 => 55,
+                _ => 8,
             };
-            let acyl = it.next_to(atom).find(|&next| it.is_carbonyl(next));
-            alkyl - acyl.map_or(0, |acyl| crowd(it, acyl))
+            ease - crowd(it, acyl)
         }
         Guard::Phthalimide => 60,
         Guard::Amide => 12,
@@ -241,15 +249,18 @@ fn cleavage(step: &Step<'_>, guard: Guard, atom: u32, root: u32) -> Verdict {
     let before = &step.before;
     let kept: Vec<_> = kept(step)
         .into_iter()
-        .filter(|&(_, other, end)| !(step.are_alike(other, atom) && step.are_alike(end, root)))
+        .filter(|&(_, other, end)| other != atom && !(step.are_alike(other, atom) && step.are_alike(end, root)))
         .collect();
     let beats = |rank: &dyn Fn(Guard, u32, u32) -> i32, margin: i32| {
         let own = rank(guard, atom, root);
         own > 0 && !kept.iter().any(|&(guard, atom, root)| rank(guard, atom, root) > own + margin)
     };
     let acid_rank = |guard, atom, _root| acid(before, guard, atom);
-    let by_acid = beats(&acid_rank, 8);
-    let by_base = beats(&|guard, atom, root| base(before, guard, atom, root), -3) && !base_victim(step, guard);
+    let epoxide = step.atoms().any(|other| {
+        before.element(other) == O && before.ring(other) == 3 && step.is_untouched(other)
+    });
+    let by_acid = beats(&acid_rank, 8) && !epoxide;
+    let by_base = beats(&|guard, atom, _| base(before, guard, atom), -3) && !base_victim(step, guard);
     let by_hydrogen = beats(&|guard, atom, _| hydrogen(before, guard, atom), 3) && !hydrogen_victim(step);
     let works = match guard {
         Guard::Silyl(_) => {
@@ -287,7 +298,8 @@ fn cleavage(step: &Step<'_>, guard: Guard, atom: u32, root: u32) -> Verdict {
         Guard::Amide => by_base || before.element(atom) != N,
         Guard::ArylMethyl => aryl_methyl(step, &kept, atom),
         Guard::AlkylMethyl => by_acid_strong(&kept) && before.hydrogens(root) > 0,
-        Guard::Sulfonyl => true,
+        Guard::ArylAlkyl => by_acid_strong(&kept),
+        Guard::Sulfonyl | Guard::Vinyl => true,
     };
     if works { Ok(()) } else { Err(Refusal::Spared) }
 }

@@ -37,7 +37,10 @@ pub fn alkyl(facts: &Facts, carbon: u32) -> i32 {
     let leaving = facts.next_to(carbon).filter_map(|next| leaving_rank(facts, carbon, next)).max();
     let Some(leaving) = leaving else { return 0 };
     let epoxide = facts.next_to(carbon).any(|next| facts.element(next) == O && facts.ring(next) == 3);
-    let helped = facts.is_alpha(carbon) || facts.is_benzylic_or_allylic(carbon);
+    // Epihalohydrins react at the epoxide and close again: it looks like a substitution of the halide.
+    let beside_epoxide = !epoxide
+        && facts.next_to(carbon).any(|next| facts.next_to(next).any(|far| facts.element(far) == O && facts.ring(far) == 3));
+    let helped = facts.is_alpha(carbon) || facts.is_benzylic_or_allylic(carbon) || beside_epoxide;
     let crowd = match facts.carbons(carbon) {
         _ if facts.is_neopentylic(carbon) && !epoxide => return 1,
         0 | 1 => 0,
@@ -73,14 +76,31 @@ pub fn activation(facts: &Facts, carbon: u32) -> i32 {
             N if facts.degree(atom) == 2 && facts.hydrogens(atom) == 0 => match distance {
                 1 if facts.ring(atom) == 5 => 24,
                 1 => 30,
-                3 => 34,
+                3 => 38,
                 _ => 5,
             },
             O | S if distance == 1 => 6,
-            _ => substituent(facts, atom, distance, conjugated),
+            _ => {
+                let quinolone = conjugated && carries_ring_carbonyl(facts, carbon, atom);
+                let fused = distance == 1
+                    && facts.around(atom).iter().filter(|bond| bond.order == Order::Aromatic).count() == 3;
+                substituent(facts, atom, distance, conjugated)
+                    + if quinolone { 28 } else { 0 }
+                    + if fused { 6 } else { 0 }
+            }
         };
     }
     sum
+}
+
+/// Whether an aromatic atom is bonded to a carbonyl group that is part of a ring fused to its own (quinolones).
+fn carries_ring_carbonyl(facts: &Facts, carbon: u32, atom: u32) -> bool {
+    facts.next_to(atom).any(|next| {
+        facts.is_aromatic(next)
+            && facts.is_carbonyl(next)
+            && facts.bond(next, carbon).is_none()
+            && !facts.next_to(next).any(|far| facts.bond(far, carbon).is_some())
+    })
 }
 
 fn substituent(facts: &Facts, atom: u32, distance: u32, conjugated: bool) -> i32 {
@@ -142,7 +162,7 @@ pub fn coupling(facts: &Facts, carbon: u32) -> i32 {
             facts.element(atom) == N && facts.degree(atom) == 2 && facts.hydrogens(atom) == 0;
         help += match distance {
             1 if ring_nitrogen => 9,
-            3 if ring_nitrogen => 12,
+            3 if ring_nitrogen => 16,
             1 | 3 if facts.next_to(atom).any(|next| facts.is_acceptor(next) && !facts.is_aromatic(next)) => 2,
             _ => 0,
         };
@@ -162,7 +182,7 @@ fn coupling_leaving(facts: &Facts, leaving: u32) -> Option<i32> {
                 .any(|sulfur| facts.next_to(sulfur).any(|next| facts.count(next, F) > 1));
             Some(if triflate { 92 } else { 35 })
         }
-        N if facts.at(leaving).charge == 1 => Some(105),
+        N if facts.at(leaving).charge == 1 && facts.triply(leaving).is_some() => Some(105),
         _ => None,
     }
 }

@@ -83,6 +83,14 @@ pub enum Event {
     Hydrolysis { carbon: u32, leaving: u32 },
     /// An acid becomes an acyl halide.
     AcidActivation { carbon: u32 },
+    /// A lactam's carbonyl group in an aromatic ring becomes a halide.
+    LactamHalogenation { carbon: u32 },
+    /// An alcohol or thiol takes the place of a carbonyl group's oxygen.
+    Acetalisation { carbon: u32 },
+    /// An aniline's nitrogen leaves as dinitrogen.
+    Diazotisation { carbon: u32, nitrogen: u32 },
+    /// Two alkenes exchange their ends.
+    Metathesis { carbon: u32, partner: u32 },
 }
 
 /// What an atom that a bond is made to was before.
@@ -115,6 +123,12 @@ enum End {
 pub fn events(step: &Step<'_>) -> Vec<Event> {
     let mut events = Vec::new();
     for &(a, b, order) in &step.change.made {
+        if let Some(epoxide) = epoxide(step, a, b).or_else(|| epoxide(step, b, a)) {
+            if !events.contains(&epoxide) {
+                events.push(epoxide);
+            }
+            continue;
+        }
         let (ends, swapped) = ([end(step, a, b), end(step, b, a)], [end(step, b, a), end(step, a, b)]);
         let found = made(step, ends, a, b, order).or_else(|| made(step, swapped, b, a, order));
         events.extend(found);
@@ -126,6 +140,15 @@ pub fn events(step: &Step<'_>) -> Vec<Event> {
         changed(step, atom, &mut events);
     }
     events
+}
+
+/// An epoxide whose oxygen is this atom, at this carbon.
+fn epoxide(step: &Step<'_>, oxygen: u32, carbon: u32) -> Option<Event> {
+    let double = |at: u32| step.reordered(at).find(|&(_, was, _)| was == Order::Double).map(|(other, _, _)| other);
+    let partner = double(carbon).filter(|_| step.before.element(oxygen) == O && step.before.element(carbon) == C)?;
+    step.gained(oxygen)
+        .any(|(other, _)| other == partner)
+        .then_some(Event::Epoxidation { carbon: carbon.min(partner), partner: carbon.max(partner) })
 }
 
 fn end(step: &Step<'_>, atom: u32, other: u32) -> End {
@@ -196,17 +219,23 @@ fn made(step: &Step<'_>, ends: [End; 2], a: u32, b: u32, order: Order) -> Option
     let is_carbon = step.before.element(a) == C;
     Some(match ends {
         [End::Nucleophile, End::Alkyl(leaving)] => Event::Alkylation { nucleophile: a, carbon: b, leaving },
-        [End::AlkylHydrogen | End::AlkyneHydrogen, End::Alkyl(leaving)] => {
+        [End::AlkylHydrogen | End::AlkyneHydrogen | End::VinylHydrogen, End::Alkyl(leaving)] => {
             Event::Alkylation { nucleophile: a, carbon: b, leaving }
         }
         [End::Other, End::Alkyl(leaving)] if !is_carbon || step.before.is_cyano(a) => {
             Event::Alkylation { nucleophile: a, carbon: b, leaving }
         }
+        [End::Other, End::Acyl] if step.before.group(a) == Group::TertiaryAmine => {
+            Event::Acylation { nucleophile: a, carbon: b }
+        }
         [End::Nucleophile, End::Acyl | End::Isocyanate] => Event::Acylation { nucleophile: a, carbon: b },
         [End::Nucleophile, End::Sulfonyl] => Event::Sulfonylation { nucleophile: a, sulfur: b },
         [End::Nucleophile, End::Silyl] => Event::Silylation { nucleophile: a },
         [End::Nucleophile, End::Aryl(leaving)] => Event::Arylation { nucleophile: a, carbon: b, leaving },
-        [End::Other, End::Aryl(leaving)] if !is_carbon => {
+        [_, End::Aryl(nitrogen)] if is_diazotised(step, b, nitrogen, a) => {
+            Event::Diazotisation { carbon: b, nitrogen }
+        }
+        [End::Other, End::Aryl(leaving)] if !is_carbon || step.before.is_cyano(a) => {
             Event::Arylation { nucleophile: a, carbon: b, leaving }
         }
         [End::Nucleophile, End::Vinyl(leaving)] => Event::Vinylation { nucleophile: a, carbon: b, leaving },
@@ -233,6 +262,12 @@ fn made(step: &Step<'_>, ends: [End; 2], a: u32, b: u32, order: Order) -> Option
         {
             Event::ReductiveAmination { nitrogen: a, carbon: b }
         }
+        [End::Nucleophile, End::CarbonylGone]
+            if matches!(step.before.element(a), O | S) && step.hydrogens_gained(b) <= 0 =>
+        {
+            Event::Acetalisation { carbon: b }
+        }
+        [End::Halogen, End::CarbonylGone] if step.before.is_aromatic(b) => Event::LactamHalogenation { carbon: b },
         [End::Ylide, End::CarbonylGone] => Event::Olefination { ylide: a, carbon: b },
         [End::AlkylHydrogen, End::CarbonylGone | End::CarbonylAdd] => {
             Event::Aldol { nucleophile: a, carbon: b }
@@ -246,6 +281,9 @@ fn made(step: &Step<'_>, ends: [End; 2], a: u32, b: u32, order: Order) -> Option
             electrophile: Some(b),
             element: step.before.element(b),
         },
+        [End::AlkylHydrogen, _] if step.before.element(b) == O && is_alcohol_carbon(step, a) => {
+            Event::AcidOxidation { carbon: a }
+        }
         [End::AlkylHydrogen, _] if step.before.element(b) != C => {
             Event::Functionalisation { carbon: a, element: step.before.element(b) }
         }
@@ -253,8 +291,22 @@ fn made(step: &Step<'_>, ends: [End; 2], a: u32, b: u32, order: Order) -> Option
             Event::Deoxyhalogenation { carbon: b, oxygen: leaving }
         }
         [End::Halogen, End::Acyl] => Event::AcidActivation { carbon: b },
+        _ if order == Order::Double && is_carbon && step.before.group(a) == Group::Alkene => {
+            Event::Metathesis { carbon: a, partner: b }
+        }
         _ => return None,
     })
+}
+
+/// Whether an aniline's nitrogen leaves for something that a diazonium salt takes.
+fn is_diazotised(step: &Step<'_>, carbon: u32, nitrogen: u32, entering: u32) -> bool {
+    let before = &step.before;
+    before.element(nitrogen) == N
+        && before.hydrogens(nitrogen) == 2
+        && before.degree(nitrogen) == 1
+        && before.is_aromatic(carbon)
+        && (matches!(before.element(entering), F | CL | BR | I | O | S | B) || before.is_cyano(entering))
+        && !matches!(before.group(entering), Group::PrimaryAlcohol | Group::SecondaryAlcohol | Group::Phenol)
 }
 
 /// The event of a bond to an atom that no precursor brings.
@@ -265,6 +317,22 @@ fn added(step: &Step<'_>, atom: u32, new: u32, order: Order) -> Option<Event> {
     Some(match before.element(atom) {
         S if element == O => Event::SulfurOxidation { sulfur: atom },
         N if element == O => Event::NitrogenOxidation { nitrogen: atom },
+        C if before.is_aromatic(atom) && left.is_some_and(|gone| before.group(gone) == Group::Aniline || before.group(gone) == Group::PoorAniline) => {
+            Event::Diazotisation { carbon: atom, nitrogen: left? }
+        }
+        C if before.is_aromatic(atom)
+            && is_halogen(element)
+            && step.lost(atom).any(|(_, order)| order == Order::Double) =>
+        {
+            Event::LactamHalogenation { carbon: atom }
+        }
+        C if before.group(atom) == Group::Alkene && element == O && step.after.degree(new) == 2 => {
+            let partner = step.reordered(atom).find(|&(_, was, _)| was == Order::Double)?.0;
+            if partner < atom {
+                return None;
+            }
+            Event::Epoxidation { carbon: atom, partner }
+        }
         C if before.is_aromatic(atom) && left.is_none() && loses_hydrogen => {
             Event::AromaticSubstitution { carbon: atom, electrophile: None, element }
         }
@@ -320,7 +388,10 @@ fn changed(step: &Step<'_>, atom: u32, events: &mut Vec<Event>) {
         }
         N | O | S if gained > 0 => {
             let root = step.lost(atom).find(|&(gone, order)| {
-                order == Order::Single && matches!(step.before.element(gone), C | SI | S | P | B)
+                order == Order::Single
+                    && matches!(step.before.element(gone), C | SI | S | P | B)
+                    && step.gained(gone).next().is_none()
+                    && !step.change.added.iter().any(|&(at, _, _)| at == gone)
             });
             events.extend(root.map(|(root, _)| Event::Cleavage { atom, root }));
         }
@@ -353,7 +424,12 @@ fn reduced_carbon(step: &Step<'_>, atom: u32, gained: i32) -> Option<Event> {
             Event::AmideReduction { carbon: atom }
         }
         (Group::Nitrile, _) if gained >= 1 => Event::NitrileReduction { carbon: atom },
-        (_, Some((partner, _, _))) if before.element(partner) == C && partner > atom => {
+        (_, Some((partner, _, _)))
+            if before.element(partner) == C
+                && partner > atom
+                && step.hydrogens_gained(partner) > 0
+                && step.gained(partner).next().is_none() =>
+        {
             Event::Hydrogenation { carbon: atom, partner }
         }
         (_, None) if halogen.is_some() => Event::Dehalogenation { carbon: atom, halogen: halogen?.0 },

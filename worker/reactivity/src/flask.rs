@@ -143,7 +143,7 @@ fn is_bridgehead(it: &Facts, atom: u32) -> bool {
         let branches = it.around(far).iter().filter(|bond| bond.ring > 0).count() >= 3;
         // Bridges have `steps - 1` atoms; the bicycle has their sum and the two heads.
         let bridges = [from_a - 1, from_b - 1, from_c - 1];
-        branches && bridges.iter().all(|&bridge| bridge > 0) && bridges.iter().sum::<u32>() <= 5 && distinct(it, atom, far, &arms)
+        branches && bridges.iter().all(|&bridge| bridge > 0) && bridges.iter().sum::<u32>() <= 6 && distinct(it, atom, far, &arms)
     })
 }
 
@@ -176,7 +176,12 @@ fn self_reacting(step: &Step<'_>) -> Verdict {
                 Group::Alkyl => {
                     let rank = electrophile::alkyl(it, other);
                     let reach = path(it, nucleophile, other);
-                    let hot = rank >= 70 && !it.next_to(other).any(|next| it.element(next) == CL);
+                    let chloride = it.next_to(other).any(|next| it.element(next) == CL);
+                    let epoxide = it.next_to(other).any(|next| it.element(next) == O && it.ring(next) == 3);
+                    if epoxide && matches!(own, Group::PrimaryAmine | Group::SecondaryAmine | Group::Thiol) {
+                        return Err(Refusal::SelfReacting);
+                    }
+                    let hot = rank >= 70 && !chloride || rank >= 45 && matches!(reach, 4 | 5);
                     hot && ((strong_amine(own) && (own == Group::SecondaryAmine || reach != 2) && reach < 12)
                         || (matches!(own, Group::Thiol) && reach < 12))
                 }
@@ -229,8 +234,9 @@ fn organometals(step: &Step<'_>, events: &[Event]) -> Verdict {
     for atom in step.atoms() {
         let involved = !step.is_untouched(atom) && !step.are_together(atom, metals[0]);
         let own = step.are_together(atom, metals[0]);
+        let ethynyl = it.triply(atom).is_some_and(|next| it.group(next) == Group::Organometal);
         let proton = it.hydrogens(atom) > 0
-            && (matches!(it.element(atom), N | O | S) || it.group(atom) == Group::TerminalAlkyne);
+            && (matches!(it.element(atom), N | O | S) || it.group(atom) == Group::TerminalAlkyne && !ethynyl);
         let acid_as_electrophile = it.group(atom) == Group::AcidOxygen
             && any(events, |event| matches!(*event, Event::MetalAddition { carbon, .. } if it.bond(carbon, atom).is_some()));
         let oxidant = matches!(it.group(atom), Group::Nitro | Group::Azide);
@@ -238,7 +244,8 @@ fn organometals(step: &Step<'_>, events: &[Event]) -> Verdict {
             return Err(Refusal::Incompatible);
         }
         let electrophile = electrophile::organometal(it, atom);
-        let mild = matches!(it.group(atom), Group::Alkyl);
+        let epoxide = it.next_to(atom).any(|next| it.element(next) == O && it.ring(next) == 3);
+        let mild = matches!(it.group(atom), Group::Alkyl) && !epoxide;
         if own && electrophile > 45 && !mild {
             return Err(Refusal::SelfReacting);
         }
@@ -249,36 +256,87 @@ fn organometals(step: &Step<'_>, events: &[Event]) -> Verdict {
     Ok(())
 }
 
-/// Small cyclophanes and strained lactams that no ring closure gives.
+/// Rings that no ring closure gives: small cyclophanes, and amides at a bridgehead.
 fn small_rings(step: &Step<'_>) -> Verdict {
-    let after = &step.after;
-    for &(a, b, _) in &step.change.made {
+    let after = step.after;
+    for &(a, b, order) in &step.change.made {
         let (Some(from), Some(to)) = (step.image(a), step.image(b)) else { continue };
-        let Some(bond) = after.bond(from, to).filter(|bond| bond.ring > 0) else { continue };
-        if !step.are_together(a, b) || bond.order != Order::Single {
+        if !step.are_together(a, b) || order != Order::Single || after.bond(from, to).is_none_or(|bond| bond.ring == 0) {
             continue;
         }
-        if bond.ring >= 8 && bond.ring <= 10 && bridges_para(after, from, to) {
+        let twisted = [(from, to), (to, from)].into_iter().any(|(nitrogen, acyl)| {
+            after.element(nitrogen) == N && after.is_carbonyl(acyl) && is_bridgehead(after, nitrogen)
+        });
+        if twisted || is_cyclophane(after, from, to) {
             return Err(Refusal::Strained);
         }
     }
     Ok(())
 }
 
-/// Whether the ring through a bond holds a benzene ring by its para positions.
-fn bridges_para(it: &Facts, from: u32, to: u32) -> bool {
-    let near = it.distances(from, 3).into_iter().chain(it.distances(to, 3)).map(|(atom, _)| atom);
-    let mut ipso: Vec<u32> = near
-        .filter(|&atom| {
-            it.is_aromatic(atom)
-                && it.around(atom).iter().any(|bond| bond.order == Order::Single && bond.ring > 7)
+/// Whether the smallest ring through a bond holds a benzene ring by its meta or para positions, and is too small for it.
+fn is_cyclophane(it: &Facts, from: u32, to: u32) -> bool {
+    let Some(ring) = smallest_cycle(it, from, to) else { return false };
+    let size = ring.len();
+    let held = |span: usize| {
+        (0..size).any(|start| {
+            let part: Vec<u32> = (0..=span).map(|step| ring[(start + step) % size]).collect();
+            let aromatic = part.windows(2).all(|pair| it.bond(pair[0], pair[1]).is_some_and(|bond| bond.order == Order::Aromatic));
+            // The ring goes on outside, and the way back inside the benzene ring is the other part of six.
+            let before = ring[(start + size - 1) % size];
+            let after = ring[(start + span + 1) % size];
+            let leaves = !it.is_aromatic(before) && !it.is_aromatic(after);
+            aromatic && leaves && crate::group::aromatic_positions(&it.structure, part[0]).iter().any(|&(atom, distance)| {
+                atom == part[span] && distance as usize == span
+            }) && same_ring(it, part[0], part[span], span)
         })
-        .collect();
-    ipso.sort_unstable();
-    ipso.dedup();
-    ipso.iter().any(|&atom| {
-        crate::group::aromatic_positions(&it.structure, atom)
-            .iter()
-            .any(|&(other, distance)| distance == 3 && ipso.contains(&other))
-    })
+    };
+    (size <= 9 && held(2)) || (size <= 11 && held(3))
+}
+
+/// Whether two aromatic atoms `span` bonds apart are of one six-membered ring.
+fn same_ring(it: &Facts, a: u32, b: u32, span: usize) -> bool {
+    // Another way round of six less span bonds.
+    let mut ways = vec![vec![a]];
+    let mut found = 0;
+    for _ in 0..6 - span {
+        ways = ways
+            .into_iter()
+            .flat_map(|way| {
+                let last = way[way.len() - 1];
+                it.around(last)
+                    .iter()
+                    .filter(|bond| bond.order == Order::Aromatic && !way.contains(&bond.to))
+                    .map(|bond| [way.clone(), vec![bond.to]].concat())
+                    .collect::<Vec<_>>()
+            })
+            .collect();
+    }
+    found += ways.iter().filter(|way| way[way.len() - 1] == b).count();
+    found > 0
+}
+
+/// The atoms of a smallest ring through a bond, in order.
+fn smallest_cycle(it: &Facts, from: u32, to: u32) -> Option<Vec<u32>> {
+    let mut ways: Vec<(u32, usize)> = vec![(from, usize::MAX)];
+    let mut next = 0;
+    while let Some(&(atom, _)) = ways.get(next) {
+        for other in it.next_to(atom) {
+            if (atom == from && other == to) || ways.iter().any(|&(known, _)| known == other) {
+                continue;
+            }
+            ways.push((other, next));
+            if other == to {
+                let mut cycle = vec![to];
+                let mut at = next;
+                while at != usize::MAX {
+                    cycle.push(ways[at].0);
+                    at = ways[at].1;
+                }
+                return Some(cycle);
+            }
+        }
+        next += 1;
+    }
+    None
 }

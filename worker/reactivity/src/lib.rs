@@ -27,5 +27,5 @@ mod refusal;
 mod stereo;
 
 pub use change::{Facts, Step};
-pub use judge::judge;
+pub use judge::{Certainty, describe, judge};
 pub use refusal::Refusal;

@@ -83,7 +83,7 @@ pub fn rank(facts: &Facts, atom: u32, reagent: Reagent) -> i32 {
 /// The rank of a C–H that a base sets free.
 fn carbon_acid(facts: &Facts, atom: u32, reagent: Reagent) -> i32 {
     if facts.group(atom) == Group::TerminalAlkyne && facts.hydrogens(atom) == 1 {
-        return if reagent == Reagent::Alkyl { 28 } else { 0 };
+        return if reagent == Reagent::Alkyl { 20 } else { 0 };
     }
     if !facts.is_sp3(atom) || !matches!(reagent, Reagent::Alkyl | Reagent::Acceptor | Reagent::Aryl) {
         return 0;
@@ -129,17 +129,46 @@ fn hindrance(facts: &Facts, atom: u32, group: Group) -> i32 {
                     .filter(|&next| next != atom && facts.degree(next) > 2 && facts.is_aromatic(next))
                     .count()
             });
-            [0, 2, 6][ortho.min(2)]
+            let chelated = group == Group::Phenol
+                && ipso.is_some_and(|ipso| {
+                    facts.next_to(ipso).filter(|&next| facts.is_aromatic(next)).any(|next| {
+                        facts.next_to(next).any(|far| facts.is_carbonyl(far) && !facts.is_aromatic(far))
+                    })
+                });
+            [0, 2, 6][ortho.min(2)] + if chelated { 9 } else { 0 }
         }
-        Group::Azole | Group::AmideNitrogen => 0,
+        // The far nitrogen of an aryl hydrazine, or of a hydrazide, is the nucleophile.
+        Group::Hydrazine if facts.hydrogens(atom) < 2 => {
+            if facts.next_to(atom).any(|next| facts.is_aromatic(next)) { 60 } else { 8 }
+        }
         _ => 0,
     }
 }
 
 /// A nucleophile that is left alone although it would react sooner than, or as soon as, `own` of rank `rank_of_own`.
+///
+/// Amines react without a base, and then nothing does that needs one.
 pub fn spared(step: &Step<'_>, own: u32, rank_of_own: i32, reagent: Reagent) -> Option<u32> {
+    let needs_base = |group| {
+        matches!(
+            group,
+            Group::Phenol
+                | Group::AcidOxygen
+                | Group::Azole
+                | Group::ImideNitrogen
+                | Group::SulfonamideNitrogen
+                | Group::OximeOxygen
+                | Group::Enol
+                | Group::Alkyl
+        )
+    };
+    let amine = matches!(
+        step.before.group(own),
+        Group::Ammonia | Group::PrimaryAmine | Group::SecondaryAmine | Group::TertiaryAmine | Group::Hydrazine
+    );
     step.atoms().find(|&atom| {
         atom != own
+            && !(amine && needs_base(step.before.group(atom)))
             && step.is_untouched(atom)
             && !(step.are_alike(atom, own))
             && rank(&step.before, atom, reagent) > rank_of_own - TIE

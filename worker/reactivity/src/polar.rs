@@ -40,10 +40,28 @@ pub fn check(step: &Step<'_>, events: &[Event], event: &Event) -> Verdict {
         Event::ReductiveAmination { nitrogen, carbon } | Event::Imination { nitrogen, carbon } => {
             imination(step, events, nitrogen, carbon)
         }
+        Event::Acetalisation { carbon } if before.group(carbon) != Group::Acid => {
+            carbonyl_electrophile(step, carbon, true)
+        }
+        Event::LactamHalogenation { carbon } => lactam_halogenation(step, carbon),
+        Event::Metathesis { carbon, partner } => match closes_ring(step, carbon, partner) {
+            Some(ring) if ring < 5 => Err(Refusal::Strained),
+            _ => Ok(()),
+        },
         Event::Olefination { carbon, .. } => carbonyl_electrophile(step, carbon, false),
         Event::Aldol { carbon, nucleophile } => {
             if !is_acidic(before, nucleophile) {
                 return Err(Refusal::Unreactive);
+            }
+            // Stabilised carbanions add to the far end of an enone.
+            let enone = before.group(carbon) == Group::Ketone
+                && before.next_to(carbon).any(|next| {
+                    before
+                        .doubly(next, |far| before.element(far) == C)
+                        .is_some_and(|far| before.carbons(far) < 3 && step.is_untouched(far))
+                });
+            if enone && is_doubly_activated(before, nucleophile) {
+                return Err(Refusal::Spared);
             }
             carbonyl_electrophile(step, carbon, true)
         }
@@ -68,9 +86,12 @@ fn nucleophiles(step: &Step<'_>, events: &[Event], own: u32, electrophile: u32, 
     if rank == 0 || reacts_elsewhere(events, own) {
         return Ok(());
     }
-    // Rings of five and six close before anything else reacts.
-    if closes_ring(step, own, electrophile).is_some_and(|ring| (5..=6).contains(&ring)) {
-        rank += 30;
+    if builds_ring(step, own, electrophile) {
+        return Ok(());
+    }
+    // Rings of three, five and six close before anything else reacts.
+    if closes_ring(step, own, electrophile).is_some_and(|ring| matches!(ring, 3 | 5 | 6)) {
+        rank += 40;
     }
     match nucleophile::spared(step, own, rank, reagent) {
         Some(_) => Err(Refusal::Spared),
@@ -111,6 +132,16 @@ pub fn closes_ring(step: &Step<'_>, a: u32, b: u32) -> Option<u8> {
     step.after.bond(a, b).map(|bond| bond.ring).filter(|&ring| ring > 0)
 }
 
+/// Whether the new bond is one of several by which two molecules become a ring: what reacts first is then decided by
+/// which ring forms.
+pub fn builds_ring(step: &Step<'_>, a: u32, b: u32) -> bool {
+    if step.are_together(a, b) {
+        return false;
+    }
+    let (Some(a), Some(b)) = (step.image(a), step.image(b)) else { return false };
+    step.after.bond(a, b).is_some_and(|bond| bond.ring > 0)
+}
+
 /// Electrophiles that every free nucleophile attacks at once, left alone: acyl, sulfonyl halides, isocyanates.
 fn hot_electrophile_spared(step: &Step<'_>, own: u32, own_rank: i32) -> Verdict {
     let spared = electrophile::spared(step, own, own_rank.max(30), electrophile::acyl);
@@ -125,6 +156,12 @@ fn acylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u32) -
     let ring = closes_ring(step, nucleophile, carbon);
     if ring.is_some_and(|ring| ring < 5) {
         return Err(Refusal::Strained);
+    }
+    if builds_ring(step, nucleophile, carbon) {
+        return Ok(());
+    }
+    if donor == Group::TertiaryAmine && !matches!(acceptor, Group::Chloroformate | Group::AcylHalide) {
+        return Err(Refusal::NoLeavingGroup);
     }
     let leaving = step.lost(carbon).find(|&(_, order)| order == Order::Single).map(|(gone, _)| gone);
     let migrates = leaving.is_some_and(|leaving| before.bond(nucleophile, leaving).is_some());
@@ -176,11 +213,19 @@ fn acylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u32) -
             another_acid(step, carbon)?;
         }
         nucleophiles(step, events, nucleophile, carbon, Reagent::Acyl)?;
-        if donor == Group::PrimaryAmine && free_carbonyl(step, carbon, 95) {
-            return Err(Refusal::Spared);
-        }
+        aldehyde_spared(step, carbon, donor)?;
     }
     Ok(())
+}
+
+/// Primary amines and their like leave no aldehyde alone, hydrazines no ketone either.
+fn aldehyde_spared(step: &Step<'_>, carbon: u32, donor: Group) -> Verdict {
+    let least = match donor {
+        Group::PrimaryAmine => 95,
+        Group::Hydrazine | Group::Hydroxylamine => 60,
+        _ => return Ok(()),
+    };
+    if free_carbonyl(step, carbon, least) { Err(Refusal::Spared) } else { Ok(()) }
 }
 
 /// Whether an amide-like carbon lets its nitrogen go: an acyl azole, an N-acyl imide, an aniline of a urea.
@@ -241,9 +286,7 @@ fn alkylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u32, 
             return Err(Refusal::Spared);
         }
     }
-    if before.group(nucleophile) == Group::PrimaryAmine && free_carbonyl(step, carbon, 95) {
-        return Err(Refusal::Spared);
-    }
+    aldehyde_spared(step, carbon, before.group(nucleophile))?;
     nucleophiles(step, events, nucleophile, carbon, Reagent::Alkyl)
 }
 
@@ -483,13 +526,20 @@ fn arylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u32, l
     let activation = electrophile::activation(before, carbon);
     let leaves = electrophile::aryl_leaving(before, leaving);
     let poor_leaver = leaves.is_some_and(|rank| rank <= -12);
+    let hydroxyl = before.element(leaving) == O && before.degree(leaving) == 1;
+    let azine = crate::group::aromatic_positions(&before.structure, carbon).iter().any(|&(atom, distance)| {
+        distance != 2 && before.element(atom) == N && before.hydrogens(atom) == 0
+    });
+    let fluoride = before.element(leaving) == F;
     let ring = closes_ring(step, nucleophile, carbon).is_some();
     let activated = match leaves {
         None => false,
         Some(_) if before.element(leaving) == N && before.at(leaving).charge == 0 => {
             before.is_nitro(leaving) && activation >= 24
         }
+        Some(_) if hydroxyl => activation >= 28 && azine,
         Some(_) if poor_leaver => activation >= 28,
+        Some(_) if fluoride && activation >= 11 && !matches!(before.element(nucleophile), N) => true,
         Some(_) => activation >= electrophile::ACTIVATED || (ring && activation >= 8),
     };
     let metal = electrophile::leaves_in_couplings(before, leaving) && by_metal(before, nucleophile, leaving);
@@ -535,6 +585,7 @@ fn by_metal(before: &Facts, nucleophile: u32, leaving: u32) -> bool {
     match before.group(nucleophile) {
         Group::PrimaryAlcohol | Group::SecondaryAlcohol => heavy,
         Group::TertiaryAlcohol | Group::AcidOxygen => false,
+        _ if before.is_cyano(nucleophile) => true,
         _ => matches!(before.element(nucleophile), N | O | S | P | SE | B | SI | SN),
     }
 }
@@ -555,6 +606,11 @@ fn vinylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) -> V
 /// The halide's side of a coupling.
 fn halide(step: &Step<'_>, carbon: u32, leaving: u32) -> Verdict {
     let before = &step.before;
+    // Sandmeyer's cyanide comes with copper.
+    let cyanide = step.gained(carbon).any(|(other, _)| before.is_cyano(other));
+    if cyanide && before.element(leaving) == N && before.hydrogens(leaving) == 2 {
+        return Ok(());
+    }
     if !electrophile::leaves_in_couplings(before, leaving) {
         let thioether = before.element(leaving) == S;
         let metal = matches!(before.element(leaving), B | SN | SI);
@@ -681,7 +737,8 @@ fn conjugate_addition(
     let acid_catalysed = matches!(
         before.group(nucleophile),
         Group::AcidOxygen | Group::PrimaryAlcohol | Group::Phenol | Group::Thiol | Group::Thiophenol | Group::Water
-    ) && (before.carbons(carbon) >= 3 || before.element(nucleophile) == S || before.count(carbon, O) > 0);
+    ) && (before.carbons(carbon) >= 3 || before.element(nucleophile) == S)
+        || before.count(carbon, O) > 0;
     if !is_acceptor(partner) {
         return if acid_catalysed || internal || allene && internal { Ok(()) } else { Err(Refusal::NotActivated) };
     }
@@ -707,7 +764,9 @@ fn deoxyhalogenation(step: &Step<'_>, carbon: u32, oxygen: u32) -> Verdict {
         _ => 0,
     };
     let own = rank(oxygen);
-    let spared = own > 0
+    let epoxide = |atom: u32| before.element(atom) == O && before.ring(atom) == 3 && step.is_untouched(atom);
+    let spared = step.atoms().any(epoxide)
+        || own > 0
         && step.atoms().any(|atom| {
             rank(atom) >= own
                 && atom != oxygen
@@ -715,6 +774,22 @@ fn deoxyhalogenation(step: &Step<'_>, carbon: u32, oxygen: u32) -> Verdict {
                 && !step.are_alike(atom, oxygen)
         });
     let _ = carbon;
+    if spared { Err(Refusal::Spared) } else { Ok(()) }
+}
+
+/// Phosphorus oxychloride takes the hydroxyl groups of alcohols and dehydrates primary amides as well.
+fn lactam_halogenation(step: &Step<'_>, carbon: u32) -> Verdict {
+    let before = &step.before;
+    let spared = step.atoms().any(|atom| {
+        step.is_untouched(atom)
+            && !step.are_alike(atom, carbon)
+            && match before.group(atom) {
+                Group::PrimaryAlcohol | Group::SecondaryAlcohol | Group::TertiaryAlcohol => true,
+                Group::PrimaryAmine | Group::SecondaryAmine => true,
+                Group::AmideNitrogen => before.hydrogens(atom) == 2,
+                _ => false,
+            }
+    });
     if spared { Err(Refusal::Spared) } else { Ok(()) }
 }
 
@@ -755,21 +830,17 @@ fn functionalisation(step: &Step<'_>, carbon: u32, element: u8) -> Verdict {
         return Err(Refusal::NoLeavingGroup);
     }
     if is_heavy_halogen(element) {
-        // Bromine and its kin go to anilines, phenols, enol ethers, sulfides and amines first.
+        // Bromine and its kin go to amines, thiols, double bonds and rings that are rich in electrons first.
         let spared = step.atoms().any(|atom| {
             step.is_untouched(atom)
-                && matches!(
-                    before.group(atom),
-                    Group::Aniline
-                        | Group::SecondaryAniline
-                        | Group::TertiaryAniline
-                        | Group::Phenol
-                        | Group::PrimaryAmine
-                        | Group::SecondaryAmine
-                        | Group::Thiol
-                        | Group::Thiophenol
-                        | Group::Enamine
-                )
+                && match before.group(atom) {
+                    Group::PrimaryAmine | Group::SecondaryAmine | Group::Thiol | Group::Thiophenol | Group::Enamine => {
+                        true
+                    }
+                    Group::Alkene => !before.is_alpha(atom) && before.doubly(atom, |next| before.element(next) == C && !before.is_alpha(next)).is_some(),
+                    Group::Aryl => before.hydrogens(atom) > 0 && crate::arene::score(before, atom) > 30,
+                    _ => false,
+                }
         });
         if spared {
             return Err(Refusal::Spared);

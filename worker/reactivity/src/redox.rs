@@ -20,6 +20,7 @@ pub fn check(step: &Step<'_>, events: &[Event], event: &Event) -> Verdict {
         Event::CarbonylReduction { carbon } => carbonyl(step, carbon),
         Event::AcylReduction { carbon } => acyl(step, carbon),
         Event::AmideReduction { carbon } => {
+            epoxides(step)?;
             spare(step, carbon, |group| {
                 matches!(
                     group,
@@ -63,7 +64,13 @@ pub fn check(step: &Step<'_>, events: &[Event], event: &Event) -> Verdict {
             spare(step, carbon, |group| {
                 matches!(
                     group,
-                    Group::Sulfide | Group::Thiol | Group::PrimaryAmine | Group::SecondaryAmine | Group::TertiaryAmine
+                    Group::Sulfide
+                        | Group::Thiol
+                        | Group::PrimaryAmine
+                        | Group::SecondaryAmine
+                        | Group::TertiaryAmine
+                        | Group::Aniline
+                        | Group::SecondaryAniline
                 )
             })?;
             richer_alkene(step, carbon, partner)
@@ -76,6 +83,7 @@ pub fn check(step: &Step<'_>, events: &[Event], event: &Event) -> Verdict {
 fn spare(step: &Step<'_>, own: u32, victim: impl Fn(Group) -> bool) -> Verdict {
     let spared = step.atoms().any(|atom| {
         atom != own
+            && step.before.bond(atom, own).is_none()
             && victim(step.before.group(atom))
             && step.is_untouched(atom)
             && !step.are_alike(atom, own)
@@ -87,6 +95,15 @@ fn spare(step: &Step<'_>, own: u32, victim: impl Fn(Group) -> bool) -> Verdict {
 fn spare_alike(step: &Step<'_>, own: u32, kind: Group) -> Verdict {
     let own_kind = step.before.group(own) == kind;
     if own_kind { spare(step, own, |group| group == kind) } else { Ok(()) }
+}
+
+/// Refuses a step with aluminium hydride that leaves an epoxide alone.
+fn epoxides(step: &Step<'_>) -> Verdict {
+    let before = &step.before;
+    let spared = step.atoms().any(|atom| {
+        before.element(atom) == O && before.ring(atom) == 3 && step.is_untouched(atom)
+    });
+    if spared { Err(Refusal::Spared) } else { Ok(()) }
 }
 
 fn carbonyl(step: &Step<'_>, carbon: u32) -> Verdict {

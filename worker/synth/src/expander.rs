@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use chem::{Key, Molecule, Outcome, Precursor, PreparedMolecule};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
-use reactivity::{Facts, Refusal, Step, judge};
+use reactivity::{Certainty, Facts, Refusal, Step, judge};
 
 use crate::model::RetroModel;
 use crate::policy::Ranked;
@@ -75,7 +75,7 @@ pub struct Width {
 pub struct Found {
     /// In the order of their keys. Sources are atoms of [`Expansion::molecule`].
     pub precursors: Vec<Precursor>,
-    soundness: OnceLock<Result<(), Refusal>>,
+    soundness: OnceLock<Result<Certainty, Refusal>>,
 }
 
 impl Expander {
@@ -248,7 +248,7 @@ impl std::fmt::Debug for Expansion {
 
 impl Found {
     /// Whether a chemist would sign the step, by what else would happen in the flask; `product` is what it makes.
-    pub fn soundness(&self, product: &Expansion) -> Result<(), Refusal> {
+    pub fn soundness(&self, product: &Expansion) -> Result<Certainty, Refusal> {
         *self.soundness.get_or_init(|| {
             let flask: Vec<Facts> =
                 self.precursors.iter().map(|precursor| Facts::of(&precursor.molecule)).collect();

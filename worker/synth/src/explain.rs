@@ -3,7 +3,7 @@
 use std::fmt;
 
 use chem::{Key, Molecule, PreparedMolecule};
-use reactivity::{Facts, Refusal, Step, judge};
+use reactivity::{Facts, Refusal, Step, describe, judge};
 
 use crate::model::RetroModel;
 use crate::validate::{Fault, fault};
@@ -11,6 +11,8 @@ use crate::validate::{Fault, fault};
 /// A template that proposes a step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProposedBy {
+    /// What happens in the step.
+    pub events: String,
     /// Row of the template in the model's files.
     pub template: u32,
     /// What is wrong with the step as the template has it; `None` if it stands.
@@ -53,14 +55,16 @@ pub fn explain(model: &RetroModel, product: &Molecule, precursors: &[Molecule]) 
             let sources = outcome.precursors.iter().map(|precursor| &*precursor.sources);
             let molecules: Vec<Molecule> =
                 outcome.precursors.iter().map(|precursor| precursor.molecule.clone()).collect();
-            let fault = match judge(&Step::new(flask.iter().zip(sources), &facts)) {
+            let step = Step::new(flask.iter().zip(sources), &facts);
+            let events = describe(&step);
+            let fault = match judge(&step) {
                 Err(refusal) => Some(StepFault::Unsound(refusal)),
-                Ok(()) => fault(compiled, canonical.key(), &molecules).map(|fault| match fault {
+                Ok(certainty) => fault(compiled, canonical.key(), &molecules, certainty).map(|fault| match fault {
                     Fault::ProductNotRegained => StepFault::ProductNotRegained,
                     Fault::CompetingSite => StepFault::CompetingSite,
                 }),
             };
-            found.push(ProposedBy { template, fault });
+            found.push(ProposedBy { events, template, fault });
         }
     }
     found

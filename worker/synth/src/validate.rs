@@ -4,13 +4,13 @@
 //! graph has no cycles, and extraction counts the steps of every branch. What is left is the step itself: a chemist
 //! would sign it (the crate `reactivity`), and run forwards on its precursors, its template gives the product again,
 //! stereo included. Where the template gives another product as well, which means that it hits another site, that
-//! reaction is held against the same rules: what a chemist would not expect competes with nothing. Nor do sites that are
-//! equivalent by symmetry: they give the same product.
+//! reaction is held against the same rules, unless those have compared the sites already: what a chemist would not expect
+//! competes with nothing. Nor do sites that are equivalent by symmetry: they give the same product.
 
 use std::time::{Duration, Instant};
 
 use chem::{Key, Molecule, Precursor, Template};
-use reactivity::{Facts, Step, judge};
+use reactivity::{Certainty, Facts, Step, judge};
 
 use crate::assess::{Assessor, skip_unsound};
 use crate::graph::{Graph, ReactionId, Verdict};
@@ -91,8 +91,9 @@ impl<'a> Validator<'a> {
             if graph.reaction(id).current > at {
                 continue;
             }
-            let fault =
-                self.model.template(template).and_then(|template| fault(template, product, &precursors));
+            let certainty = soundness(graph, id);
+            let compiled = self.model.template(template);
+            let fault = compiled.and_then(|template| fault(template, product, &precursors, certainty));
             let node = graph.reaction_mut(id);
             match fault {
                 None => {
@@ -109,11 +110,26 @@ impl<'a> Validator<'a> {
     }
 }
 
+/// What the rules know of the proposal that stands for a reaction.
+fn soundness(graph: &Graph, id: ReactionId) -> Certainty {
+    let reaction = graph.reaction(id);
+    let product = graph.molecule(reaction.product).expansion.as_ref();
+    product.and_then(|product| reaction.proposal().found.soundness(product).ok()).unwrap_or(Certainty::Open)
+}
+
 /// What is wrong with the step that `template` proposes to make `product`, run forwards.
-pub fn fault(template: &Template, product: Key, precursors: &[Molecule]) -> Option<Fault> {
+pub fn fault(
+    template: &Template,
+    product: Key,
+    precursors: &[Molecule],
+    certainty: Certainty,
+) -> Option<Fault> {
     let products = template.forward_traced(precursors);
     if !products.iter().any(|other| other.molecule.key() == product) {
         return Some(Fault::ProductNotRegained);
+    }
+    if certainty == Certainty::Decided {
+        return None;
     }
     let mut others = products.iter().filter(|other| other.molecule.key() != product).peekable();
     others.peek()?;

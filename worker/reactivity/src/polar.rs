@@ -281,7 +281,7 @@ fn alkylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u32, 
     let own = electrophile::alkyl(before, carbon);
     hot_electrophile_spared(step, carbon, 60)?;
     if own > 0 && ring.is_none() {
-        let better = |facts: &Facts, atom: u32| electrophile::alkyl(facts, atom).max(electrophile::aryl(facts, atom));
+        let better = |facts: &Facts, atom: u32| electrophile::alkyl(facts, atom).max(electrophile::aryl(facts, atom) - 15);
         if electrophile::spared(step, carbon, own, better).is_some() {
             return Err(Refusal::Spared);
         }

@@ -33,4 +33,4 @@ pub use key::Key;
 pub use molecule::{Limits, Molecule};
 pub use pattern::Pattern;
 pub use prepared::PreparedMolecule;
-pub use template::{Outcome, Precursor, Template};
+pub use template::{Outcome, Precursor, Template, TemplateIndex};

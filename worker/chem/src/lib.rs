@@ -35,4 +35,4 @@ pub use molecule::{Limits, Molecule};
 pub use pattern::Pattern;
 pub use prepared::PreparedMolecule;
 pub use structure::{Atom, Bond, Centre, Order, Structure};
-pub use template::{Outcome, Precursor, Template};
+pub use template::{Outcome, Precursor, Template, TemplateIndex};

@@ -315,7 +315,7 @@ mod tests {
                 graph.reaction_mut(reaction).verdict = Verdict::Valid;
             }
         }
-        propagate(&mut graph, Bounds { max_depth, widths: 1, solved_penalty: 0.0 });
+        propagate(&mut graph, Bounds { max_depth, templates: usize::MAX, solved_penalty: 0.0 });
         graph
     }
 

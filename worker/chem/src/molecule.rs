@@ -50,6 +50,7 @@ struct Inner {
     canonical: OnceLock<String>,
     key: OnceLock<Key>,
     tautomer_key: OnceLock<TautomerKey>,
+    skeleton: OnceLock<Skeleton>,
 }
 
 /// What is known of a molecule's graph.
@@ -117,6 +118,7 @@ impl Molecule {
             canonical: found.canonical.into(),
             key: OnceLock::new(),
             tautomer_key: OnceLock::new(),
+            skeleton: OnceLock::new(),
         }))
     }
 
@@ -132,8 +134,9 @@ impl Molecule {
         let heavy_atoms =
             graph.atoms().filter(|(_, atom)| !atom.wildcard && atom.element != Element::H).count();
         let (graph, written) = (graph.into(), Box::default());
-        let (key, tautomer_key) = (OnceLock::new(), OnceLock::new());
-        Self(Arc::new(Inner { graph, written, form, heavy_atoms, canonical, key, tautomer_key }))
+        let key = OnceLock::new();
+        let (tautomer_key, skeleton) = (OnceLock::new(), OnceLock::new());
+        Self(Arc::new(Inner { graph, written, form, heavy_atoms, canonical, key, tautomer_key, skeleton }))
     }
 
     /// A number that tells this molecule from any other: equal where the canonical SMILES are equal.
@@ -163,10 +166,10 @@ impl Molecule {
     }
 
     /// A number that molecules with one [tautomer key](Self::tautomer_key) share, and few others, in a tenth of its
-    /// time.
+    /// time; computed once.
     #[must_use]
     pub fn skeleton(&self) -> Skeleton {
-        tautomer::skeleton(self)
+        *self.0.skeleton.get_or_init(|| tautomer::skeleton(self))
     }
 
     /// For each atom of `other`, which is the same molecule, the atom of this one that it is.

@@ -67,11 +67,12 @@ pub(crate) fn skeleton(molecule: &Molecule) -> Skeleton {
             | (graph.degree(index(at)) as u64) << 16
             | u64::from(atom.isotope.unwrap_or(0)) << 32
     };
+    let atoms: Vec<u64> = (0..graph.atom_count()).map(|at| mix(atom(at), 1)).collect();
     let (mut sum, mut protons) = (0_u64, 0_i64);
-    for at in 0..graph.atom_count() {
+    for (at, &own) in atoms.iter().enumerate() {
         let around = graph.neighbor_slice(index(at)).iter();
-        let around = around.fold(0_u64, |sum, &(next, _)| sum.wrapping_add(mix(atom(next.0 as usize), 1)));
-        sum = sum.wrapping_add(mix(atom(at), around));
+        let around = around.fold(0_u64, |sum, &(next, _)| sum.wrapping_add(atoms[next.0 as usize]));
+        sum = sum.wrapping_add(mix(own, around));
         protons +=
             i64::from(graph.implicit_hydrogen_count(index(at))) - i64::from(graph.atom(index(at)).charge);
     }
@@ -105,16 +106,17 @@ fn by_colours(graph: &Graph, roles: &Roles) -> Option<Key> {
     colours.digest().map(Key::of_digest)
 }
 
-/// The stated double bonds that are double in every tautomer; `None` where only the canonical form can tell what the
+/// The stated double bonds that are double in every tautomer, and those of which neither end is a site: a coumaric
+/// acid keeps its configuration although a hydrogen could move through it. `None` where only the canonical form can tell what the
 /// marks say.
 fn lasting_double_bonds(graph: &Graph, roles: &Roles) -> Option<Vec<EzFact>> {
     let mut facts = key::double_bonds(graph)?;
-    let is_mobile = |fact: &EzFact| fact.ends.iter().any(|end| roles.is_mobile(end.atom.0 as usize));
-    if facts.iter().any(is_mobile) {
+    let may_shift = |fact: &EzFact| fact.ends.iter().any(|end| roles.is_mobile(end.atom.0 as usize));
+    if facts.iter().any(may_shift) {
         let pairing = Pairing::new(graph, roles)?;
         facts.retain(|fact| {
             let [a, b] = fact.ends.map(|end| end.atom.0 as usize);
-            !roles.is_mobile(a) || !pairing.may_do_without(a, b)
+            !roles.is_mobile(a) || !roles.has_site([a, b]) || !pairing.may_do_without(a, b)
         });
     }
     Some(facts)
@@ -136,11 +138,16 @@ fn by_text(molecule: &Molecule) -> Option<Key> {
     }
     let bonds: Vec<_> =
         graph.bonds().map(|(at, bond)| (at, bond.atom1.0 as usize, bond.atom2.0 as usize)).collect();
+    let is_marked = |graph: &Graph, atom: usize| {
+        let mut links = graph.neighbor_slice(index(atom)).iter();
+        links.any(|&(_, bond)| matches!(graph.bond(bond).order, BondOrder::Up | BondOrder::Down))
+    };
     for (bond, a, b) in bonds {
-        let is_double = graph.bond(bond).order == BondOrder::Double;
-        if is_double
+        let lasts = !roles.has_site([a, b]) && is_marked(&graph, a) && is_marked(&graph, b);
+        if graph.bond(bond).order == BondOrder::Double
             && roles.is_shared(&perceived, bond)
             && roles.is_mobile(a)
+            && !lasts
             && pairing.may_do_without(a, b)
         {
             graph.set_bond_order(bond, BondOrder::Single);

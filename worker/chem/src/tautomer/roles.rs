@@ -78,6 +78,11 @@ impl Roles {
         self.of[at] == Role::Site && self.exposed[at]
     }
 
+    /// Whether one of these atoms is a site.
+    pub fn has_site(&self, atoms: [usize; 2]) -> bool {
+        atoms.iter().any(|&at| self.of[at] == Role::Site)
+    }
+
     /// Whether a bond is one of a system, single or double as the tautomer has it.
     pub fn is_shared(&self, graph: &Graph, bond: BondIdx) -> bool {
         let bond = graph.bond(bond);

@@ -200,6 +200,8 @@ C[C@H](N)c1cc[nH]n1 C[C@@H](N)c1cc[nH]n1
 C[C@H]1CC[C@@H](c2cc[nH]n2)CC1 C[C@H]1CC[C@H](c2cc[nH]n2)CC1
 O=C(O)/C=C/c1ccccc1 O=C(O)/C=C\c1ccccc1
 O=C(O)/C=C/C(=O)O O=C(O)/C=C\C(=O)O
+O=C(O)/C=C/c1ccc(O)cc1 O=C(O)/C=C\c1ccc(O)cc1
+O=C(O)/C=C/c1c[nH]c2ccccc12 O=C(O)C=Cc1c[nH]c2ccccc12
 C/C(=N\O)c1ccccc1 C/C(=N/O)c1ccccc1
 CCC(=O)CC(C)=O CC(=O)CCC(C)=O
 C=CC(=O)CC CC=CC(C)=O

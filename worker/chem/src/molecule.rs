@@ -12,8 +12,10 @@ use crate::fingerprint::Fingerprint;
 use crate::index::index;
 use crate::key::{self, Key};
 use crate::morgan;
+use crate::neutral;
 use crate::ordinary::{self, Ordinary};
 use crate::syntax::{self, Syntax};
+use crate::tautomer::{self, Skeleton, TautomerKey};
 
 /// How large a string and molecule may be; checked before any parser runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,6 +49,8 @@ struct Inner {
     heavy_atoms: usize,
     canonical: OnceLock<String>,
     key: OnceLock<Key>,
+    tautomer_key: OnceLock<TautomerKey>,
+    skeleton: OnceLock<Skeleton>,
 }
 
 /// What is known of a molecule's graph.
@@ -113,6 +117,8 @@ impl Molecule {
             heavy_atoms: found.heavy_atoms,
             canonical: found.canonical.into(),
             key: OnceLock::new(),
+            tautomer_key: OnceLock::new(),
+            skeleton: OnceLock::new(),
         }))
     }
 
@@ -128,7 +134,9 @@ impl Molecule {
         let heavy_atoms =
             graph.atoms().filter(|(_, atom)| !atom.wildcard && atom.element != Element::H).count();
         let (graph, written) = (graph.into(), Box::default());
-        Self(Arc::new(Inner { graph, written, form, heavy_atoms, canonical, key: OnceLock::new() }))
+        let key = OnceLock::new();
+        let (tautomer_key, skeleton) = (OnceLock::new(), OnceLock::new());
+        Self(Arc::new(Inner { graph, written, form, heavy_atoms, canonical, key, tautomer_key, skeleton }))
     }
 
     /// A number that tells this molecule from any other: equal where the canonical SMILES are equal.
@@ -145,6 +153,23 @@ impl Molecule {
                 }
             }
         })
+    }
+
+    /// A number that the molecule shares with its tautomers and with its and their charged forms; computed once, in some
+    /// microseconds.
+    ///
+    /// Hydrogens move between nitrogen, oxygen and sulfur over conjugated bonds, and to the carbon between two carbonyl
+    /// groups; a simple ketone is not its enol. Stereo that no such shift touches counts.
+    #[must_use]
+    pub fn tautomer_key(&self) -> TautomerKey {
+        *self.0.tautomer_key.get_or_init(|| tautomer::key(self))
+    }
+
+    /// A number that molecules with one [tautomer key](Self::tautomer_key) share, and few others, in a tenth of its
+    /// time; computed once.
+    #[must_use]
+    pub fn skeleton(&self) -> Skeleton {
+        *self.0.skeleton.get_or_init(|| tautomer::skeleton(self))
     }
 
     /// For each atom of `other`, which is the same molecule, the atom of this one that it is.
@@ -234,6 +259,13 @@ impl Molecule {
             .collect();
         placed.sort_by_key(|&(first, _)| first);
         placed.into_iter().map(|(_, part)| part).collect()
+    }
+
+    /// The molecule without the charges that protons or a shift of bonds can take away: one form for salts' ions,
+    /// zwitterions and dipolar spellings. Quaternary ammonium, N-oxides, nitro groups and borates keep theirs.
+    #[must_use]
+    pub fn neutral(&self) -> Self {
+        neutral::neutral(self)
     }
 
     /// The Morgan fingerprint: radius 2, 2,048 bits, no chirality, the bits RDKit sets.

@@ -3,7 +3,8 @@
 The decision that matters: a template stays only if RDKit, applying it with both sides grouped, gives back the
 recorded precursors of at least one of the reactions it came from. Grouping, `(product)>>(A.B)`, keeps a ring
 opening from splitting into bogus fragments. Reactions of `--held-out` sources and of `--exclude` products count
-neither as occurrences nor as examples. Templates that differ only in how they are written count as one.
+neither as occurrences nor as examples. Templates that differ only in how they are written count as one. What
+`template_sanity` refuses never enters the library, however often it was seen.
 """
 
 import argparse
@@ -17,6 +18,8 @@ from pathlib import Path
 
 from rdkit import Chem, RDLogger
 from rdkit.Chem import AllChem
+
+import template_sanity
 
 FINGERPRINT_BITS = 2048
 MAX_PRECURSORS = 3
@@ -187,6 +190,9 @@ def check_by_hand(line: str, seen: set[str], labels: dict[str, int]) -> tuple[st
     key = same_key(plain, labels)
     if key in seen:
         raise RefusedLine("repeats an earlier template")
+    refusal = template_sanity.judge(text)
+    if refusal is not None:
+        raise RefusedLine(f"{refusal.reason.value}: {refusal.note}")
     if wanted not in outcomes(reaction, mol):
         raise RefusedLine("does not give the example's precursors: written forwards, or too narrow?")
     turned = Forward(text)
@@ -212,8 +218,13 @@ def read_by_hand(path: Path, labels: dict[str, int]) -> tuple[list[tuple[str, st
     return good, refused
 
 
-def select(reactions: list[Reaction], min_count: int, max_templates: int, labels: dict[str, int]) -> list[tuple[str, Template]]:
-    """Lists (key, (recorded template, grouped template, occurrences)), commonest first, ties by template."""
+def select(
+    reactions: list[Reaction], min_count: int, max_templates: int, labels: dict[str, int], refused: collections.Counter[str]
+) -> list[tuple[str, Template]]:
+    """Lists (key, (recorded template, grouped template, occurrences)), commonest first, ties by template.
+
+    `refused` counts the templates that nothing else speaks against, by the reason they are refused for.
+    """
     written = collections.Counter(row[3] for row in reactions)
     keys = {template: same_key(template, labels) for template in written}
     examples: dict[str, list[tuple[str, str]]] = collections.defaultdict(list)
@@ -228,8 +239,15 @@ def select(reactions: list[Reaction], min_count: int, max_templates: int, labels
             break
         text = grouped(best[key])
         reaction = compiled(text) if text else None
-        if reaction and any(gives_back(reaction, *example) for example in examples[key][:EXAMPLES_TO_CHECK]):
-            library.append((key, (best[key], text, len(examples[key]))))
+        if text is None or not reaction:
+            continue
+        if not any(gives_back(reaction, *example) for example in examples[key][:EXAMPLES_TO_CHECK]):
+            continue
+        refusal = template_sanity.judge(text)
+        if refusal is not None:
+            refused[refusal.reason.value] += 1
+            continue
+        library.append((key, (best[key], text, len(examples[key]))))
     return library
 
 
@@ -264,7 +282,9 @@ def main() -> None:
     unwanted = read_products(args.exclude) | {row[1] for row in held_out}
     reactions = [row for row in everything if row[0] not in args.held_out and row[1] not in unwanted]
     reactions = [row for row in reactions if Chem.MolFromSmiles(row[1]) is not None]
-    selected = select(reactions, args.min_count, args.max_templates, labels)
+    reasons: collections.Counter[str] = collections.Counter()
+    selected = select(reactions, args.min_count, args.max_templates, labels, reasons)
+    print("\n".join(f"{count} templates refused: {reason}" for reason, count in reasons.most_common()), flush=True)
     rows = {key: row for row, (key, _) in enumerate(selected)}
     library = [template for _, template in selected]
     extra = [(text, text, 1) for _, text, key in by_hand if key not in rows]

@@ -4,7 +4,7 @@ The decision that matters: a template stays only if RDKit, applying it with both
 recorded precursors of at least one of the reactions it came from. Grouping, `(product)>>(A.B)`, keeps a ring
 opening from splitting into bogus fragments. Reactions of `--held-out` sources and of `--exclude` products count
 neither as occurrences nor as examples. Templates that differ only in how they are written count as one. What
-`template_sanity` refuses never enters the library, however often it was seen.
+`template_sanity` or `template_stereo` refuses never enters the library, however often it was seen.
 """
 
 import argparse
@@ -20,6 +20,7 @@ from rdkit import Chem, RDLogger
 from rdkit.Chem import AllChem
 
 import template_sanity
+import template_stereo
 
 FINGERPRINT_BITS = 2048
 MAX_PRECURSORS = 3
@@ -171,6 +172,17 @@ class Forward:
         return sorted(found)
 
 
+def sound(text: str) -> tuple[str | None, str]:
+    """Gives a grouped template as it should be, or None, and the reason why it was changed or refused; empty for neither."""
+    refusal = template_sanity.judge(text)
+    if refusal is not None:
+        return None, refusal.reason.value
+    mended = template_stereo.mended(text)
+    if mended.verdict is template_stereo.Verdict.UNCHANGED:
+        return text, ""
+    return None if mended.verdict.is_refusal else mended.text, mended.verdict.value
+
+
 def check_by_hand(line: str, seen: set[str], labels: dict[str, int]) -> tuple[str, str]:
     """Gives (name, grouped template) of a line of the hand-written file.
 
@@ -190,9 +202,9 @@ def check_by_hand(line: str, seen: set[str], labels: dict[str, int]) -> tuple[st
     key = same_key(plain, labels)
     if key in seen:
         raise RefusedLine("repeats an earlier template")
-    refusal = template_sanity.judge(text)
-    if refusal is not None:
-        raise RefusedLine(f"{refusal.reason.value}: {refusal.note}")
+    better, reason = sound(text)
+    if better != text:
+        raise RefusedLine(f"{reason}: {better}" if better else reason)
     if wanted not in outcomes(reaction, mol):
         raise RefusedLine("does not give the example's precursors: written forwards, or too narrow?")
     turned = Forward(text)
@@ -233,7 +245,7 @@ def select(
         best.setdefault(keys[template], template)
     for _, product, precursors, template in reactions:
         examples[keys[template]].append((product, precursors))
-    library = []
+    library, texts = [], set()
     for key in sorted(examples, key=lambda key: (-len(examples[key]), best[key])):
         if len(examples[key]) < min_count or len(library) == max_templates:
             break
@@ -243,11 +255,13 @@ def select(
             continue
         if not any(gives_back(reaction, *example) for example in examples[key][:EXAMPLES_TO_CHECK]):
             continue
-        refusal = template_sanity.judge(text)
-        if refusal is not None:
-            refused[refusal.reason.value] += 1
-            continue
-        library.append((key, (best[key], text, len(examples[key]))))
+        better, reason = sound(text)
+        if better is None:
+            refused[reason] += 1
+        # Turned over, two templates may have become one or each other's mirror image, which means the same.
+        elif better not in texts:
+            texts |= {better, template_stereo.mirrored(better)}
+            library.append((key, (best[key], better, len(examples[key]))))
     return library
 
 

@@ -19,7 +19,7 @@ from rdkit import Chem, RDLogger
 from rdkit.Chem import AllChem
 
 FINGERPRINT_BITS = 2048
-MAX_PRECURSORS = 3
+MAX_PRECURSORS = 4
 MAX_TEMPLATE_LENGTH = 600
 EXAMPLES_TO_CHECK = 4
 _MAP_NUMBER = re.compile(r":(\d+)\]")

@@ -23,7 +23,7 @@ import template_sanity
 import template_stereo
 
 FINGERPRINT_BITS = 2048
-MAX_PRECURSORS = 3
+MAX_PRECURSORS = 4
 MAX_TEMPLATE_LENGTH = 600
 EXAMPLES_TO_CHECK = 4
 _MAP_NUMBER = re.compile(r":(\d+)\]")

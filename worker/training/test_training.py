@@ -242,7 +242,7 @@ def test_templates_are_grouped_and_lose_one_sided_maps() -> None:
 
     assert prepare_templates.grouped(plain) == "([C:1](=[O:2])-[N:3])>>([C:1](=[O:2])-[O].[N:3])"
     assert prepare_templates.grouped("[C:1]-[O:2]>>[C:1]=[O:2]") == "([C:1]-[O:2])>>[C:1]=[O:2]"
-    assert prepare_templates.grouped("[C:1]>>[C:1].N.N.N") is None
+    assert prepare_templates.grouped("[C:1]>>[C:1].N.N.N.N") is None
 
 
 def test_a_template_is_kept_for_the_reaction_it_gives_back() -> None:

@@ -21,7 +21,7 @@ import mapped_pack
 import reaction_centre
 import reactions
 
-AGREED_CONFIDENCE = 0.1
+AGREED_CONFIDENCE = 0.05
 ALONE_CONFIDENCE = 0.8
 MAX_PRECURSORS = 4
 KIND_EXAMPLES, KIND_AGREEMENT = 4, 0.8

@@ -130,14 +130,16 @@ def check(mapped: Mapped, rows: Iterator[reactions.Row]) -> dict[str, int]:
 
 
 def main() -> None:
-    """Packs the shards, reads the pack again and checks it against the rows."""
+    """Packs what the shards have of the rows, reads the pack again and checks it against the rows."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=Path, required=True, help="folder that reactions.py wrote")
     parser.add_argument("--shards", type=Path, help="folder that map_reactions.py wrote; without it the pack is only checked")
     parser.add_argument("--pack", type=Path, required=True)
     args = parser.parse_args()
     if args.shards:
-        write(args.pack, {name: (sure, indices) for name, sure, indices in map_reactions.read_shards(args.shards) if indices})
+        names = {name for _, _, name in map_reactions.distinct(reactions.read_rows(args.rows))}
+        found = map_reactions.read_shards(args.shards)
+        write(args.pack, {name: (sure, indices) for name, sure, indices in found if indices and name in names})
     mapped = read(args.pack)
     print(f"{args.pack}: {len(mapped)} maps, {args.pack.stat().st_size / 1e6:.2f} MB")
     counts = check(mapped, reactions.read_rows(args.rows))

@@ -24,7 +24,7 @@ class Centre(NamedTuple):
     contributing: tuple[str, ...]
 
 
-@functools.lru_cache(maxsize=200_000)
+@functools.lru_cache(maxsize=20_000)
 def skeleton_classes(smiles: str) -> tuple[int, ...]:
     """Gives the symmetry class of each atom, in the order written, of a molecule without bond orders, hydrogens and charges."""
     mol = Chem.RWMol(Chem.MolFromSmiles(smiles, sanitize=False))
@@ -43,7 +43,7 @@ def skeleton_classes(smiles: str) -> tuple[int, ...]:
     return tuple(Chem.CanonicalRankAtoms(mol, breakTies=False, includeChirality=False))
 
 
-@functools.lru_cache(maxsize=200_000)
+@functools.lru_cache(maxsize=20_000)
 def bonds_of(smiles: str) -> tuple[tuple[int, int], ...]:
     """Gives the bonded pairs of atoms, in the order written."""
     mol = Chem.MolFromSmiles(smiles, sanitize=False)
@@ -92,10 +92,12 @@ def centre(unmapped: str, indices: tuple[int, ...]) -> Centre | None:
     return Centre(tuple(sorted(made)), tuple(sorted(broken)), tuple(molecules))
 
 
-@functools.lru_cache(maxsize=200_000)
+@functools.lru_cache(maxsize=20_000)
 def _described(smiles: str) -> tuple[tuple[tuple, ...], dict[tuple[int, int], int]]:
     """Gives each atom's element, charge, hydrogens, bonds and aromaticity, and the orders of bonds."""
     mol = Chem.MolFromSmiles(smiles)
+    if mol is None:
+        raise ValueError(f"not a molecule: {smiles}")
     described = tuple(
         (atom.GetAtomicNum(), atom.GetFormalCharge(), atom.GetTotalNumHs(), atom.GetDegree(), atom.GetIsAromatic())
         for atom in map(mol.GetAtomWithIdx, range(mol.GetNumAtoms()))
@@ -111,6 +113,9 @@ def reaction_class(unmapped: str, indices: tuple[int, ...]) -> str:
     """Names the kind of change that a map claims: the changed atoms as they are before and after, and their neighbours.
 
     It is about as fine as a retro template of radius one, and costs a tenth of one.
+
+    Raises:
+        ValueError: where a component is no molecule.
     """
     left_smiles, product = unmapped.split(">>")
     atoms_before: list[tuple] = []

@@ -231,6 +231,8 @@ def make_row(source: str, line: int, recorded: tuple[str, str, str], components:
     whole = left_side(row.precursors, row.reagents)
     if not _enough_atoms(whole, product):
         return "product has atoms that no precursor has"
+    if any(Chem.MolFromSmiles(part) is None for part in (product, *whole.split("."))):
+        return "unreadable once canonical"
     source_map = _source_map(contributing, whole, product_maps) if mapped else ()
     return row._replace(source_map=source_map, kind=_kind(row.unmapped(), source_map)), mol
 

@@ -15,8 +15,10 @@ import csv
 import functools
 import gzip
 import hashlib
+import itertools
+import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -58,6 +60,9 @@ PLATINUM_GROUP = frozenset({44, 45, 46, 76, 77, 78, 79})
 _ATOM = re.compile(r"\[[^\]]+\]|Br|Cl|[BCNOPSFIbcnops*]")
 _ELEMENT = re.compile(r"\[?\d*([A-Z][a-z]?|[a-z][a-z]?|\*)")
 
+RECORDED_PER_PART = 10_000
+
+Recorded = tuple[int, tuple[str, str, str]]
 Parts = list[tuple[str, tuple[int, ...]]]
 
 
@@ -237,7 +242,7 @@ def make_row(source: str, line: int, recorded: tuple[str, str, str], components:
     return row._replace(source_map=source_map, kind=_kind(row.unmapped(), source_map)), mol
 
 
-def recorded_reactions(path: Path) -> Iterator[tuple[int, tuple[str, str, str]]]:
+def recorded_reactions(path: Path) -> Iterator[Recorded]:
     """Yields line number and (left, agents, product) of a source's file."""
     with gzip.open(path, "rt", encoding="utf-8", newline="") as lines:
         for number, row in enumerate(csv.DictReader(lines, delimiter="\t" if ".tsv" in path.name else ","), start=2):
@@ -265,18 +270,18 @@ class Judge:
         return self.known[product]
 
 
-def rows_of(path: Path, judge: Judge, count: Callable[[str], None]) -> Iterator[Row]:
+def rows_of(name: str, recorded: Iterable[Recorded], judge: Judge, count: Callable[[str], None]) -> Iterator[Row]:
     """Yields the rows of one source that may be trained on; reports why others are left out."""
-    source, components = path.name.split(".")[0], Components()
-    for number, recorded in recorded_reactions(path):
-        made = make_row(source, number, recorded, components)
+    source, components = name.split(".")[0], Components()
+    for number, sides in recorded:
+        made = make_row(source, number, sides, components)
         if isinstance(made, str):
             count(made)
             continue
         row, mol = made
         reasons = judge.reasons(row.product, mol)
-        for name in reasons:
-            count(f"held out: {name}")
+        for reason in reasons:
+            count(f"held out: {reason}")
         count("held out" if reasons else "kept")
         if not reasons:
             yield row
@@ -285,18 +290,27 @@ def rows_of(path: Path, judge: Judge, count: Callable[[str], None]) -> Iterator[
 def read_rows(folder: Path) -> Iterator[Row]:
     """Yields all rows that `main` wrote, most useful source first."""
     for name in SOURCES:
-        path = folder / f"{name.split('.')[0]}.rows.tsv.gz"
-        if not path.exists():
-            continue
-        with gzip.open(path, "rt", encoding="utf-8") as lines:
-            for line in lines:
-                source, number, product, precursors, reagents, indices, kind = line.rstrip("\n").split("\t")
-                source_map = tuple(int(index) for index in indices.split(",") if index)
-                yield Row(source, int(number), product, precursors, reagents, source_map, kind)
+        for path in sorted(folder.glob(f"{name.split('.')[0]}.*.rows.tsv.gz")):
+            with gzip.open(path, "rt", encoding="utf-8") as lines:
+                for line in lines:
+                    source, number, product, precursors, reagents, indices, kind = line.rstrip("\n").split("\t")
+                    source_map = tuple(int(index) for index in indices.split(",") if index)
+                    yield Row(source, int(number), product, precursors, reagents, source_map, kind)
+
+
+def write_part(path: Path, name: str, recorded: list[Recorded], judge: Judge) -> None:
+    """Writes the rows of a part of a source, and beside them what was left out and why."""
+    counts: collections.Counter[str] = collections.Counter()
+    unfinished = path.with_suffix(".unfinished")
+    with gzip.open(unfinished, "wt", compresslevel=3, encoding="utf-8") as out:
+        for row in rows_of(name, recorded, judge, lambda reason: counts.update([reason])):
+            out.write(row.line_of_text() + "\n")
+    path.with_name(path.name.replace(".rows.tsv.gz", ".counts.json")).write_text(json.dumps(counts), encoding="utf-8")
+    unfinished.rename(path)
 
 
 def main() -> None:
-    """Writes `SOURCE.rows.tsv.gz` for every source that has none yet, and what was left out and why."""
+    """Writes `SOURCE.PART.rows.tsv.gz` for every part of a source that has none yet, and says what was left out and why."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True, help="folder with reactions, routes and targets")
     parser.add_argument("--kit", type=Path, required=True, help="the benchmark kit's folder, with targets_public.csv")
@@ -307,16 +321,17 @@ def main() -> None:
     args.out.mkdir(parents=True, exist_ok=True)
     judge = Judge(held_out.load(args.data, args.kit))
     for name in args.sources:
-        path = args.out / f"{name.split('.')[0]}.rows.tsv.gz"
-        if path.exists():
-            continue
-        counts: collections.Counter[str] = collections.Counter()
-        unfinished = path.with_suffix(".unfinished")
-        with gzip.open(unfinished, "wt", compresslevel=3, encoding="utf-8") as out:
-            for row in rows_of(args.data / "reactions" / name, judge, lambda reason: counts.update([reason])):
-                out.write(row.line_of_text() + "\n")
-        unfinished.rename(path)
-        print(name, dict(counts.most_common()), f"products sharing a held-out skeleton so far: {judge.same_skeleton}", flush=True)
+        total: collections.Counter[str] = collections.Counter()
+        recorded = recorded_reactions(args.data / "reactions" / name)
+        for part in itertools.count():
+            batch = list(itertools.islice(recorded, RECORDED_PER_PART))
+            if not batch:
+                break
+            path = args.out / f"{name.split('.')[0]}.{part:02d}.rows.tsv.gz"
+            if not path.exists():
+                write_part(path, name, batch, judge)
+            total.update(json.loads(path.with_name(path.name.replace(".rows.tsv.gz", ".counts.json")).read_text()))
+        print(name, dict(total.most_common()), f"products sharing a held-out skeleton so far: {judge.same_skeleton}", flush=True)
 
 
 if __name__ == "__main__":

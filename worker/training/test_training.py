@@ -533,7 +533,7 @@ def test_a_salt_of_a_product_is_its_neutral_parent() -> None:
 
 def test_rows_are_read_as_they_were_written(tmp_path: Path) -> None:
     row = a_row("[CH3:1][C:2](=[O:3])Cl.[NH2:4][CH2:5][CH3:6]", "", "[CH3:1][C:2](=[O:3])[NH:4][CH2:5][CH3:6]")
-    with gzip.open(tmp_path / "uspto50k_train.rows.tsv.gz", "wt") as out:
+    with gzip.open(tmp_path / "uspto50k_train.00.rows.tsv.gz", "wt") as out:
         out.write(row.line_of_text() + "\n")
 
     assert list(reactions.read_rows(tmp_path)) == [row]

@@ -3,8 +3,10 @@
 The decision that matters: two that are independent have to agree. Where a source has a map, the mapper's has to make and
 break the same bonds (`reaction_centre.py`): `agreed`, written with the mapper's map. Where the mapper has not been asked,
 because it has seen enough examples of this kind of change and agreed with nearly all of them, the source is believed: `kind`,
-with the source's map. Where the source has no map, the mapper's confidence alone speaks and has to be high: `alone`. Precursors
-that give no atom are reagents then, whatever the source called them, and reactions of equal product and precursors become one.
+with the source's map. Where the source has no map, or one of a kind that is not believed, the mapper's is kept if it is of a kind
+on which both agree elsewhere: `known`. Where there is neither source nor kind, the mapper's confidence alone speaks and has to
+be high: `alone`. Precursors that give no atom are reagents then, whatever the source called them, and reactions of equal
+product and precursors become one.
 """
 
 import argparse
@@ -22,12 +24,14 @@ import reaction_centre
 import reactions
 
 AGREED_CONFIDENCE = 0.05
-ALONE_CONFIDENCE = 0.8
+KNOWN_CONFIDENCE = 0.3
+ALONE_CONFIDENCE = 0.9
 MAX_PRECURSORS = 4
-KIND_EXAMPLES, KIND_AGREEMENT = 4, 0.8
+KIND_EXAMPLES, KNOWN_EXAMPLES, KIND_AGREEMENT = 4, 2, 0.8
 MAPS_PER_CLAIM = 3
 COLUMNS = ("id", "sources", "mapped", "reagents", "confidence", "n_dup", "trust")
-TRUSTS = ("agreed", "alone", "kind")
+TRUSTS = ("agreed", "kind", "known", "alone")
+NO_CLAIM, DISAGREE = "unsure, and the source has no map", "mapper and source disagree"
 
 Map = tuple[int, ...]
 
@@ -55,7 +59,7 @@ class Claim:
 
 
 class Verdict(NamedTuple):
-    """What became of a claim: one of `TRUSTS` with the map to write, or a reason to drop it and no map."""
+    """What became of a claim: one of `TRUSTS` and the map to write, or a reason to drop it."""
 
     why: str
     unmapped: str = ""
@@ -95,23 +99,21 @@ def flaw(unmapped: str, centre: reaction_centre.Centre | None) -> str | None:
 
 
 def judge(claim: Claim, found: tuple[float, Map]) -> Verdict:
-    """Judges a claim that the mapper has mapped."""
+    """Judges a claim that the mapper has mapped, by itself."""
     confidence, indices = found
     mine = reaction_centre.centre(claim.unmapped, indices)
     flawed = flaw(claim.unmapped, mine)
     if flawed:
         return Verdict(flawed)
     if not claim.maps:
-        bar, trust = ALONE_CONFIDENCE, "alone"
-    elif any(reaction_centre.centre(*theirs) == mine for theirs in claim.maps):
-        bar, trust = AGREED_CONFIDENCE, "agreed"
-    else:
-        return Verdict("mapper and source disagree")
-    return Verdict(trust, claim.unmapped, indices, confidence) if confidence >= bar else Verdict(f"{trust}, but unsure")
+        return Verdict(NO_CLAIM, claim.unmapped, indices, confidence)
+    if not any(reaction_centre.centre(*theirs) == mine for theirs in claim.maps):
+        return Verdict(DISAGREE, claim.unmapped, indices, confidence)
+    return Verdict("agreed" if confidence >= AGREED_CONFIDENCE else "agreed, but unsure", claim.unmapped, indices, confidence)
 
 
 class Kinds:
-    """How often the mapper agreed with a kind of claim."""
+    """How often the mapper agreed with a kind of claim, and what follows for others of the kind."""
 
     def __init__(self) -> None:
         self.asked: collections.Counter[str] = collections.Counter()
@@ -122,16 +124,29 @@ class Kinds:
         self.asked[kind] += 1
         self.agreed[kind] += verdict.why == "agreed"
 
-    def judge(self, claim: Claim) -> Verdict:
+    def believed(self, kind: str, examples: int) -> bool:
+        """Tells whether there are so many examples, and mapper and sources agree on nearly all."""
+        return bool(kind) and self.asked[kind] >= examples and self.agreed[kind] >= KIND_AGREEMENT * self.asked[kind]
+
+    def judge_unasked(self, claim: Claim) -> Verdict:
         """Judges a claim that the mapper has not mapped."""
-        asked = self.asked[claim.kind]
-        if not claim.kind or asked < KIND_EXAMPLES:
-            return Verdict("not mapped yet")
-        if self.agreed[claim.kind] < KIND_AGREEMENT * asked:
-            return Verdict("not mapped yet, and of a kind that mapper and sources disagree on")
+        if not self.believed(claim.kind, KIND_EXAMPLES):
+            return Verdict("not mapped yet, and not of a kind that is believed")
         unmapped, indices = next(iter(claim.maps))
         flawed = flaw(unmapped, reaction_centre.centre(unmapped, indices))
-        return Verdict(flawed) if flawed else Verdict("kind", unmapped, indices, self.agreed[claim.kind] / asked)
+        return Verdict(flawed) if flawed else Verdict("kind", unmapped, indices, self.agreed[claim.kind] / self.asked[claim.kind])
+
+    def reconsider(self, claim: Claim, verdict: Verdict) -> Verdict:
+        """Judges by its kind a map of the mapper's that no source confirms; two examples are enough beside the mapper's own word."""
+        if verdict.why == DISAGREE and self.believed(claim.kind, 1):
+            return Verdict(DISAGREE)
+        if verdict.confidence >= KNOWN_CONFIDENCE:
+            kind = reactions.kind_of(verdict.unmapped, verdict.indices)
+            if self.believed(kind, KNOWN_EXAMPLES):
+                return verdict._replace(why="known")
+        if verdict.why == NO_CLAIM and verdict.confidence >= ALONE_CONFIDENCE:
+            return verdict._replace(why="alone")
+        return Verdict(verdict.why)
 
 
 def gather(rows: Iterator[reactions.Row]) -> list[Claim]:
@@ -149,17 +164,19 @@ def gather(rows: Iterator[reactions.Row]) -> list[Claim]:
 
 
 def judged(claims: list[Claim], mapped: mapped_pack.Mapped) -> Iterator[tuple[Claim, Verdict]]:
-    """Yields every claim with its verdict: first those that are mapped, then the others, which are judged by their kind."""
-    kinds, others = Kinds(), []
+    """Yields every claim with its verdict: first those that stand by themselves, then those that are judged by their kind."""
+    kinds = Kinds()
+    waiting: list[tuple[Claim, Verdict | None]] = []
     for claim in claims:
-        if claim.name in mapped:
-            verdict = judge(claim, mapped[claim.name])
+        verdict = judge(claim, mapped[claim.name]) if claim.name in mapped else None
+        if verdict and claim.maps:
             kinds.learn(claim.kind, verdict)
-            yield claim, verdict
+        if verdict is None or verdict.why in (NO_CLAIM, DISAGREE):
+            waiting.append((claim, verdict))
         else:
-            others.append(claim)
-    for claim in others:
-        yield claim, kinds.judge(claim)
+            yield claim, verdict
+    for claim, verdict in waiting:
+        yield claim, kinds.reconsider(claim, verdict) if verdict else kinds.judge_unasked(claim)
 
 
 class Clean(NamedTuple):

@@ -205,7 +205,8 @@ def _source_map(precursors: Parts, left: str, product_maps: tuple[int, ...]) -> 
     return tuple(place.get(number, UNMAPPED) if number else UNMAPPED for number in product_maps)
 
 
-def _kind(unmapped: str, source_map: tuple[int, ...]) -> str:
+def kind_of(unmapped: str, source_map: tuple[int, ...]) -> str:
+    """Names the kind of change that a map claims, by eight bytes in hexadecimal; empty for an incomplete map."""
     if not source_map or UNMAPPED in source_map or len(set(source_map)) != len(source_map):
         return ""
     return digest(reaction_centre.reaction_class(unmapped, source_map)).hex()
@@ -239,7 +240,7 @@ def make_row(source: str, line: int, recorded: tuple[str, str, str], components:
     if any(Chem.MolFromSmiles(part) is None for part in (product, *whole.split("."))):
         return "unreadable once canonical"
     source_map = _source_map(contributing, whole, product_maps) if mapped else ()
-    return row._replace(source_map=source_map, kind=_kind(row.unmapped(), source_map)), mol
+    return row._replace(source_map=source_map, kind=kind_of(row.unmapped(), source_map)), mol
 
 
 def recorded_reactions(path: Path) -> Iterator[Recorded]:

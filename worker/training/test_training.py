@@ -722,4 +722,17 @@ def test_a_kind_that_the_mapper_agrees_with_is_believed() -> None:
 
     assert len({row.kind for row in rows}) == 1
     assert [line[-1] for line in lines] == ["agreed"] * 4 + ["kind"]
-    assert cleaned(rows, dict(list(agreeing.items())[:3]))[1]["not mapped yet"] == 2
+    assert cleaned(rows, dict(list(agreeing.items())[:3]))[1]["not mapped yet, and not of a kind that is believed"] == 2
+
+
+def test_a_map_that_no_source_confirms_is_kept_where_its_kind_is_known() -> None:
+    claimed = [
+        a_row(f"[CH3:1]{chain}[C:2](=[O:3])Cl.[NH2:4][CH2:5][CH3:6]", "", f"[CH3:1]{chain}[C:2](=[O:3])[NH:4][CH2:5][CH3:6]")
+        for chain in ("[CH2:10]", "[CH2:10][CH2:11]")
+    ]
+    unclaimed = a_row("CCCC(=O)Cl.CCCN", "", "CCCNC(=O)CCC")
+    mapped = {row.unmapped(): (0.9, row.source_map) for row in claimed}
+
+    lines, _ = cleaned([*claimed, unclaimed], mapped | {unclaimed.unmapped(): (0.4, (6, 7, 8, 9, 3, 4, 2, 1, 0))})
+
+    assert [line[-1] for line in lines] == ["agreed", "agreed", "known"]

@@ -272,14 +272,14 @@ fn substituent(facts: &Facts, atom: u32, next: u32, distance: u32, five: bool) -
         },
         S if facts.oxo(next) > 0 => pick(-34, -24),
         S => pick(14, -2),
-        F | CL | BR | I => pick(-4, -11),
-        C if facts.is_aromatic(next) => pick(3, 0),
+        F | CL | BR | I => pick(-3, -13),
+        C if facts.is_aromatic(next) => pick(8, -2),
         C if facts.is_trifluoromethyl(next) => pick(-29, -16),
         C if facts.is_cyano(next) => pick(-34, -24),
         C if facts.is_carbonyl(next) => pick(-28 - para, -18),
         C if facts.is_saturated(next) => {
             let drawn = facts.next_to(next).filter(|&far| matches!(facts.element(far), F | CL | BR | O | N)).count();
-            pick(6 - 2 * drawn as i32, 2 - drawn as i32)
+            pick(11 - 3 * drawn as i32, 1 - drawn as i32)
         }
         C => pick(2, 0),
         SI | SN | B => pick(4, 0),

@@ -206,7 +206,8 @@ impl Molecule {
             return true;
         }
         let mirrored: String = mirror(self.as_canonical());
-        Self::parse(&mirrored, Limits::DEFAULT).is_ok_and(|mirrored| mirrored.as_canonical() == self.as_canonical())
+        Self::parse(&mirrored, Limits::DEFAULT)
+            .is_ok_and(|mirrored| mirrored.as_canonical() == self.as_canonical())
     }
 
     /// The average molecular weight in daltons, hydrogens included.

@@ -79,9 +79,13 @@ fn carbon_electrophile(step: &Step<'_>, carbon: u32, electrophile: u32) -> Verdi
             free_amines(step)?;
             position(step, carbon, -16)
         }
-        Group::Organoboron | Group::Organotin | Group::Organometal | Group::Organozinc => Err(Refusal::NoLeavingGroup),
+        Group::Organoboron | Group::Organotin | Group::Organometal | Group::Organozinc => {
+            Err(Refusal::NoLeavingGroup)
+        }
         Group::Nitrile => position(step, carbon, 15),
-        Group::Ester | Group::Amide | Group::Weinreb | Group::ActiveEster => lithiation_or(step, carbon, 1000),
+        Group::Ester | Group::Amide | Group::Weinreb | Group::ActiveEster => {
+            lithiation_or(step, carbon, 1000)
+        }
         Group::Aldehyde | Group::Ketone | Group::ImineCarbon => lithiation_or(step, carbon, 12),
         Group::Alkene => position(step, carbon, -14),
         Group::Alkyl => {
@@ -100,7 +104,11 @@ fn free_amines(step: &Step<'_>) -> Verdict {
     let amine = |group| {
         matches!(
             group,
-            Group::PrimaryAmine | Group::SecondaryAmine | Group::Aniline | Group::SecondaryAniline | Group::Hydrazine
+            Group::PrimaryAmine
+                | Group::SecondaryAmine
+                | Group::Aniline
+                | Group::SecondaryAniline
+                | Group::Hydrazine
         )
     };
     let spared = step.atoms().any(|atom| amine(step.before.group(atom)) && step.is_untouched(atom));
@@ -114,7 +122,9 @@ fn friedel_crafts_alkyl(step: &Step<'_>, carbon: u32) -> Verdict {
     let helped = before.is_benzylic_or_allylic(carbon)
         || before.next_to(carbon).any(|next| before.hydrogens(next) == 3 || before.ring(next) == 3)
         || before.is_alpha(carbon)
-        || before.next_to(carbon).any(|next| matches!(before.element(next), O | N) && step.image(next).is_some());
+        || before
+            .next_to(carbon)
+            .any(|next| matches!(before.element(next), O | N) && step.image(next).is_some());
     if primary && !helped { Err(Refusal::Arene) } else { Ok(()) }
 }
 
@@ -135,7 +145,11 @@ fn is_lithiated(step: &Step<'_>, carbon: u32) -> bool {
             && (matches!(before.element(atom), O | S)
                 || matches!(
                     before.group(atom),
-                    Group::PrimaryAmine | Group::SecondaryAmine | Group::Aniline | Group::Azole | Group::Indole
+                    Group::PrimaryAmine
+                        | Group::SecondaryAmine
+                        | Group::Aniline
+                        | Group::Azole
+                        | Group::Indole
                 ))
     });
     let electrophile = step.atoms().any(|atom| {
@@ -145,9 +159,9 @@ fn is_lithiated(step: &Step<'_>, carbon: u32) -> bool {
                 Group::Aldehyde | Group::Ketone | Group::AcylHalide | Group::Nitro | Group::Anhydride
             )
     });
-    let alpha = before
-        .next_to(carbon)
-        .any(|next| before.is_aromatic(next) && matches!(before.element(next), O | S | N) && before.ring(next) == 5);
+    let alpha = before.next_to(carbon).any(|next| {
+        before.is_aromatic(next) && matches!(before.element(next), O | S | N) && before.ring(next) == 5
+    });
     let directed = before.next_to(carbon).filter(|&next| before.is_aromatic(next)).any(|next| {
         before.next_to(next).any(|group| match before.element(group) {
             _ if before.is_aromatic(group) => false,
@@ -194,7 +208,8 @@ pub fn score(facts: &Facts, carbon: u32) -> i32 {
             score += substituent(facts, atom, next, distance, five);
             crowded += i32::from(distance == 1);
         }
-        crowded += i32::from(distance == 1 && facts.degree(atom) == 3 && facts.hydrogens(atom) == 0 && !five) / 2;
+        crowded +=
+            i32::from(distance == 1 && facts.degree(atom) == 3 && facts.hydrogens(atom) == 0 && !five) / 2;
     }
     score - [0, 3, 16][crowded.clamp(0, 2) as usize]
 }
@@ -237,10 +252,9 @@ fn ring_atom(facts: &Facts, carbon: u32, atom: u32, distance: u32, five: bool) -
 
 /// Whether a five-membered ring has another nitrogen.
 fn it_is_azole(facts: &Facts, nitrogen: u32) -> bool {
-    facts
-        .distances(nitrogen, 2)
-        .into_iter()
-        .any(|(atom, distance)| distance > 0 && facts.element(atom) == N && facts.is_aromatic(atom) && facts.ring(atom) == 5)
+    facts.distances(nitrogen, 2).into_iter().any(|(atom, distance)| {
+        distance > 0 && facts.element(atom) == N && facts.is_aromatic(atom) && facts.ring(atom) == 5
+    })
 }
 
 /// Whether an aromatic atom is part of two rings.
@@ -278,7 +292,8 @@ fn substituent(facts: &Facts, atom: u32, next: u32, distance: u32, five: bool) -
         C if facts.is_cyano(next) => pick(-34, -24),
         C if facts.is_carbonyl(next) => pick(-28 - para, -18),
         C if facts.is_saturated(next) => {
-            let drawn = facts.next_to(next).filter(|&far| matches!(facts.element(far), F | CL | BR | O | N)).count();
+            let drawn =
+                facts.next_to(next).filter(|&far| matches!(facts.element(far), F | CL | BR | O | N)).count();
             pick(11 - 3 * drawn as i32, 1 - drawn as i32)
         }
         C => pick(2, 0),

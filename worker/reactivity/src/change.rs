@@ -174,7 +174,8 @@ impl Map<'_> {
     fn tell_oxygens_apart(&mut self) {
         for carbon in 0..self.image.len() as u32 {
             let Some(here) = self.image[carbon as usize] else { continue };
-            let order_after = |atom: Option<u32>| atom.and_then(|atom| self.after.bond(here, atom)).map(|bond| bond.order);
+            let order_after =
+                |atom: Option<u32>| atom.and_then(|atom| self.after.bond(here, atom)).map(|bond| bond.order);
             let Some(double) = self.before.doubly(carbon, |atom| self.is_terminal(atom)) else { continue };
             let double_stays = order_after(self.image[double as usize]) == Some(Order::Double);
             let single = self.before.around(carbon).iter().find(|bond| {
@@ -194,18 +195,22 @@ impl Map<'_> {
     fn keep_diol_oxygen(&mut self, carbon: u32, double: u32) {
         let Some(oxygen) = self.image[double as usize] else { return };
         let single = |atom: Option<u32>| {
-            atom.and_then(|atom| self.after.bond(oxygen, atom)).is_some_and(|bond| bond.order == Order::Single)
+            atom.and_then(|atom| self.after.bond(oxygen, atom))
+                .is_some_and(|bond| bond.order == Order::Single)
         };
         if !single(self.image[carbon as usize]) {
             return;
         }
-        let lost = self.after.next_to(oxygen).filter_map(|next| self.origin[next as usize]).find_map(|next| {
-            (next != carbon).then(|| {
-                self.before.next_to(next).find(|&gone| {
-                    self.image[gone as usize].is_none() && self.before.element(gone) == O && self.before.degree(gone) == 1
-                })
-            })?
-        });
+        let lost =
+            self.after.next_to(oxygen).filter_map(|next| self.origin[next as usize]).find_map(|next| {
+                (next != carbon).then(|| {
+                    self.before.next_to(next).find(|&gone| {
+                        self.image[gone as usize].is_none()
+                            && self.before.element(gone) == O
+                            && self.before.degree(gone) == 1
+                    })
+                })?
+            });
         if let Some(lost) = lost {
             self.swap(double, lost);
         }

@@ -98,7 +98,9 @@ fn guard(it: &Facts, atom: u32, root: u32) -> Option<Guard> {
                 () if oxygen => Guard::Acetal,
                 () if it.carbons(root) == 3 && on_acyl => Guard::TertButylEster,
                 () if it.carbons(root) == 3 && aryls(root) == 0 => Guard::TertButylEther,
-                () if aryls(root) > 0 && it.carbons(root) == 1 && on_acyl && it.element(atom) == O => Guard::BenzylEster,
+                () if aryls(root) > 0 && it.carbons(root) == 1 && on_acyl && it.element(atom) == O => {
+                    Guard::BenzylEster
+                }
                 () if aryls(root) == 1 && has_para_methoxy(it, root) => Guard::Methoxybenzyl,
                 () if aryls(root) > 0 && it.element(atom) == O => Guard::BenzylEther,
                 () if aryls(root) > 0 && it.element(atom) == N => Guard::BenzylAmine,
@@ -116,7 +118,8 @@ fn guard(it: &Facts, atom: u32, root: u32) -> Option<Guard> {
 }
 
 fn acyl_guard(it: &Facts, atom: u32, root: u32) -> Option<Guard> {
-    let oxygen = it.next_to(root).find(|&next| next != atom && it.element(next) == O && it.is_saturated(next));
+    let oxygen =
+        it.next_to(root).find(|&next| next != atom && it.element(next) == O && it.is_saturated(next));
     let Some(oxygen) = oxygen else {
         let fluorinated = it.next_to(root).any(|next| it.is_trifluoromethyl(next));
         return Some(match it.element(atom) {
@@ -128,7 +131,8 @@ fn acyl_guard(it: &Facts, atom: u32, root: u32) -> Option<Guard> {
         });
     };
     let alkyl = it.next_to(oxygen).find(|&next| next != root)?;
-    let fluorenyl = it.next_to(alkyl).any(|next| it.is_sp3(next) && it.ring(next) == 5 && it.carbons(next) == 3);
+    let fluorenyl =
+        it.next_to(alkyl).any(|next| it.is_sp3(next) && it.ring(next) == 5 && it.carbons(next) == 3);
     Some(match () {
         () if it.is_sp3(alkyl) && it.carbons(alkyl) == 3 => Guard::Boc,
         () if fluorenyl && it.hydrogens(alkyl) == 2 => Guard::Fmoc,
@@ -249,16 +253,18 @@ fn cleavage(step: &Step<'_>, guard: Guard, atom: u32, root: u32) -> Verdict {
     let before = &step.before;
     let kept: Vec<_> = kept(step)
         .into_iter()
-        .filter(|&(_, other, end)| other != atom && !(step.are_alike(other, atom) && step.are_alike(end, root)))
+        .filter(|&(_, other, end)| {
+            other != atom && !(step.are_alike(other, atom) && step.are_alike(end, root))
+        })
         .collect();
     let beats = |rank: &dyn Fn(Guard, u32, u32) -> i32, margin: i32| {
         let own = rank(guard, atom, root);
         own > 0 && !kept.iter().any(|&(guard, atom, root)| rank(guard, atom, root) > own + margin)
     };
     let acid_rank = |guard, atom, _root| acid(before, guard, atom);
-    let epoxide = step.atoms().any(|other| {
-        before.element(other) == O && before.ring(other) == 3 && step.is_untouched(other)
-    });
+    let epoxide = step
+        .atoms()
+        .any(|other| before.element(other) == O && before.ring(other) == 3 && step.is_untouched(other));
     let by_acid = beats(&acid_rank, 8) && !epoxide;
     let by_base = beats(&|guard, atom, _| base(before, guard, atom), -3) && !base_victim(step, guard);
     let by_hydrogen = beats(&|guard, atom, _| hydrogen(before, guard, atom), 3) && !hydrogen_victim(step);
@@ -337,10 +343,9 @@ fn aryl_methyl(step: &Step<'_>, kept: &[(Guard, u32, u32)], atom: u32) -> bool {
     let before = &step.before;
     let chelated = |oxygen: u32| {
         before.next_to(oxygen).filter(|&next| before.is_aromatic(next)).any(|ipso| {
-            before
-                .next_to(ipso)
-                .filter(|&next| before.is_aromatic(next))
-                .any(|ortho| before.next_to(ortho).any(|next| before.is_carbonyl(next) && !before.is_aromatic(next)))
+            before.next_to(ipso).filter(|&next| before.is_aromatic(next)).any(|ortho| {
+                before.next_to(ortho).any(|next| before.is_carbonyl(next) && !before.is_aromatic(next))
+            })
         })
     };
     let like = kept.iter().any(|&(guard, other, _)| {
@@ -389,9 +394,9 @@ pub fn is_shielded_alkene(it: &Facts, atom: u32) -> bool {
     let Some(partner) = it.doubly(atom, |next| it.element(next) == C) else { return true };
     let ends = [atom, partner];
     let substituents: usize = ends.iter().map(|&end| it.degree(end) - 1).sum();
-    let hetero = ends
-        .iter()
-        .any(|&end| it.next_to(end).any(|next| matches!(it.element(next), N | O | S) && it.is_saturated(next)));
+    let hetero = ends.iter().any(|&end| {
+        it.next_to(end).any(|next| matches!(it.element(next), N | O | S) && it.is_saturated(next))
+    });
     substituents >= 4 || hetero || (it.is_in_ring(atom) && it.is_in_ring(partner) && substituents >= 3)
 }
 
@@ -419,8 +424,14 @@ fn unguarded(step: &Step<'_>, atom: u32, root: u32) -> Verdict {
         && !before.is_benzylic_or_allylic(root)
         && !before.is_alpha(root)
         && !before.next_to(root).any(|next| next != atom && matches!(before.element(next), N | O | S | SI));
-    let aryl = before.element(root) == C && before.is_aromatic(root) && matches!(before.element(atom), N | O | S);
-    if leaves_alone && (plain && before.carbons(root) != 3 || aryl && !before.next_to(atom).any(|n| before.is_nitro(n)) && crate::electrophile::activation(before, root) < 30) {
+    let aryl =
+        before.element(root) == C && before.is_aromatic(root) && matches!(before.element(atom), N | O | S);
+    if leaves_alone
+        && (plain && before.carbons(root) != 3
+            || aryl
+                && !before.next_to(atom).any(|n| before.is_nitro(n))
+                && crate::electrophile::activation(before, root) < 30)
+    {
         return Err(Refusal::NoLeavingGroup);
     }
     Ok(())

@@ -39,7 +39,9 @@ pub fn alkyl(facts: &Facts, carbon: u32) -> i32 {
     let epoxide = facts.next_to(carbon).any(|next| facts.element(next) == O && facts.ring(next) == 3);
     // Epihalohydrins react at the epoxide and close again: it looks like a substitution of the halide.
     let beside_epoxide = !epoxide
-        && facts.next_to(carbon).any(|next| facts.next_to(next).any(|far| facts.element(far) == O && facts.ring(far) == 3));
+        && facts
+            .next_to(carbon)
+            .any(|next| facts.next_to(next).any(|far| facts.element(far) == O && facts.ring(far) == 3));
     let helped = facts.is_alpha(carbon) || facts.is_benzylic_or_allylic(carbon) || beside_epoxide;
     let crowd = match facts.carbons(carbon) {
         _ if facts.is_neopentylic(carbon) && !epoxide => return 1,
@@ -142,7 +144,8 @@ pub fn aryl(facts: &Facts, carbon: u32) -> i32 {
     if !facts.is_aromatic_carbon(carbon) {
         return 0;
     }
-    let leaves = |&next: &u32| is_halogen(facts.element(next)) || (facts.element(next) == S && facts.oxo(next) > 0);
+    let leaves =
+        |&next: &u32| is_halogen(facts.element(next)) || (facts.element(next) == S && facts.oxo(next) > 0);
     let Some(leaving) = facts.next_to(carbon).find(leaves) else { return 0 };
     let activation = activation(facts, carbon);
     match aryl_leaving(facts, leaving) {
@@ -158,8 +161,7 @@ pub fn coupling(facts: &Facts, carbon: u32) -> i32 {
     let Some(best) = best.filter(|_| sp2 && facts.element(carbon) == C) else { return 0 };
     let mut help = 0;
     for (atom, distance) in aromatic_positions(facts.structure(), carbon) {
-        let ring_nitrogen =
-            facts.element(atom) == N && facts.degree(atom) == 2 && facts.hydrogens(atom) == 0;
+        let ring_nitrogen = facts.element(atom) == N && facts.degree(atom) == 2 && facts.hydrogens(atom) == 0;
         help += match distance {
             1 if ring_nitrogen => 9,
             3 if ring_nitrogen => 16,
@@ -206,7 +208,8 @@ pub fn carbonyl(facts: &Facts, carbon: u32) -> i32 {
         Group::Ketone => {
             let donor = facts.next_to(carbon).any(|next| is_vinylogous(facts, next));
             let ring = facts.ring(carbon);
-            let acceptor = facts.next_to(carbon).any(|next| facts.is_acceptor(next) || facts.count(next, F) > 1);
+            let acceptor =
+                facts.next_to(carbon).any(|next| facts.is_acceptor(next) || facts.count(next, F) > 1);
             let conjugated = facts
                 .next_to(carbon)
                 .any(|next| facts.doubly(next, |other| facts.element(other) == C).is_some());
@@ -229,7 +232,10 @@ pub fn carbonyl(facts: &Facts, carbon: u32) -> i32 {
 fn is_pyrrolic(facts: &Facts, carbon: u32) -> bool {
     facts.is_aromatic(carbon)
         && facts.next_to(carbon).any(|next| {
-            facts.element(next) == N && facts.is_aromatic(next) && facts.ring(next) == 5 && facts.degree(next) + usize::from(facts.hydrogens(next)) == 3
+            facts.element(next) == N
+                && facts.is_aromatic(next)
+                && facts.ring(next) == 5
+                && facts.degree(next) + usize::from(facts.hydrogens(next)) == 3
         })
 }
 

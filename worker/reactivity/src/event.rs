@@ -144,8 +144,10 @@ pub fn events(step: &Step<'_>) -> Vec<Event> {
 
 /// An epoxide whose oxygen is this atom, at this carbon.
 fn epoxide(step: &Step<'_>, oxygen: u32, carbon: u32) -> Option<Event> {
-    let double = |at: u32| step.reordered(at).find(|&(_, was, _)| was == Order::Double).map(|(other, _, _)| other);
-    let partner = double(carbon).filter(|_| step.before.element(oxygen) == O && step.before.element(carbon) == C)?;
+    let double =
+        |at: u32| step.reordered(at).find(|&(_, was, _)| was == Order::Double).map(|(other, _, _)| other);
+    let partner =
+        double(carbon).filter(|_| step.before.element(oxygen) == O && step.before.element(carbon) == C)?;
     step.gained(oxygen)
         .any(|(other, _)| other == partner)
         .then_some(Event::Epoxidation { carbon: carbon.min(partner), partner: carbon.max(partner) })
@@ -180,6 +182,7 @@ fn carbon_end(step: &Step<'_>, atom: u32, other: u32) -> End {
             SI if before.element(other) == C => return End::Metal,
             P => return End::Ylide,
             O | S if order == Order::Double => return End::CarbonylGone,
+            N if order != Order::Single && order != Order::Aromatic => return End::CarbonylGone,
             _ if order == Order::Single => leaving = Some(gone),
             _ => {}
         }
@@ -267,7 +270,9 @@ fn made(step: &Step<'_>, ends: [End; 2], a: u32, b: u32, order: Order) -> Option
         {
             Event::Acetalisation { carbon: b }
         }
-        [End::Halogen, End::CarbonylGone] if step.before.is_aromatic(b) => Event::LactamHalogenation { carbon: b },
+        [End::Halogen, End::CarbonylGone] if step.before.is_aromatic(b) => {
+            Event::LactamHalogenation { carbon: b }
+        }
         [End::Ylide, End::CarbonylGone] => Event::Olefination { ylide: a, carbon: b },
         [End::AlkylHydrogen, End::CarbonylGone | End::CarbonylAdd] => {
             Event::Aldol { nucleophile: a, carbon: b }
@@ -276,11 +281,9 @@ fn made(step: &Step<'_>, ends: [End; 2], a: u32, b: u32, order: Order) -> Option
         [End::Nucleophile | End::AlkylHydrogen | End::Metal, End::AlkeneAdd(partner)] => {
             Event::ConjugateAddition { nucleophile: a, carbon: b, partner }
         }
-        [End::ArylHydrogen, _] => Event::AromaticSubstitution {
-            carbon: a,
-            electrophile: Some(b),
-            element: step.before.element(b),
-        },
+        [End::ArylHydrogen, _] => {
+            Event::AromaticSubstitution { carbon: a, electrophile: Some(b), element: step.before.element(b) }
+        }
         [End::AlkylHydrogen, _] if step.before.element(b) == O && is_alcohol_carbon(step, a) => {
             Event::AcidOxidation { carbon: a }
         }
@@ -317,7 +320,11 @@ fn added(step: &Step<'_>, atom: u32, new: u32, order: Order) -> Option<Event> {
     Some(match before.element(atom) {
         S if element == O => Event::SulfurOxidation { sulfur: atom },
         N if element == O => Event::NitrogenOxidation { nitrogen: atom },
-        C if before.is_aromatic(atom) && left.is_some_and(|gone| before.group(gone) == Group::Aniline || before.group(gone) == Group::PoorAniline) => {
+        C if before.is_aromatic(atom)
+            && left.is_some_and(|gone| {
+                before.group(gone) == Group::Aniline || before.group(gone) == Group::PoorAniline
+            }) =>
+        {
             Event::Diazotisation { carbon: atom, nitrogen: left? }
         }
         C if before.is_aromatic(atom)
@@ -407,6 +414,13 @@ fn reduced_carbon(step: &Step<'_>, atom: u32, gained: i32) -> Option<Event> {
     let before = &step.before;
     let softened = step.reordered(atom).find(|&(_, was, now)| was > now);
     let lost: Vec<(u32, Order)> = step.lost(atom).collect();
+    let hydrogenated = step.reordered(atom).find(|&(partner, was, now)| {
+        was > now
+            && before.element(partner) == C
+            && partner > atom
+            && step.hydrogens_gained(partner) > 0
+            && step.gained(partner).next().is_none()
+    });
     let halogen = lost.iter().find(|&&(gone, _)| is_halogen(before.element(gone)));
     Some(match (before.group(atom), softened) {
         (Group::Aldehyde | Group::Ketone, Some((other, _, _))) if before.element(other) == O => {
@@ -428,14 +442,7 @@ fn reduced_carbon(step: &Step<'_>, atom: u32, gained: i32) -> Option<Event> {
             Event::AmideReduction { carbon: atom }
         }
         (Group::Nitrile, _) if gained >= 1 => Event::NitrileReduction { carbon: atom },
-        (_, Some((partner, _, _)))
-            if before.element(partner) == C
-                && partner > atom
-                && step.hydrogens_gained(partner) > 0
-                && step.gained(partner).next().is_none() =>
-        {
-            Event::Hydrogenation { carbon: atom, partner }
-        }
+        _ if hydrogenated.is_some() => Event::Hydrogenation { carbon: atom, partner: hydrogenated?.0 },
         (_, None) if halogen.is_some() => Event::Dehalogenation { carbon: atom, halogen: halogen?.0 },
         _ => return None,
     })
@@ -443,8 +450,8 @@ fn reduced_carbon(step: &Step<'_>, atom: u32, gained: i32) -> Option<Event> {
 
 fn oxidised_carbon(step: &Step<'_>, atom: u32) -> Option<Event> {
     let before = &step.before;
-    let hardened = step
-        .reordered(atom)
-        .find(|&(other, was, now)| was == Order::Single && now == Order::Double && before.element(other) == O);
+    let hardened = step.reordered(atom).find(|&(other, was, now)| {
+        was == Order::Single && now == Order::Double && before.element(other) == O
+    });
     (hardened.is_some() && before.is_saturated(atom)).then_some(Event::AlcoholOxidation { carbon: atom })
 }

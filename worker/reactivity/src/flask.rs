@@ -44,13 +44,15 @@ fn is_unstable(it: &Facts, atom: u32) -> bool {
 }
 
 fn unstable_carbon(it: &Facts, atom: u32) -> bool {
-    let hydroxyls =
-        it.next_to(atom).filter(|&next| it.element(next) == O && it.hydrogens(next) > 0).count();
+    let hydroxyls = it.next_to(atom).filter(|&next| it.element(next) == O && it.hydrogens(next) > 0).count();
     let on = |element: u8| it.count(atom, element);
     if it.is_sp3(atom) {
         let halogens = on(CL) + on(BR) + on(I);
         let drawn = it.next_to(atom).any(|next| {
-            it.is_trifluoromethyl(next) || it.is_carbonyl(next) || it.count(next, CL) > 1 || it.count(next, F) > 1
+            it.is_trifluoromethyl(next)
+                || it.is_carbonyl(next)
+                || it.count(next, CL) > 1
+                || it.count(next, F) > 1
         });
         let amines = it
             .next_to(atom)
@@ -74,10 +76,9 @@ fn unstable_carbon(it: &Facts, atom: u32) -> bool {
         }
         Group::AcylHalide => it.hydrogens(atom) > 0 && on(F) == 0,
         Group::Alkene => is_unstable_enol(it, atom) || is_small_ring_cumulene(it, atom),
-        Group::Alkyne | Group::TerminalAlkyne => it
-            .around(atom)
-            .iter()
-            .any(|bond| bond.order == Order::Triple && (1..=7).contains(&bond.ring)),
+        Group::Alkyne | Group::TerminalAlkyne => {
+            it.around(atom).iter().any(|bond| bond.order == Order::Triple && (1..=7).contains(&bond.ring))
+        }
         _ => false,
     }
 }
@@ -138,19 +139,24 @@ fn is_bridgehead(it: &Facts, atom: u32) -> bool {
     };
     let [a, b, c] = arms[..] else { return false };
     let (a, b, c) = (reach(a), reach(b), reach(c));
-    let steps = |list: &[(u32, u32)], atom: u32| list.iter().find(|&&(at, _)| at == atom).map(|&(_, steps)| steps);
+    let steps =
+        |list: &[(u32, u32)], atom: u32| list.iter().find(|&&(at, _)| at == atom).map(|&(_, steps)| steps);
     a.iter().any(|&(far, from_a)| {
         let (Some(from_b), Some(from_c)) = (steps(&b, far), steps(&c, far)) else { return false };
         let branches = it.around(far).iter().filter(|bond| bond.ring > 0).count() >= 3;
         // Bridges have `steps - 1` atoms; the bicycle has their sum and the two heads.
         let bridges = [from_a - 1, from_b - 1, from_c - 1];
-        branches && bridges.iter().all(|&bridge| bridge > 0) && bridges.iter().sum::<u32>() <= 6 && distinct(it, atom, far, &arms)
+        branches
+            && bridges.iter().all(|&bridge| bridge > 0)
+            && bridges.iter().sum::<u32>() <= 6
+            && distinct(it, atom, far, &arms)
     })
 }
 
 /// Whether the shortest ways to `far` by the three arms share no atom, roughly: no arm is next to another.
 fn distinct(it: &Facts, atom: u32, far: u32, arms: &[u32]) -> bool {
-    arms.iter().all(|&arm| arm != far && !arms.iter().any(|&other| other != arm && it.bond(arm, other).is_some()))
+    arms.iter()
+        .all(|&arm| arm != far && !arms.iter().any(|&other| other != arm && it.bond(arm, other).is_some()))
         && it.bond(atom, far).is_none()
 }
 
@@ -167,11 +173,15 @@ fn self_reacting(step: &Step<'_>) -> Verdict {
         for other in step.atoms().filter(|&other| step.are_together(nucleophile, other)) {
             let clash = match it.group(other) {
                 Group::AcylHalide | Group::Isocyanate | Group::Chloroformate | Group::SulfonylHalide => {
-                    strong_amine(own) || aniline(own) || own == Group::Thiol || alcohol(own) && it.group(other) != Group::SulfonylHalide
+                    strong_amine(own)
+                        || aniline(own)
+                        || own == Group::Thiol
+                        || alcohol(own) && it.group(other) != Group::SulfonylHalide
                 }
                 Group::Anhydride | Group::ActiveEster => strong_amine(own),
                 Group::Aldehyde => {
-                    matches!(own, Group::PrimaryAmine | Group::Hydrazine) || (own == Group::SecondaryAmine && it.is_sp3(carbon_of(it, other)))
+                    matches!(own, Group::PrimaryAmine | Group::Hydrazine)
+                        || (own == Group::SecondaryAmine && it.is_sp3(carbon_of(it, other)))
                 }
                 Group::Ketone => matches!(own, Group::Hydrazine) && it.hydrogens(nucleophile) == 2,
                 Group::Alkyl => {
@@ -220,7 +230,8 @@ fn organometals(step: &Step<'_>, events: &[Event]) -> Verdict {
             && it.next_to(carbon).any(|next| {
                 it.is_sp3(next)
                     && it.next_to(next).any(|far| {
-                        is_halogen(it.element(far)) || (it.element(far) == O && it.ring(far) != 5 && magnesium)
+                        is_halogen(it.element(far))
+                            || (it.element(far) == O && it.ring(far) != 5 && magnesium)
                     })
             });
         let enolate = magnesium && it.is_sp3(carbon) && it.is_alpha(carbon);
@@ -239,7 +250,10 @@ fn organometals(step: &Step<'_>, events: &[Event]) -> Verdict {
         let proton = it.hydrogens(atom) > 0
             && (matches!(it.element(atom), N | O | S) || it.group(atom) == Group::TerminalAlkyne && !ethynyl);
         let acid_as_electrophile = it.group(atom) == Group::AcidOxygen
-            && any(events, |event| matches!(*event, Event::MetalAddition { carbon, .. } if it.bond(carbon, atom).is_some()));
+            && any(
+                events,
+                |event| matches!(*event, Event::MetalAddition { carbon, .. } if it.bond(carbon, atom).is_some()),
+            );
         let oxidant = matches!(it.group(atom), Group::Nitro | Group::Azide);
         if (proton && !acid_as_electrophile && !(involved && !own)) || oxidant {
             return Err(Refusal::Incompatible);
@@ -250,7 +264,10 @@ fn organometals(step: &Step<'_>, events: &[Event]) -> Verdict {
         if own && electrophile > 45 && !mild {
             return Err(Refusal::SelfReacting);
         }
-        if coupling && step.is_untouched(atom) && matches!(it.group(atom), Group::Aldehyde | Group::Ketone | Group::AcylHalide) {
+        if coupling
+            && step.is_untouched(atom)
+            && matches!(it.group(atom), Group::Aldehyde | Group::Ketone | Group::AcylHalide)
+        {
             return Err(Refusal::Incompatible);
         }
     }
@@ -262,7 +279,10 @@ fn small_rings(step: &Step<'_>) -> Verdict {
     let after = step.after;
     for &(a, b, order) in &step.change.made {
         let (Some(from), Some(to)) = (step.image(a), step.image(b)) else { continue };
-        if !step.are_together(a, b) || order != Order::Single || after.bond(from, to).is_none_or(|bond| bond.ring == 0) {
+        if !step.are_together(a, b)
+            || order != Order::Single
+            || after.bond(from, to).is_none_or(|bond| bond.ring == 0)
+        {
             continue;
         }
         let twisted = [(from, to), (to, from)].into_iter().any(|(nitrogen, acyl)| {
@@ -282,14 +302,19 @@ fn is_cyclophane(it: &Facts, from: u32, to: u32) -> bool {
     let held = |span: usize| {
         (0..size).any(|start| {
             let part: Vec<u32> = (0..=span).map(|step| ring[(start + step) % size]).collect();
-            let aromatic = part.windows(2).all(|pair| it.bond(pair[0], pair[1]).is_some_and(|bond| bond.order == Order::Aromatic));
+            let aromatic = part
+                .windows(2)
+                .all(|pair| it.bond(pair[0], pair[1]).is_some_and(|bond| bond.order == Order::Aromatic));
             // The ring goes on outside, and the way back inside the benzene ring is the other part of six.
             let before = ring[(start + size - 1) % size];
             let after = ring[(start + span + 1) % size];
             let leaves = !it.is_aromatic(before) && !it.is_aromatic(after);
-            aromatic && leaves && crate::group::aromatic_positions(&it.structure, part[0]).iter().any(|&(atom, distance)| {
-                atom == part[span] && distance as usize == span
-            }) && same_ring(it, part[0], part[span], span)
+            aromatic
+                && leaves
+                && crate::group::aromatic_positions(&it.structure, part[0])
+                    .iter()
+                    .any(|&(atom, distance)| atom == part[span] && distance as usize == span)
+                && same_ring(it, part[0], part[span], span)
         })
     };
     (size <= 9 && held(2)) || (size <= 11 && held(3))

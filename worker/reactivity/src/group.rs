@@ -177,9 +177,10 @@ fn aromatic_nitrogen(it: &Structure, atom: u32) -> Group {
     }
     let lactam = it.next_to(atom).any(|next| it.is_carbonyl(next));
     let five = it.ring(atom) == 5;
-    let others = it.distances(atom, 2).into_iter().filter(|&(other, distance)| {
-        distance > 0 && it.element(other) == N && it.is_aromatic(other)
-    });
+    let others = it
+        .distances(atom, 2)
+        .into_iter()
+        .filter(|&(other, distance)| distance > 0 && it.element(other) == N && it.is_aromatic(other));
     match (lactam, five) {
         (true, _) => Group::AmideNitrogen,
         (false, true) if others.count() > 0 => Group::Azole,
@@ -245,9 +246,8 @@ fn amine(it: &Structure, atom: u32) -> Group {
         }
     }
     let aryls: Vec<u32> = it.next_to(atom).filter(|&next| it.is_aromatic(next)).collect();
-    let vinyl = it
-        .next_to(atom)
-        .any(|next| it.element(next) == C && !it.is_aromatic(next) && !it.is_saturated(next));
+    let vinyl =
+        it.next_to(atom).any(|next| it.element(next) == C && !it.is_aromatic(next) && !it.is_saturated(next));
     match (aryls.len(), hydrogens) {
         (0, _) if vinyl => Group::Enamine,
         (0, 3) => Group::Ammonia,
@@ -273,24 +273,26 @@ fn is_poor_arene(it: &Structure, atom: u32) -> bool {
     })
 }
 
-/// The other atoms of the rings that an aromatic atom is in, with the fewest bonds to them within one ring.
+/// The aromatic atoms near one, with the number of bonds to them: 1 ortho, 2 meta, 3 para. What is three bonds away is
+/// para only where two ways of three bonds lead there; an atom of a fused ring is not.
 pub fn aromatic_positions(it: &Structure, atom: u32) -> Vec<(u32, u32)> {
-    let mut found: Vec<(u32, u32)> = vec![(atom, 0)];
+    let mut found: Vec<(u32, u32, u32)> = vec![(atom, 0, 1)];
     let mut next = 0;
-    while let Some(&(at, distance)) = found.get(next) {
+    while let Some(&(at, distance, ways)) = found.get(next) {
         next += 1;
         if distance == 3 {
             continue;
         }
-        for bond in it.around(at) {
-            let aromatic = bond.order == Order::Aromatic;
-            if aromatic && !found.iter().any(|&(known, _)| known == bond.to) {
-                found.push((bond.to, distance + 1));
+        for bond in it.around(at).iter().filter(|bond| bond.order == Order::Aromatic) {
+            match found.iter_mut().find(|known| known.0 == bond.to) {
+                Some(known) if known.1 == distance + 1 => known.2 += ways,
+                Some(_) => {}
+                None => found.push((bond.to, distance + 1, ways)),
             }
         }
     }
-    found.retain(|&(_, distance)| distance > 0);
-    found
+    let near = found.into_iter().filter(|&(_, distance, ways)| (1..3).contains(&distance) || ways > 1);
+    near.filter(|&(_, distance, _)| distance > 0).map(|(atom, distance, _)| (atom, distance)).collect()
 }
 
 fn oxygen(it: &Structure, atom: u32) -> Group {
@@ -322,8 +324,9 @@ fn hydroxyl(it: &Structure, atom: u32, next: u32) -> Group {
         C if it.is_carbonyl(next) => Group::AcidOxygen,
         C if !it.is_saturated(next) => Group::Enol,
         C => {
-            let hetero =
-                |other: u32| other != atom && matches!(it.element(other), N | O | S) && it.is_saturated(other);
+            let hetero = |other: u32| {
+                other != atom && matches!(it.element(other), N | O | S) && it.is_saturated(other)
+            };
             if it.next_to(next).any(hetero) {
                 return Group::Hemiacetal;
             }
@@ -490,7 +493,10 @@ fn is_activating(it: &Structure, carbon: u32, oxygen: u32) -> bool {
     it.next_to(oxygen).filter(|&next| next != carbon).any(|next| {
         it.element(next) == N
             || (it.is_aromatic(next)
-                && (it.next_to(next).filter(|&other| it.element(other) == C).any(|other| it.count(other, F) > 0)
+                && (it
+                    .next_to(next)
+                    .filter(|&other| it.element(other) == C)
+                    .any(|other| it.count(other, F) > 0)
                     || aromatic_positions(it, next)
                         .iter()
                         .any(|&(other, _)| it.next_to(other).any(|further| it.is_nitro(further)))))

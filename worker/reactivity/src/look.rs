@@ -92,7 +92,10 @@ pub trait Look {
 
     /// The atom that this one is doubly bonded to, of those that `wanted` takes.
     fn doubly(&self, atom: u32, wanted: impl Fn(u32) -> bool) -> Option<u32> {
-        self.around(atom).iter().find(|bond| bond.order == Order::Double && wanted(bond.to)).map(|bond| bond.to)
+        self.around(atom)
+            .iter()
+            .find(|bond| bond.order == Order::Double && wanted(bond.to))
+            .map(|bond| bond.to)
     }
 
     /// The atom that this one is triply bonded to.
@@ -113,7 +116,9 @@ pub trait Look {
     /// The oxygen or sulfur of a carbonyl group, for its carbon.
     fn carbonyl(&self, carbon: u32) -> Option<u32> {
         (self.element(carbon) == C)
-            .then(|| self.doubly(carbon, |other| matches!(self.element(other), O | S) && self.degree(other) == 1))
+            .then(|| {
+                self.doubly(carbon, |other| matches!(self.element(other), O | S) && self.degree(other) == 1)
+            })
             .flatten()
     }
 
@@ -129,12 +134,18 @@ pub trait Look {
 
     /// Number of oxygens that are doubly bonded to it.
     fn oxo(&self, atom: u32) -> usize {
-        self.around(atom).iter().filter(|bond| bond.order == Order::Double && self.element(bond.to) == O).count()
+        self.around(atom)
+            .iter()
+            .filter(|bond| bond.order == Order::Double && self.element(bond.to) == O)
+            .count()
     }
 
     /// Whether it is the nitrogen of a nitro group.
     fn is_nitro(&self, atom: u32) -> bool {
-        self.element(atom) == N && self.at(atom).charge == 1 && self.count(atom, O) == 2 && self.oxo(atom) == 1
+        self.element(atom) == N
+            && self.at(atom).charge == 1
+            && self.count(atom, O) == 2
+            && self.oxo(atom) == 1
     }
 
     /// Whether it is the carbon of a nitrile or isocyanide.

@@ -164,7 +164,11 @@ pub fn spared(step: &Step<'_>, own: u32, rank_of_own: i32, reagent: Reagent) -> 
     };
     let amine = matches!(
         step.before.group(own),
-        Group::Ammonia | Group::PrimaryAmine | Group::SecondaryAmine | Group::TertiaryAmine | Group::Hydrazine
+        Group::Ammonia
+            | Group::PrimaryAmine
+            | Group::SecondaryAmine
+            | Group::TertiaryAmine
+            | Group::Hydrazine
     );
     step.atoms().find(|&atom| {
         atom != own

@@ -15,7 +15,9 @@ use crate::refusal::Refusal;
 pub fn check(step: &Step<'_>) -> Result<(), Refusal> {
     // An aromatic ring that comes apart while another one comes together is a template that took one for the other.
     let ring_broken = step.change.broken.iter().any(|&(atom, gone, order)| {
-        order == Order::Aromatic && step.image(gone).is_none() && step.before.element(atom) == C
+        order == Order::Aromatic
+            && step.image(gone).is_none()
+            && step.before.element(atom) == C
             && step.image(atom).is_some_and(|image| step.after.is_aromatic(image))
     });
     if ring_broken {
@@ -71,7 +73,8 @@ fn oxidation(step: &Step<'_>, atom: u32, image: u32) -> Result<(), Refusal> {
                     && step.is_untouched(other)
                     && matches!(before.group(other), Group::Ketone | Group::Aldehyde)
             });
-            !(methyl && (before.group(atom) != Group::Amide || after.count(image, N) == 0)) && !(deoxygenated && other_carbonyl)
+            !(methyl && (before.group(atom) != Group::Amide || after.count(image, N) == 0))
+                && !(deoxygenated && other_carbonyl)
         }
         -3..=3 => true,
         4..=6 => !plain || helped,
@@ -89,8 +92,14 @@ fn source(step: &Step<'_>, atom: u32, image: u32) -> Result<(), Refusal> {
     let is_carbon_on = |element: u8| before.count(atom, element) > 0;
     let refused = match before.group(atom) {
         // A bond to an acyl carbon that becomes CH2 or CH3 at once.
-        Group::Acid | Group::Ester | Group::Carbonate | Group::Carbamate | Group::Urea | Group::Anhydride
-        | Group::AcylHalide | Group::CarbonDioxide => gains && saturated && hydrogens > 0,
+        Group::Acid
+        | Group::Ester
+        | Group::Carbonate
+        | Group::Carbamate
+        | Group::Urea
+        | Group::Anhydride
+        | Group::AcylHalide
+        | Group::CarbonDioxide => gains && saturated && hydrogens > 0,
         Group::Amide | Group::Weinreb => gains && saturated && hydrogens > 1,
         Group::Nitrile | Group::Isocyanate => {
             (saturated && after.count(image, N) == 0 && hydrogens > 1)

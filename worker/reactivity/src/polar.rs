@@ -30,7 +30,9 @@ pub fn check(step: &Step<'_>, events: &[Event], event: &Event) -> Verdict {
         Event::Silylation { nucleophile } => {
             nucleophiles(step, events, nucleophile, nucleophile, Reagent::Silyl)
         }
-        Event::Arylation { nucleophile, carbon, leaving } => arylation(step, events, nucleophile, carbon, leaving),
+        Event::Arylation { nucleophile, carbon, leaving } => {
+            arylation(step, events, nucleophile, carbon, leaving)
+        }
         Event::Vinylation { nucleophile, carbon, leaving } => vinylation(step, nucleophile, carbon, leaving),
         Event::Coupling { metal, carbon, leaving } => coupling(step, metal, carbon, leaving),
         Event::Alkynylation { carbon, leaving, .. }
@@ -195,14 +197,16 @@ fn acylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u32) -
             _ if before.element(nucleophile) == C => return Err(Refusal::Unreactive),
             _ => {}
         },
-        Group::Ester | Group::Anhydride | Group::ActiveEster | Group::Thioester if ring.is_none() => match donor {
-            Group::AmideNitrogen | Group::UreaNitrogen | Group::Diarylamine
-                if acceptor == Group::Ester =>
-            {
-                return Err(Refusal::Unreactive);
+        Group::Ester | Group::Anhydride | Group::ActiveEster | Group::Thioester if ring.is_none() => {
+            match donor {
+                Group::AmideNitrogen | Group::UreaNitrogen | Group::Diarylamine
+                    if acceptor == Group::Ester =>
+                {
+                    return Err(Refusal::Unreactive);
+                }
+                _ => {}
             }
-            _ => {}
-        },
+        }
         _ => {}
     }
     if before.element(nucleophile) != C {
@@ -281,7 +285,9 @@ fn alkylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u32, 
     let own = electrophile::alkyl(before, carbon);
     hot_electrophile_spared(step, carbon, 60)?;
     if own > 0 && ring.is_none() {
-        let better = |facts: &Facts, atom: u32| electrophile::alkyl(facts, atom).max(electrophile::aryl(facts, atom) - 15);
+        let better = |facts: &Facts, atom: u32| {
+            electrophile::alkyl(facts, atom).max(electrophile::aryl(facts, atom) - 15)
+        };
         if electrophile::spared(step, carbon, own, better).is_some() {
             return Err(Refusal::Spared);
         }
@@ -335,7 +341,9 @@ fn oxygen_leaves(
     let before = &step.before;
     let other = before.next_to(leaving).find(|&next| next != carbon);
     match before.group(leaving) {
-        Group::SulfonateOxygen | Group::PrimaryAlcohol | Group::SecondaryAlcohol | Group::TertiaryAlcohol => true,
+        Group::SulfonateOxygen | Group::PrimaryAlcohol | Group::SecondaryAlcohol | Group::TertiaryAlcohol => {
+            true
+        }
         _ if lone_pair || before.ring(leaving) == 3 || before.at(leaving).charge > 0 => true,
         // Dimethyl carbonate and ethylene carbonate alkylate, small lactones open; methyl phosphates too.
         Group::EsterOxygen => {
@@ -362,7 +370,8 @@ fn nitrogen_leaves(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32,
     // A Mannich base gives its amine back; gramine as well.
     let mannich = before.next_to(carbon).any(|next| before.is_sp3(next) && before.is_alpha(next));
     let gramine = before.next_to(carbon).any(|next| {
-        before.is_aromatic(next) && before.next_to(next).any(|far| before.ring(far) == 5 && before.is_aromatic(far))
+        before.is_aromatic(next)
+            && before.next_to(next).any(|far| before.ring(far) == 5 && before.is_aromatic(far))
     });
     let tertiary = before.group(leaving) == Group::TertiaryAmine;
     let diazo = before.count(leaving, N) > 0 && !before.is_saturated(leaving);
@@ -439,7 +448,9 @@ fn mitsunobu(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u32, r
         }
         Group::NitrileNitrogen => before.carbons(carbon) >= 3 || aryls > 0,
         _ if before.element(nucleophile) == C => {
-            before.is_aromatic(nucleophile) || before.is_cyano(nucleophile) || is_doubly_activated(before, nucleophile)
+            before.is_aromatic(nucleophile)
+                || before.is_cyano(nucleophile)
+                || is_doubly_activated(before, nucleophile)
         }
         _ if matches!(before.element(nucleophile), N) => {
             cation || ring.is_some_and(|ring| (5..=6).contains(&ring))
@@ -471,7 +482,8 @@ fn mitsunobu(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u32, r
     if rival {
         return Err(Refusal::Spared);
     }
-    let amine = |atom: u32| matches!(before.group(atom), Group::Thiol | Group::Thiophenol | Group::AcidOxygen);
+    let amine =
+        |atom: u32| matches!(before.group(atom), Group::Thiol | Group::Thiophenol | Group::AcidOxygen);
     let own_is_strong = amine(nucleophile);
     if !own_is_strong
         && !reacts_elsewhere(events, nucleophile)
@@ -517,7 +529,8 @@ fn is_doubly_activated(before: &Facts, carbon: u32) -> bool {
 fn arylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u32, leaving: u32) -> Verdict {
     let before = &step.before;
     if before.element(leaving) == C {
-        return Err(Refusal::NoLeavingGroup);
+        let migrates = carbon_leaves(step, nucleophile, carbon, leaving, false);
+        return if migrates { Ok(()) } else { Err(Refusal::NoLeavingGroup) };
     }
     if matches!(before.element(leaving), B | SN | SI) {
         // Chan–Lam and relatives: metal on the carbon, no SNAr.
@@ -527,9 +540,9 @@ fn arylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u32, l
     let leaves = electrophile::aryl_leaving(before, leaving);
     let poor_leaver = leaves.is_some_and(|rank| rank <= -12);
     let hydroxyl = before.element(leaving) == O && before.degree(leaving) == 1;
-    let azine = crate::group::aromatic_positions(&before.structure, carbon).iter().any(|&(atom, distance)| {
-        distance != 2 && before.element(atom) == N && before.hydrogens(atom) == 0
-    });
+    let azine = crate::group::aromatic_positions(&before.structure, carbon)
+        .iter()
+        .any(|&(atom, distance)| distance != 2 && before.element(atom) == N && before.hydrogens(atom) == 0);
     let fluoride = before.element(leaving) == F;
     let ring = closes_ring(step, nucleophile, carbon).is_some();
     let activated = match leaves {
@@ -556,9 +569,8 @@ fn arylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u32, l
     if better_alkyl.is_some() {
         return Err(Refusal::Spared);
     }
-    let rival_snar = activated
-        && by_snar > 0
-        && electrophile::spared(step, carbon, by_snar, electrophile::aryl).is_some();
+    let rival_snar =
+        activated && by_snar > 0 && electrophile::spared(step, carbon, by_snar, electrophile::aryl).is_some();
     let rival_metal = metal
         && electrophile::spared(step, carbon, electrophile::coupling(before, carbon), electrophile::coupling)
             .is_some();
@@ -604,7 +616,12 @@ fn vinylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) -> V
         .is_some_and(|far| before.is_alpha(far) || before.is_acceptor(far));
     let amide = matches!(
         before.group(nucleophile),
-        Group::AmideNitrogen | Group::CarbamateNitrogen | Group::Azole | Group::Indole | Group::Thiol | Group::Thiophenol
+        Group::AmideNitrogen
+            | Group::CarbamateNitrogen
+            | Group::Azole
+            | Group::Indole
+            | Group::Thiol
+            | Group::Thiophenol
     );
     let copper = amide && matches!(before.element(leaving), BR | I);
     if activated || copper || before.element(leaving) == B { Ok(()) } else { Err(Refusal::NotActivated) }
@@ -647,9 +664,7 @@ fn coupling(step: &Step<'_>, metal: u32, carbon: u32, leaving: u32) -> Verdict {
         return match organometal {
             _ if !leaves => Err(Refusal::NoLeavingGroup),
             _ if tertiary && !epoxide => Err(Refusal::Hindered),
-            Group::Organoboron | Group::Organotin
-                if secondary && !before.is_benzylic_or_allylic(carbon) =>
-            {
+            Group::Organoboron | Group::Organotin if secondary && !before.is_benzylic_or_allylic(carbon) => {
                 Err(Refusal::Hindered)
             }
             _ => Ok(()),
@@ -666,7 +681,8 @@ fn carbonyl_electrophile(step: &Step<'_>, carbon: u32, aldol: bool) -> Verdict {
     let own = electrophile::carbonyl(before, carbon);
     if own == 0 {
         let other = matches!(before.group(carbon), Group::ImineCarbon | Group::Nitrile | Group::Imide);
-        let anhydride = matches!(before.group(carbon), Group::Anhydride | Group::OtherCarbonyl | Group::Isocyanate);
+        let anhydride =
+            matches!(before.group(carbon), Group::Anhydride | Group::OtherCarbonyl | Group::Isocyanate);
         return if other || anhydride || aldol || before.is_aromatic(carbon) {
             Ok(())
         } else {
@@ -721,7 +737,8 @@ fn conjugate_addition(
 ) -> Verdict {
     let before = &step.before;
     // A second bond to the partner is a cycloaddition; metals and strong acids add to plain alkenes.
-    let partner_bonds = step.gained(partner).next().is_some() || step.change.added.iter().any(|&(a, _, _)| a == partner);
+    let partner_bonds =
+        step.gained(partner).next().is_some() || step.change.added.iter().any(|&(a, _, _)| a == partner);
     if partner_bonds || before.is_aromatic(carbon) || matches!(before.element(nucleophile), B | SI | SN) {
         return Ok(());
     }
@@ -743,11 +760,20 @@ fn conjugate_addition(
     let internal = closes_ring(step, nucleophile, carbon).is_some();
     let acid_catalysed = matches!(
         before.group(nucleophile),
-        Group::AcidOxygen | Group::PrimaryAlcohol | Group::Phenol | Group::Thiol | Group::Thiophenol | Group::Water
+        Group::AcidOxygen
+            | Group::PrimaryAlcohol
+            | Group::Phenol
+            | Group::Thiol
+            | Group::Thiophenol
+            | Group::Water
     ) && (before.carbons(carbon) >= 3 || before.element(nucleophile) == S)
         || before.count(carbon, O) > 0;
     if !is_acceptor(partner) {
-        return if acid_catalysed || internal || allene && internal { Ok(()) } else { Err(Refusal::NotActivated) };
+        return if acid_catalysed || internal || allene && internal {
+            Ok(())
+        } else {
+            Err(Refusal::NotActivated)
+        };
     }
     if before.element(nucleophile) == C && !is_acidic(before, nucleophile) {
         return Err(Refusal::Unreactive);
@@ -774,12 +800,12 @@ fn deoxyhalogenation(step: &Step<'_>, carbon: u32, oxygen: u32) -> Verdict {
     let epoxide = |atom: u32| before.element(atom) == O && before.ring(atom) == 3 && step.is_untouched(atom);
     let spared = step.atoms().any(epoxide)
         || own > 0
-        && step.atoms().any(|atom| {
-            rank(atom) >= own
-                && atom != oxygen
-                && step.is_untouched(atom)
-                && !step.are_alike(atom, oxygen)
-        });
+            && step.atoms().any(|atom| {
+                rank(atom) >= own
+                    && atom != oxygen
+                    && step.is_untouched(atom)
+                    && !step.are_alike(atom, oxygen)
+            });
     let _ = carbon;
     if spared { Err(Refusal::Spared) } else { Ok(()) }
 }
@@ -844,10 +870,17 @@ fn functionalisation(step: &Step<'_>, carbon: u32, element: u8) -> Verdict {
         let spared = step.atoms().any(|atom| {
             step.is_untouched(atom)
                 && match before.group(atom) {
-                    Group::PrimaryAmine | Group::SecondaryAmine | Group::Thiol | Group::Thiophenol | Group::Enamine => {
-                        true
+                    Group::PrimaryAmine
+                    | Group::SecondaryAmine
+                    | Group::Thiol
+                    | Group::Thiophenol
+                    | Group::Enamine => true,
+                    Group::Alkene => {
+                        !before.is_alpha(atom)
+                            && before
+                                .doubly(atom, |next| before.element(next) == C && !before.is_alpha(next))
+                                .is_some()
                     }
-                    Group::Alkene => !before.is_alpha(atom) && before.doubly(atom, |next| before.element(next) == C && !before.is_alpha(next)).is_some(),
                     Group::Aryl => before.hydrogens(atom) > 0 && crate::arene::score(before, atom) > 30,
                     _ => false,
                 }

@@ -37,7 +37,10 @@ pub fn check(step: &Step<'_>, events: &[Event], event: &Event) -> Verdict {
         }
         Event::NitrileReduction { carbon } => {
             spare(step, carbon, |group| {
-                matches!(group, Group::Aldehyde | Group::Ketone | Group::AcylHalide | Group::Azide | Group::Nitro)
+                matches!(
+                    group,
+                    Group::Aldehyde | Group::Ketone | Group::AcylHalide | Group::Azide | Group::Nitro
+                )
             })?;
             spare_alike(step, carbon, Group::Nitrile)
         }
@@ -51,7 +54,9 @@ pub fn check(step: &Step<'_>, events: &[Event], event: &Event) -> Verdict {
         Event::AlcoholOxidation { carbon } => alcohol(step, carbon),
         Event::AcidOxidation { carbon } => acid(step, carbon),
         Event::SulfurOxidation { sulfur } => {
-            spare(step, sulfur, |group| matches!(group, Group::Thiol | Group::Thiophenol | Group::PrimaryAmine))?;
+            spare(step, sulfur, |group| {
+                matches!(group, Group::Thiol | Group::Thiophenol | Group::PrimaryAmine)
+            })?;
             spare_alike(step, sulfur, Group::Sulfide)
         }
         Event::NitrogenOxidation { nitrogen } => {
@@ -100,9 +105,9 @@ fn spare_alike(step: &Step<'_>, own: u32, kind: Group) -> Verdict {
 /// Refuses a step with aluminium hydride that leaves an epoxide alone.
 fn epoxides(step: &Step<'_>) -> Verdict {
     let before = &step.before;
-    let spared = step.atoms().any(|atom| {
-        before.element(atom) == O && before.ring(atom) == 3 && step.is_untouched(atom)
-    });
+    let spared = step
+        .atoms()
+        .any(|atom| before.element(atom) == O && before.ring(atom) == 3 && step.is_untouched(atom));
     if spared { Err(Refusal::Spared) } else { Ok(()) }
 }
 
@@ -146,7 +151,9 @@ fn hydrogenation(step: &Step<'_>, events: &[Event], carbon: u32, partner: u32) -
                 Group::Alkene if !own_alkyne => {
                     let crowd = |a: u32, b: u32| before.degree(a) + before.degree(b);
                     let other = before.doubly(atom, |next| before.element(next) == C).unwrap_or(atom);
-                    !is_shielded_alkene(before, atom) && crowd(atom, other) <= crowd(carbon, partner) && !conjugated
+                    !is_shielded_alkene(before, atom)
+                        && crowd(atom, other) <= crowd(carbon, partner)
+                        && !conjugated
                 }
                 Group::Halogen => before.element(atom) == I,
                 _ => false,
@@ -181,9 +188,9 @@ fn dehalogenation(step: &Step<'_>, carbon: u32, halogen: u32) -> Verdict {
 /// How readily an alcohol is oxidised, for its carbon; 0 for none.
 fn oxidisable(step: &Step<'_>, carbon: u32) -> i32 {
     let before = &step.before;
-    let alcohol = before.next_to(carbon).any(|next| {
-        matches!(before.group(next), Group::PrimaryAlcohol | Group::SecondaryAlcohol)
-    });
+    let alcohol = before
+        .next_to(carbon)
+        .any(|next| matches!(before.group(next), Group::PrimaryAlcohol | Group::SecondaryAlcohol));
     if !alcohol {
         return 0;
     }
@@ -243,9 +250,9 @@ fn richer_alkene(step: &Step<'_>, carbon: u32, partner: u32) -> Verdict {
     let spared = step.atoms().any(|atom| {
         before.group(atom) == Group::Alkene
             && step.is_untouched(atom)
-            && before
-                .doubly(atom, |next| before.element(next) == C)
-                .is_some_and(|other| step.is_untouched(other) && rank(atom, other) > own && !step.are_alike(atom, carbon))
+            && before.doubly(atom, |next| before.element(next) == C).is_some_and(|other| {
+                step.is_untouched(other) && rank(atom, other) > own && !step.are_alike(atom, carbon)
+            })
     });
     if spared { Err(Refusal::Spared) } else { Ok(()) }
 }

@@ -64,7 +64,9 @@ fn inverts(step: &Step<'_>, events: &[Event], atom: u32) -> Option<bool> {
                 let migration = before.element(leaving) == C || before.bond(nucleophile, leaving).is_some();
                 let cation = before.next_to(atom).filter(|&next| before.is_aromatic(next)).count() > 1
                     || before.next_to(atom).any(|next| {
-                        next != leaving && matches!(before.element(next), N | O | S) && before.is_saturated(next)
+                        next != leaving
+                            && matches!(before.element(next), N | O | S)
+                            && before.is_saturated(next)
                     });
                 return (!migration && !cation).then_some(true);
             }
@@ -96,14 +98,17 @@ fn comparison(step: &Step<'_>, atom: u32, was: &Centre, now: &Centre) -> Option<
         }
     }
     if let Some(hole) = hole {
-        let others: Vec<u32> = expected.iter().enumerate().filter(|&(at, _)| at != hole).map(|(_, &atom)| atom).collect();
+        let others: Vec<u32> =
+            expected.iter().enumerate().filter(|&(at, _)| at != hole).map(|(_, &atom)| atom).collect();
         expected[hole] = *now.order.iter().find(|next| !others.contains(next))?;
     }
     if expected.len() != now.order.len() {
         return None;
     }
-    let places: Vec<usize> =
-        expected.iter().map(|next| now.order.iter().position(|other| other == next)).collect::<Option<_>>()?;
+    let places: Vec<usize> = expected
+        .iter()
+        .map(|next| now.order.iter().position(|other| other == next))
+        .collect::<Option<_>>()?;
     let odd = is_odd(&places);
     Some(if (was.clockwise == now.clockwise) ^ odd { Hand::Kept } else { Hand::Turned })
 }

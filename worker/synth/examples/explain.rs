@@ -16,9 +16,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let model = RetroModel::load(Path::new(&folder))?;
     for line in stdin().lines() {
         let line = line?;
-        let Some((precursors, product)) =
-            line.split('\t').find_map(|column| column.split_once(">>"))
-        else {
+        let Some((precursors, product)) = line.split('\t').find_map(|column| column.split_once(">>")) else {
             continue;
         };
         println!("{precursors}>>{product}");

@@ -145,7 +145,11 @@ impl Expander {
         }
         let possible = |outcome: &Outcome| (1..=MAX_PRECURSORS).contains(&outcome.precursors.len());
         let found = outcomes.into_iter().filter(possible);
-        Some(found.map(|outcome| Arc::new(Found { precursors: outcome.precursors, soundness: OnceLock::new() })).collect())
+        Some(
+            found
+                .map(|outcome| Arc::new(Found { precursors: outcome.precursors, soundness: OnceLock::new() }))
+                .collect(),
+        )
     }
 
     /// Tells the cache that the expansion has grown.

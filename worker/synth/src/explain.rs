@@ -59,10 +59,12 @@ pub fn explain(model: &RetroModel, product: &Molecule, precursors: &[Molecule]) 
             let events = describe(&step);
             let fault = match judge(&step) {
                 Err(refusal) => Some(StepFault::Unsound(refusal)),
-                Ok(certainty) => fault(compiled, canonical.key(), &molecules, certainty).map(|fault| match fault {
-                    Fault::ProductNotRegained => StepFault::ProductNotRegained,
-                    Fault::CompetingSite => StepFault::CompetingSite,
-                }),
+                Ok(certainty) => {
+                    fault(compiled, canonical.key(), &molecules, certainty).map(|fault| match fault {
+                        Fault::ProductNotRegained => StepFault::ProductNotRegained,
+                        Fault::CompetingSite => StepFault::CompetingSite,
+                    })
+                }
             };
             found.push(ProposedBy { events, template, fault });
         }

@@ -133,7 +133,8 @@ pub fn fault(
     }
     // A tautomer of the product is the product.
     let tautomer = products.iter().find(|other| other.molecule.key() == product).map(tautomer_key);
-    let is_other = |other: &&Precursor| other.molecule.key() != product && Some(tautomer_key(other)) != tautomer;
+    let is_other =
+        |other: &&Precursor| other.molecule.key() != product && Some(tautomer_key(other)) != tautomer;
     let mut others = products.iter().filter(is_other).peekable();
     others.peek()?;
     let flask: Vec<Facts> = precursors.iter().map(Facts::of).collect();

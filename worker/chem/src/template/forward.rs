@@ -49,7 +49,9 @@ pub(super) fn the_long_way(template: &Template, precursors: &[Molecule]) -> Vec<
         for order in orders(precursors.len()) {
             let reactants: Vec<&Molecule> = order.iter().map(|&i| &precursors[i]).collect();
             for product in engine.run(&reactants).iter().flatten() {
-                let Ok(smiles) = chematic::smiles::rdkit_canonical_smiles(&product.molecule) else { continue };
+                let Ok(smiles) = chematic::smiles::rdkit_canonical_smiles(&product.molecule) else {
+                    continue;
+                };
                 let Ok(whole) = Molecule::from_canonical(smiles.clone()) else { continue };
                 // Which atom is which is of use where it can be told; the molecule is there in any case.
                 let atoms = correspondence::find(&product.molecule, whole.graph());

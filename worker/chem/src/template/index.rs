@@ -86,7 +86,8 @@ impl TemplateIndex {
         for side in &sides {
             side.surroundings.iter().for_each(|&at| sharing[at as usize] += 1);
         }
-        let rarest = |side: &Side| side.surroundings.iter().copied().min_by_key(|&at| (sharing[at as usize], at));
+        let rarest =
+            |side: &Side| side.surroundings.iter().copied().min_by_key(|&at| (sharing[at as usize], at));
         sides.sort_by_cached_key(|side| rarest(side));
         let mut end = 0;
         self.found_by = (0..self.surroundings.len() as u32)
@@ -142,8 +143,11 @@ impl TemplateIndex {
     fn places<const W: usize>(&self, target: &Target) -> Vec<Set<W>> {
         let kinds = Kinds::<W>::of(target);
         let fitting: Vec<Set<W>> = self.masks.iter().map(|&mask| kinds.fitting(mask)).collect();
-        let bonded: Vec<Set<W>> =
-            self.neighbours.iter().map(|&(mask, bonds)| kinds.bonded(self.masks[mask as usize], bonds)).collect();
+        let bonded: Vec<Set<W>> = self
+            .neighbours
+            .iter()
+            .map(|&(mask, bonds)| kinds.bonded(self.masks[mask as usize], bonds))
+            .collect();
         let place = |one: &Surroundings| {
             let mut place = fitting[one.mask as usize];
             for &neighbour in &one.neighbours {

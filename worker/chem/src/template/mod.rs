@@ -125,8 +125,11 @@ impl Template {
     /// canonical SMILES of every product molecule, sorted and unique.
     #[must_use]
     pub fn forward(&self, precursors: &[Molecule]) -> Vec<String> {
-        let mut products: Vec<String> =
-            self.forward_traced(precursors).iter().map(|product| product.molecule.canonical_smiles()).collect();
+        let mut products: Vec<String> = self
+            .forward_traced(precursors)
+            .iter()
+            .map(|product| product.molecule.canonical_smiles())
+            .collect();
         products.sort_unstable();
         products
     }

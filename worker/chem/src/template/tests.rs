@@ -96,8 +96,9 @@ fn what_is_made_on_the_graph_is_what_the_long_way_makes() {
                     continue;
                 };
                 let expected = forward::the_long_way(template, &precursors);
-                let keys =
-                    |products: &[Precursor]| products.iter().map(|part| part.molecule.key()).collect::<BTreeSet<_>>();
+                let keys = |products: &[Precursor]| {
+                    products.iter().map(|part| part.molecule.key()).collect::<BTreeSet<_>>()
+                };
                 // Where a template has more than 1,000 matches chematic gives nothing at all.
                 if expected.is_empty() && matches_forwards(template, &precursors) > 1000 {
                     continue;
@@ -163,11 +164,16 @@ fn an_index_finds_templates_by_the_numbers_it_was_given() {
     let sides = ["[C:1]-[O:2]>>[C:1].[O:2]", "[C:1]-[N:2]>>[C:1].[N:2]", "[C:1]-[O:2]>>[C:1]-Cl.[O:2]"];
     let templates = sides.map(|smarts| Template::parse(smarts).unwrap());
     let index = TemplateIndex::new([(7, &templates[0]), (9, &templates[1]), (3, &templates[2])]);
-    let found =
-        |smiles: &str| index.matching(&PreparedMolecule::new(&smiles.parse::<Molecule>().unwrap()));
+    let found = |smiles: &str| index.matching(&PreparedMolecule::new(&smiles.parse::<Molecule>().unwrap()));
 
-    assert_eq!((found("CCO"), found("CN"), found("CC"), found("NCO")), (vec![3, 7], vec![9], vec![], vec![3, 7, 9]));
-    assert_eq!(TemplateIndex::default().matching(&PreparedMolecule::new(&"C".parse::<Molecule>().unwrap())), []);
+    assert_eq!(
+        (found("CCO"), found("CN"), found("CC"), found("NCO")),
+        (vec![3, 7], vec![9], vec![], vec![3, 7, 9])
+    );
+    assert_eq!(
+        TemplateIndex::default().matching(&PreparedMolecule::new(&"C".parse::<Molecule>().unwrap())),
+        []
+    );
 }
 
 #[test]
@@ -214,8 +220,7 @@ fn what_things_cost() {
             .collect();
         println!("{} outcomes, {} of them run forwards on the graph", outcomes.len(), runs.len());
         let started = cpu_seconds();
-        let products: usize =
-            runs.iter().map(|(template, parts)| template.forward_traced(parts).len()).sum();
+        let products: usize = runs.iter().map(|(template, parts)| template.forward_traced(parts).len()).sum();
         per(&format!("{round} forward run on the graph"), started, runs.len());
         println!("({products} products)");
     }

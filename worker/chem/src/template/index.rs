@@ -8,76 +8,109 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::hash::Hash;
 use std::ops::Range;
 use std::sync::Arc;
 
 use super::matcher::{self, Set, Target};
-use super::query::MAX_PATTERN;
+use super::query::{MAX_PATTERN, Query};
 use super::{Screen, Template};
 use crate::prepared::PreparedMolecule;
 
 /// Finds the templates that may match a molecule.
 #[derive(Default)]
 pub struct TemplateIndex {
-    /// What is asked of single atoms.
-    masks: Vec<u64>,
-    /// Atoms bonded to one of a mask: its number and the bonds.
-    neighbours: Vec<(u32, u8)>,
-    surroundings: Vec<Surroundings>,
+    masks: Vec<Mask>,
+    /// Atoms bonded to one of a mask: by which bonds.
+    neighbours: Vec<u8>,
+    /// Atoms of a mask with such neighbours.
+    surroundings: Vec<Box<[u32]>>,
     /// In the order of the surroundings that they are found by.
     sides: Vec<Side>,
-    /// For each of the surroundings, the sides that are found by them.
-    found_by: Vec<Range<u32>>,
+    /// Surroundings, and the sides that are found by them.
+    found_by: Vec<(u32, Range<usize>)>,
     /// Numbers of templates that have no screen and may match anything.
     unscreened: Vec<u32>,
     /// Numbers of all templates.
     all: Vec<u32>,
 }
 
-/// What a side asks of one of its atoms and of what that is bonded to.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Surroundings {
-    mask: u32,
-    /// Numbers of neighbours, ascending; like ones once.
-    neighbours: Box<[u32]>,
+/// What is asked of an atom by itself.
+struct Mask {
+    mask: u64,
+    /// The neighbours that are such an atom.
+    neighbours: Range<usize>,
+    /// The surroundings of such an atom.
+    surroundings: Range<usize>,
 }
 
 /// A product side.
 struct Side {
     screen: Arc<Screen>,
-    /// For each step of the screen's query, the number of the surroundings.
+    /// For each step of the screen's query, its surroundings.
     surroundings: Box<[u32]>,
     /// Numbers of the templates that have it.
     templates: Vec<u32>,
 }
+
+/// A neighbour by its mask and the bonds to it.
+type Neighbour = (u64, u8);
+/// The mask of an atom and its neighbours, ascending; like ones once.
+type Surroundings = (u64, Vec<Neighbour>);
 
 impl TemplateIndex {
     /// The index of `templates`, each with the number that it is to be found by.
     #[must_use]
     pub fn new<'a>(templates: impl IntoIterator<Item = (u32, &'a Template)>) -> Self {
         let mut index = Self::default();
-        let mut sides: Vec<Side> = Vec::new();
-        let mut numbers = Numbers::default();
-        let mut known: HashMap<Arc<Screen>, usize> = HashMap::new();
+        let mut sides: Vec<(&Arc<Screen>, Vec<u32>)> = Vec::new();
+        let mut known: HashMap<&Screen, usize> = HashMap::new();
         for (number, template) in templates {
             index.all.push(number);
-            let Some(screen) = &template.screen else {
+            let screen = template.screen.as_ref().filter(|screen| !screen.query.steps.is_empty());
+            let Some(screen) = screen else {
                 index.unscreened.push(number);
                 continue;
             };
-            let side = *known.entry(Arc::clone(screen)).or_insert_with(|| {
-                let surroundings = numbers.surroundings_of(screen);
-                sides.push(Side { screen: Arc::clone(screen), surroundings, templates: Vec::new() });
-                sides.len() - 1
-            });
-            sides[side].templates.push(number);
+            let side = *known.entry(&**screen).or_insert(sides.len());
+            if side == sides.len() {
+                sides.push((screen, Vec::new()));
+            }
+            sides[side].1.push(number);
         }
-        index.masks = numbers.masks.in_order();
-        index.neighbours = numbers.neighbours.in_order();
-        index.surroundings = numbers.surroundings.in_order();
-        index.file(sides);
+        let surroundings: Vec<Vec<Surroundings>> =
+            sides.iter().map(|(screen, _)| surroundings(&screen.query)).collect();
+        let distinct = index.number(&surroundings);
+        let sides = sides.into_iter().zip(&surroundings).map(|((screen, templates), surroundings)| Side {
+            screen: Arc::clone(screen),
+            surroundings: surroundings.iter().map(|one| place_of(one, &distinct)).collect(),
+            templates,
+        });
+        index.file(sides.collect());
         index
+    }
+
+    /// Numbers masks, neighbours and surroundings, so that those of a mask lie side by side; gives the surroundings.
+    fn number(&mut self, all: &[Vec<Surroundings>]) -> Vec<Surroundings> {
+        let distinct = sorted(all.iter().flatten().cloned());
+        let neighbours = sorted(distinct.iter().flat_map(|(_, neighbours)| neighbours.iter().copied()));
+        let with = |mask: u64| {
+            let (from, to) = (
+                neighbours.partition_point(|one| one.0 < mask),
+                neighbours.partition_point(|one| one.0 <= mask),
+            );
+            let start = distinct.partition_point(|one| one.0 < mask);
+            Mask {
+                mask,
+                neighbours: from..to,
+                surroundings: start..distinct.partition_point(|one| one.0 <= mask),
+            }
+        };
+        self.masks = sorted(distinct.iter().map(|one| one.0)).into_iter().map(with).collect();
+        let places =
+            |(_, around): &Surroundings| around.iter().map(|one| place_of(one, &neighbours)).collect();
+        self.surroundings = distinct.iter().map(places).collect();
+        self.neighbours = neighbours.into_iter().map(|(_, bonds)| bonds).collect();
+        distinct
     }
 
     /// Puts each side where it is found: with those of its surroundings that the fewest sides have.
@@ -86,19 +119,15 @@ impl TemplateIndex {
         for side in &sides {
             side.surroundings.iter().for_each(|&at| sharing[at as usize] += 1);
         }
-        let rarest =
-            |side: &Side| side.surroundings.iter().copied().min_by_key(|&at| (sharing[at as usize], at));
-        sides.sort_by_cached_key(|side| rarest(side));
+        let rarest = |side: &Side| {
+            side.surroundings.iter().copied().min_by_key(|&at| (sharing[at as usize], at)).unwrap_or_default()
+        };
+        sides.sort_by_cached_key(rarest);
         let mut end = 0;
-        self.found_by = (0..self.surroundings.len() as u32)
-            .map(|at| {
-                let start = end;
-                while sides.get(end as usize).is_some_and(|side| rarest(side) <= Some(at)) {
-                    end += 1;
-                }
-                start..end
-            })
-            .collect();
+        for alike in sides.chunk_by(|a, b| rarest(a) == rarest(b)) {
+            self.found_by.push((rarest(&alike[0]), end..end + alike.len()));
+            end += alike.len();
+        }
         self.sides = sides;
     }
 
@@ -119,11 +148,8 @@ impl TemplateIndex {
     fn find<const W: usize>(&self, product: &PreparedMolecule, target: &Target, found: &mut Vec<u32>) {
         let places = self.places::<W>(target);
         let occurs = |&at: &u32| places[at as usize] != Set::EMPTY;
-        for (at, filed) in self.found_by.iter().enumerate() {
-            if filed.is_empty() || places[at] == Set::EMPTY {
-                continue;
-            }
-            for side in &self.sides[filed.start as usize..filed.end as usize] {
+        for (_, sides) in self.found_by.iter().filter(|(at, _)| occurs(at)) {
+            for side in &self.sides[sides.clone()] {
                 if !side.surroundings.iter().all(occurs) {
                     continue;
                 }
@@ -141,21 +167,27 @@ impl TemplateIndex {
 
     /// For each of the surroundings, the atoms that have them.
     fn places<const W: usize>(&self, target: &Target) -> Vec<Set<W>> {
-        let kinds = Kinds::<W>::of(target);
-        let fitting: Vec<Set<W>> = self.masks.iter().map(|&mask| kinds.fitting(mask)).collect();
-        let bonded: Vec<Set<W>> = self
-            .neighbours
-            .iter()
-            .map(|&(mask, bonds)| kinds.bonded(self.masks[mask as usize], bonds))
-            .collect();
-        let place = |one: &Surroundings| {
-            let mut place = fitting[one.mask as usize];
-            for &neighbour in &one.neighbours {
-                place.narrow(&bonded[neighbour as usize]);
+        let kinds = kinds::<W>(target);
+        let mut fitting = vec![Set::EMPTY; self.masks.len()];
+        let mut bonded = vec![Set::EMPTY; self.neighbours.len()];
+        for (mask, fitting) in self.masks.iter().zip(&mut fitting) {
+            for kind in kinds.iter().filter(|kind| kind.features & !mask.mask == 0) {
+                fitting.widen(&kind.atoms);
+                let bonds = &self.neighbours[mask.neighbours.clone()];
+                for (set, &bonds) in bonded[mask.neighbours.clone()].iter_mut().zip(bonds) {
+                    set.widen(&kind.bonded[usize::from(bonds % 16)]);
+                }
             }
-            place
-        };
-        self.surroundings.iter().map(place).collect()
+        }
+        let mut places = vec![Set::EMPTY; self.surroundings.len()];
+        for (mask, fitting) in self.masks.iter().zip(fitting).filter(|(_, fitting)| *fitting != Set::EMPTY) {
+            let surroundings = &self.surroundings[mask.surroundings.clone()];
+            for (place, neighbours) in places[mask.surroundings.clone()].iter_mut().zip(surroundings) {
+                *place = fitting;
+                neighbours.iter().for_each(|&at| place.narrow(&bonded[at as usize]));
+            }
+        }
+        places
     }
 }
 
@@ -173,11 +205,7 @@ impl fmt::Debug for TemplateIndex {
     }
 }
 
-/// The atoms of a molecule by what masks see of them.
-struct Kinds<const W: usize> {
-    kinds: Vec<Kind<W>>,
-}
-
+/// Atoms of a molecule that masks do not tell apart.
 struct Kind<const W: usize> {
     features: u64,
     atoms: Set<W>,
@@ -185,94 +213,50 @@ struct Kind<const W: usize> {
     bonded: [Set<W>; 16],
 }
 
-impl<const W: usize> Kinds<W> {
-    fn of(target: &Target) -> Self {
-        let mut kinds: Vec<Kind<W>> = Vec::new();
-        for (atom, &features) in (0..).zip(&target.features) {
-            let at = kinds.iter().position(|kind| kind.features == features).unwrap_or_else(|| {
-                kinds.push(Kind { features, atoms: Set::EMPTY, bonded: [Set::EMPTY; 16] });
-                kinds.len() - 1
-            });
-            kinds[at].atoms.insert(atom);
-            for &(next, order) in target.around(atom) {
-                for (bonds, set) in (0_u8..).zip(&mut kinds[at].bonded) {
-                    if bonds & order != 0 {
-                        set.insert(next);
-                    }
-                }
-            }
+fn kinds<const W: usize>(target: &Target) -> Vec<Kind<W>> {
+    let mut kinds: Vec<Kind<W>> = Vec::new();
+    for (atom, &features) in (0..).zip(&target.features) {
+        let at = kinds.iter().position(|kind| kind.features == features).unwrap_or_else(|| {
+            kinds.push(Kind { features, atoms: Set::EMPTY, bonded: [Set::EMPTY; 16] });
+            kinds.len() - 1
+        });
+        kinds[at].atoms.insert(atom);
+        for &(next, order) in target.around(atom) {
+            let alike = (0_u8..).zip(&mut kinds[at].bonded).filter(|(bonds, _)| bonds & order != 0);
+            alike.for_each(|(_, set)| set.insert(next));
         }
-        Self { kinds }
     }
+    kinds
+}
 
-    fn fitting(&self, mask: u64) -> Set<W> {
-        self.union(mask, |kind| &kind.atoms)
-    }
-
-    fn bonded(&self, mask: u64, bonds: u8) -> Set<W> {
-        self.union(mask, |kind| &kind.bonded[usize::from(bonds & 15)])
-    }
-
-    fn union(&self, mask: u64, of: impl Fn(&Kind<W>) -> &Set<W>) -> Set<W> {
-        let mut all = Set::EMPTY;
-        for kind in self.kinds.iter().filter(|kind| kind.features & !mask == 0) {
-            all.widen(of(kind));
+/// The surroundings of each step.
+fn surroundings(query: &Query) -> Vec<Surroundings> {
+    let mut all: Vec<Surroundings> = query.steps.iter().map(|step| (step.mask, Vec::new())).collect();
+    for (at, step) in query.steps.iter().enumerate() {
+        for &(other, bonds) in step.parent.iter().chain(&step.closures) {
+            let other = usize::from(other);
+            let (mask, other_mask) = (all[at].0, all[other].0);
+            all[at].1.push((other_mask, bonds));
+            all[other].1.push((mask, bonds));
         }
-        all
     }
+    for (_, neighbours) in &mut all {
+        neighbours.sort_unstable();
+        neighbours.dedup();
+    }
+    all
 }
 
-/// Gives like things one number, ascending in the order in which they come.
-#[derive(Debug)]
-struct Numbering<T>(HashMap<T, u32>);
-
-impl<T> Default for Numbering<T> {
-    fn default() -> Self {
-        Self(HashMap::new())
-    }
+/// Each of the things once, in order.
+fn sorted<T: Ord>(things: impl Iterator<Item = T>) -> Vec<T> {
+    let mut things: Vec<T> = things.collect();
+    things.sort_unstable();
+    things.dedup();
+    things
 }
 
-impl<T: Hash + Eq> Numbering<T> {
-    fn of(&mut self, thing: T) -> u32 {
-        let next = u32::try_from(self.0.len()).expect("index: no more things than memory holds");
-        *self.0.entry(thing).or_insert(next)
-    }
-
-    fn in_order(self) -> Vec<T> {
-        let mut all: Vec<(T, u32)> = self.0.into_iter().collect();
-        all.sort_unstable_by_key(|&(_, number)| number);
-        all.into_iter().map(|(thing, _)| thing).collect()
-    }
-}
-
-#[derive(Default)]
-struct Numbers {
-    masks: Numbering<u64>,
-    neighbours: Numbering<(u32, u8)>,
-    surroundings: Numbering<Surroundings>,
-}
-
-impl Numbers {
-    /// The surroundings of each step.
-    fn surroundings_of(&mut self, screen: &Screen) -> Box<[u32]> {
-        let steps = &screen.query.steps;
-        let mut neighbours = vec![Vec::new(); steps.len()];
-        let masks: Vec<u32> = steps.iter().map(|step| self.masks.of(step.mask)).collect();
-        for (at, step) in steps.iter().enumerate() {
-            for &(other, bonds) in step.parent.iter().chain(&step.closures) {
-                let other = usize::from(other);
-                neighbours[at].push(self.neighbours.of((masks[other], bonds)));
-                neighbours[other].push(self.neighbours.of((masks[at], bonds)));
-            }
-        }
-        masks
-            .into_iter()
-            .zip(neighbours)
-            .map(|(mask, mut neighbours)| {
-                neighbours.sort_unstable();
-                neighbours.dedup();
-                self.surroundings.of(Surroundings { mask, neighbours: neighbours.into() })
-            })
-            .collect()
-    }
+/// Where one of the sorted things is.
+fn place_of<T: Ord>(thing: &T, sorted: &[T]) -> u32 {
+    let place = sorted.binary_search(thing).expect("index: what sides have has been numbered");
+    u32::try_from(place).expect("index: fewer things than memory holds")
 }

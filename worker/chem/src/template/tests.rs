@@ -170,10 +170,8 @@ fn an_index_finds_templates_by_the_numbers_it_was_given() {
         (found("CCO"), found("CN"), found("CC"), found("NCO")),
         (vec![3, 7], vec![9], vec![], vec![3, 7, 9])
     );
-    assert_eq!(
-        TemplateIndex::default().matching(&PreparedMolecule::new(&"C".parse::<Molecule>().unwrap())),
-        []
-    );
+    let none = TemplateIndex::default().matching(&PreparedMolecule::new(&"C".parse::<Molecule>().unwrap()));
+    assert!(none.is_empty());
 }
 
 #[test]

@@ -206,7 +206,8 @@ impl Molecule {
             return true;
         }
         let mirrored: String = mirror(self.as_canonical());
-        Self::parse(&mirrored, Limits::DEFAULT).is_ok_and(|mirrored| mirrored.as_canonical() == self.as_canonical())
+        Self::parse(&mirrored, Limits::DEFAULT)
+            .is_ok_and(|mirrored| mirrored.as_canonical() == self.as_canonical())
     }
 
     /// The average molecular weight in daltons, hydrogens included.
@@ -285,6 +286,14 @@ impl Molecule {
         match chematic::fp::rdkit_morgan_ecfp4_bitvec(self.graph()) {
             Ok(bits) => Fingerprint::from_on_bits((0..Fingerprint::BITS).filter(|&bit| bits.get(bit.into()))),
             Err(_) => Fingerprint::from_on_bits([]),
+        }
+    }
+
+    /// Whether an atom has a charge.
+    pub(crate) fn is_charged(&self) -> bool {
+        match self.0.canonical.get() {
+            Some(canonical) => neutral::states_charge(canonical),
+            None => self.graph().atoms().any(|(_, atom)| atom.charge != 0),
         }
     }
 

@@ -297,7 +297,8 @@ mod tests {
         let numbers: FxHashMap<Key, usize> =
             (0..MOLECULES).map(|number| (molecule(number).key(), number)).collect();
         // A molecule without reactions is for sale, but for the target.
-        let block = |key: Key| chemistry[numbers[&key]].is_empty().then_some(BlockIndex(0));
+        let block =
+            |molecule: &Molecule| chemistry[numbers[&molecule.key()]].is_empty().then_some(BlockIndex(0));
         let mut next = 0;
         while let Some(id) = graph.all_molecules().nth(next) {
             next += 1;

@@ -40,4 +40,4 @@ pub use pattern::Pattern;
 pub use prepared::PreparedMolecule;
 pub use structure::{Atom, Bond, Centre, Order, Structure};
 pub use tautomer::{Skeleton, TautomerKey};
-pub use template::{Outcome, Precursor, Template};
+pub use template::{Outcome, Precursor, Template, TemplateIndex};

@@ -254,6 +254,7 @@ fn substituent(facts: &Facts, atom: u32, next: u32, distance: u32, five: bool) -
     // In five-membered rings the 2-position talks to the 3- and 5-position.
     let conjugated = if five { distance == 1 || distance == 3 } else { distance != 2 };
     let pick = |near: i32, far: i32| if conjugated { near } else { far };
+    let para = i32::from(distance == 3) * 2;
     match facts.element(next) {
         O if double => pick(20, -4),
         _ if facts.is_nitro(next) => pick(-44, -32),
@@ -262,23 +263,23 @@ fn substituent(facts: &Facts, atom: u32, next: u32, distance: u32, five: bool) -
             Group::SulfonamideNitrogen | Group::ImideNitrogen => pick(9, -3),
             Group::Azine | Group::Azole | Group::OtherNitrogen => pick(-2, -6),
             _ if facts.at(next).charge > 0 => pick(-45, -34),
-            _ if facts.is_saturated(next) => pick(34, 2),
+            _ if facts.is_saturated(next) => pick(34 + para, 2),
             _ => pick(4, -6),
         },
         O => match facts.group(next) {
             Group::EsterOxygen | Group::SulfonateOxygen => pick(8, -4),
-            _ => pick(26, -2),
+            _ => pick(26 + para, -2),
         },
         S if facts.oxo(next) > 0 => pick(-34, -24),
         S => pick(14, -2),
-        F | CL | BR | I => pick(-4, -11),
-        C if facts.is_aromatic(next) => pick(3, 0),
+        F | CL | BR | I => pick(-3, -13),
+        C if facts.is_aromatic(next) => pick(8, -2),
         C if facts.is_trifluoromethyl(next) => pick(-29, -16),
         C if facts.is_cyano(next) => pick(-34, -24),
-        C if facts.is_carbonyl(next) => pick(-31, -19),
+        C if facts.is_carbonyl(next) => pick(-28 - para, -18),
         C if facts.is_saturated(next) => {
             let drawn = facts.next_to(next).filter(|&far| matches!(facts.element(far), F | CL | BR | O | N)).count();
-            pick(6 - 2 * drawn as i32, 2 - drawn as i32)
+            pick(11 - 3 * drawn as i32, 1 - drawn as i32)
         }
         C => pick(2, 0),
         SI | SN | B => pick(4, 0),

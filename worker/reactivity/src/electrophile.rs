@@ -197,6 +197,8 @@ pub fn carbonyl(facts: &Facts, carbon: u32) -> i32 {
     let aryls = facts.next_to(carbon).filter(|&next| facts.is_aromatic(next)).count() as i32;
     match facts.group(carbon) {
         Group::AcylHalide => 115,
+        // A pyrrole's aldehyde is a vinylogous formamide.
+        Group::Aldehyde if facts.next_to(carbon).any(|next| is_pyrrolic(facts, next)) => 50,
         Group::Aldehyde => match facts.hydrogens(carbon) {
             2 => 112,
             _ => 100 - 3 * aryls,
@@ -221,6 +223,14 @@ pub fn carbonyl(facts: &Facts, carbon: u32) -> i32 {
         }
         _ => 0,
     }
+}
+
+/// Whether an aromatic carbon is next to the nitrogen of a pyrrole.
+fn is_pyrrolic(facts: &Facts, carbon: u32) -> bool {
+    facts.is_aromatic(carbon)
+        && facts.next_to(carbon).any(|next| {
+            facts.element(next) == N && facts.is_aromatic(next) && facts.ring(next) == 5 && facts.degree(next) + usize::from(facts.hydrogens(next)) == 3
+        })
 }
 
 /// Whether a carbon next to a carbonyl group passes the electrons of a heteroatom on to it.

@@ -339,6 +339,10 @@ fn added(step: &Step<'_>, atom: u32, new: u32, order: Order) -> Option<Event> {
         C if matches!(before.group(atom), Group::Aldehyde) && element == O && left.is_none() => {
             Event::AcidOxidation { carbon: atom }
         }
+        C if before.group(atom) == Group::Nitrile && element == O && order == Order::Single => {
+            let (leaving, _) = step.lost(atom).find(|&(gone, _)| before.element(gone) == N)?;
+            Event::Hydrolysis { carbon: atom, leaving }
+        }
         C if before.is_carbonyl(atom) => match left {
             Some(_) if is_halogen(element) => Event::AcidActivation { carbon: atom },
             Some(leaving) if element == O => Event::Hydrolysis { carbon: atom, leaving },

@@ -9,6 +9,7 @@ use crate::group::Group;
 use crate::judge::any;
 use crate::look::*;
 use crate::refusal::Refusal;
+use crate::stereo::is_odd;
 
 type Verdict = Result<(), Refusal>;
 
@@ -267,7 +268,7 @@ fn small_rings(step: &Step<'_>) -> Verdict {
         let twisted = [(from, to), (to, from)].into_iter().any(|(nitrogen, acyl)| {
             after.element(nitrogen) == N && after.is_carbonyl(acyl) && is_bridgehead(after, nitrogen)
         });
-        if twisted || is_cyclophane(after, from, to) {
+        if twisted || is_cyclophane(after, from, to) || is_trans_fused(after, from, to) {
             return Err(Refusal::Strained);
         }
     }
@@ -292,6 +293,37 @@ fn is_cyclophane(it: &Facts, from: u32, to: u32) -> bool {
         })
     };
     (size <= 9 && held(2)) || (size <= 11 && held(3))
+}
+
+/// Whether the ring of up to six atoms through a bond is joined in trans to one of three or four.
+fn is_trans_fused(it: &Facts, from: u32, to: u32) -> bool {
+    let Some(ring) = smallest_cycle(it, from, to).filter(|ring| ring.len() <= 6) else { return false };
+    (0..ring.len()).any(|place| {
+        let at = |step: usize| ring[(place + step) % ring.len()];
+        let (outer_a, a, b, outer_b) = (at(0), at(1), at(2), at(3));
+        let small = it.bond(a, b).is_some_and(|bond| (3..=4).contains(&bond.ring));
+        let inner = |atom: u32, other: u32| {
+            it.around(atom)
+                .iter()
+                .find(|bond| (3..=4).contains(&bond.ring) && bond.to != other && !ring.contains(&bond.to))
+                .map(|bond| bond.to)
+        };
+        let (Some(inner_a), Some(inner_b)) = (inner(a, b), inner(b, a)) else { return false };
+        let hands = (hand(it, a, [b, inner_a, outer_a]), hand(it, b, [a, inner_b, outer_b]));
+        small && matches!(hands, (Some(one), Some(other)) if one == other)
+    })
+}
+
+/// Whether a stated centre's neighbours go clockwise if these come first and the remaining one last.
+fn hand(it: &Facts, atom: u32, first: [u32; 3]) -> Option<bool> {
+    let centre = it.at(atom).centre.as_ref()?;
+    let rest = centre.order.iter().find(|next| !first.contains(next))?;
+    let places: Vec<usize> = first
+        .iter()
+        .chain([rest])
+        .map(|wanted| centre.order.iter().position(|next| next == wanted))
+        .collect::<Option<_>>()?;
+    Some(centre.clockwise ^ is_odd(&places))
 }
 
 /// Whether two aromatic atoms `span` bonds apart are of one six-membered ring.

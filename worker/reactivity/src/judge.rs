@@ -21,7 +21,7 @@ pub enum Certainty {
 pub fn judge(step: &Step<'_>) -> Result<Certainty, Refusal> {
     let events = events(step);
     flask::check(step, &events)?;
-    origin::check(step, &events)?;
+    origin::check(step)?;
     stereo::check(step, &events)?;
     for event in &events {
         polar::check(step, &events, event)?;

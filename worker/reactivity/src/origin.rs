@@ -7,14 +7,20 @@
 use chem::Order;
 
 use crate::change::{Facts, Step};
-use crate::event::Event;
 use crate::group::Group;
 use crate::look::*;
 use crate::refusal::Refusal;
 
 /// Checks every carbon that is in flask and product.
-pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
-    let _ = events;
+pub fn check(step: &Step<'_>) -> Result<(), Refusal> {
+    // An aromatic ring that comes apart while another one comes together is a template that took one for the other.
+    let ring_broken = step.change.broken.iter().any(|&(atom, gone, order)| {
+        order == Order::Aromatic && step.image(gone).is_none() && step.before.element(atom) == C
+            && step.image(atom).is_some_and(|image| step.after.is_aromatic(image))
+    });
+    if ring_broken {
+        return Err(Refusal::CarbonSource);
+    }
     for atom in step.atoms().filter(|&atom| step.before.element(atom) == C) {
         let Some(image) = step.image(atom) else { continue };
         if step.is_untouched(atom) {

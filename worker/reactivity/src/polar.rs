@@ -8,7 +8,7 @@ use crate::group::Group;
 use crate::look::*;
 use crate::nucleophile::{self, Reagent};
 use crate::refusal::Refusal;
-use crate::{cleavage, electrophile};
+use crate::{cleavage, electrophile, redox};
 
 type Verdict = Result<(), Refusal>;
 
@@ -281,7 +281,7 @@ fn alkylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u32, 
     let own = electrophile::alkyl(before, carbon);
     hot_electrophile_spared(step, carbon, 60)?;
     if own > 0 && ring.is_none() {
-        let better = |facts: &Facts, atom: u32| electrophile::alkyl(facts, atom).max(electrophile::aryl(facts, atom));
+        let better = |facts: &Facts, atom: u32| electrophile::alkyl(facts, atom).max(electrophile::aryl(facts, atom) - 15);
         if electrophile::spared(step, carbon, own, better).is_some() {
             return Err(Refusal::Spared);
         }
@@ -537,7 +537,8 @@ fn arylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u32, l
         Some(_) if before.element(leaving) == N && before.at(leaving).charge == 0 => {
             before.is_nitro(leaving) && activation >= 24
         }
-        Some(_) if hydroxyl => activation >= 28 && azine,
+        // Phosphonium salts and oxychlorides make a leaving group of an azine's oxygen, for amines and thiols.
+        Some(_) if hydroxyl => activation >= 28 && azine && before.element(nucleophile) != O,
         Some(_) if poor_leaver => activation >= 28,
         Some(_) if fluoride && activation >= 11 && !matches!(before.element(nucleophile), N) => true,
         Some(_) => activation >= electrophile::ACTIVATED || (ring && activation >= 8),
@@ -561,6 +562,12 @@ fn arylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u32, l
     let rival_metal = metal
         && electrophile::spared(step, carbon, electrophile::coupling(before, carbon), electrophile::coupling)
             .is_some();
+    let snar_first = !activated
+        && electrophile::spared(step, carbon, 50, electrophile::aryl).is_some()
+        && matches!(before.element(nucleophile), N | S);
+    if snar_first {
+        return Err(Refusal::Spared);
+    }
     let refused = match (activated, metal) {
         (true, true) => rival_snar && rival_metal,
         (true, false) => rival_snar,
@@ -828,6 +835,9 @@ fn functionalisation(step: &Step<'_>, carbon: u32, element: u8) -> Verdict {
     };
     if !allowed {
         return Err(Refusal::NoLeavingGroup);
+    }
+    if element == O {
+        redox::oxidant(step, carbon)?;
     }
     if is_heavy_halogen(element) {
         // Bromine and its kin go to amines, thiols, double bonds and rings that are rich in electrons first.

@@ -226,6 +226,12 @@ fn acid(step: &Step<'_>, carbon: u32) -> Verdict {
     })
 }
 
+/// Refuses a step by an oxidant that attacks C–H while something softer is left alone.
+pub fn oxidant(step: &Step<'_>, carbon: u32) -> Verdict {
+    acid(step, carbon)?;
+    spare(step, carbon, |group| matches!(group, Group::SecondaryAlcohol | Group::Aniline | Group::Phenol))
+}
+
 /// Another double bond that a peracid takes first.
 fn richer_alkene(step: &Step<'_>, carbon: u32, partner: u32) -> Verdict {
     let before = &step.before;

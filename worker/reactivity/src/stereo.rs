@@ -108,7 +108,8 @@ fn comparison(step: &Step<'_>, atom: u32, was: &Centre, now: &Centre) -> Option<
     Some(if (was.clockwise == now.clockwise) ^ odd { Hand::Kept } else { Hand::Turned })
 }
 
-fn is_odd(places: &[usize]) -> bool {
+/// Whether an odd number of swaps sorts the places.
+pub fn is_odd(places: &[usize]) -> bool {
     let mut odd = false;
     for (at, place) in places.iter().enumerate() {
         for later in &places[at + 1..] {

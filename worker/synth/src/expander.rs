@@ -1,7 +1,6 @@
 //! What the templates make of a molecule, computed once for all searches of a process.
 //!
-//! An [`Expansion`] is the list of templates worth trying on a molecule and the outcomes of those tried so far.
-//! It grows as searches ask for more and depends on the molecule and the model alone, not on a search's masks,
+//! An [`Expansion`] is the list of templates that match a molecule and the outcomes of those tried so far. It grows as searches ask for more and depends on the molecule and the model alone, not on a search's masks,
 //! depth or budget: so searches share expansions, through a cache that is bounded in bytes, and find the same
 //! with and without it. To that end a molecule is brought into the atom order of its canonical SMILES before
 //! templates see it, whatever order it came in.
@@ -17,11 +16,6 @@ use reactivity::{Certainty, Facts, Refusal, Step, judge};
 use crate::model::RetroModel;
 use crate::policy::Ranked;
 
-/// How many of the most probable templates a molecule gets, and the probability at which their list ends: first,
-/// and each time that it gets more. The last is every template that matches.
-pub const WIDTHS: [(usize, f32); 3] = [(50, 0.995), (200, f32::INFINITY), (usize::MAX, f32::INFINITY)];
-/// The widths that one answer of the network serves.
-const HEAD_WIDTHS: usize = 2;
 /// A step that needs more molecules than this is not considered; running it forwards would take factorially
 /// many orders.
 const MAX_PRECURSORS: usize = 4;
@@ -35,39 +29,18 @@ pub struct Expander {
     cache: Option<Cache<Key, Kept, Weight>>,
 }
 
-/// The templates worth trying on a molecule and what they make of it, as far as it is known.
+/// The templates that match a molecule and what they make of it, as far as it is known.
 pub struct Expansion {
     key: Key,
     /// As it was met first.
     molecule: Molecule,
     prepared: OnceLock<PreparedMolecule>,
     facts: OnceLock<Facts>,
-    known: Mutex<Known>,
-    bytes: AtomicUsize,
-}
-
-#[derive(Default)]
-struct Known {
-    /// The most probable templates, as many as the network has been `asked` for.
-    ranked: Vec<Ranked>,
-    asked: usize,
     /// The templates that may match, most probable first.
-    list: Vec<Ranked>,
-    /// How `list` grew.
-    widths: Vec<Width>,
+    list: OnceLock<Box<[Ranked]>>,
     /// What each of the first templates of `list` found.
-    outcomes: Vec<Arc<[Arc<Found>]>>,
-}
-
-/// What the list of templates is at one of the [`WIDTHS`].
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Width {
-    /// Templates that may match.
-    pub listed: usize,
-    /// Templates in all.
-    pub ranked: usize,
-    /// Probability of the last of them: what a greater width adds is no more probable.
-    pub floor: f32,
+    outcomes: Mutex<Vec<Arc<[Arc<Found>]>>>,
+    bytes: AtomicUsize,
 }
 
 /// One way that a template finds to make a molecule.
@@ -100,7 +73,8 @@ impl Expander {
                 molecule: molecule.clone(),
                 prepared: OnceLock::new(),
                 facts: OnceLock::new(),
-                known: Mutex::default(),
+                list: OnceLock::new(),
+                outcomes: Mutex::default(),
                 bytes: AtomicUsize::new(size_of::<Expansion>() + 2 * molecule_bytes(molecule)),
             })
         };
@@ -112,37 +86,13 @@ impl Expander {
         }
     }
 
-    /// The list of templates at number `width` of [`WIDTHS`]; asks the network if nobody has.
-    pub fn width(&self, expansion: &Expansion, width: usize) -> Width {
-        let wanted = if width < HEAD_WIDTHS { WIDTHS[HEAD_WIDTHS - 1].0 } else { WIDTHS[width].0 };
-        if expansion.known().asked < wanted {
-            let ranked = self.model.rank(&expansion.molecule.fingerprint(), wanted);
-            let mut known = expansion.known();
-            // Another search may have been quicker.
-            if known.asked < wanted {
-                expansion.bytes.fetch_add(ranked.len() * size_of::<Ranked>(), Ordering::Relaxed);
-                (known.ranked, known.asked) = (ranked, wanted);
-            }
-        }
-        let product = expansion.prepared();
-        let may_match = |ranked: &&Ranked| {
-            self.model.template(ranked.template).is_some_and(|template| template.may_match(product))
-        };
-        let mut known = expansion.known();
-        let Known { ranked, list, widths, .. } = &mut *known;
-        while widths.len() <= width {
-            let first = widths.last().map_or(0, |before| before.ranked);
-            let (limit, mass) = WIDTHS[widths.len()];
-            let end = prefix(ranked, limit, mass).max(first);
-            list.extend(ranked[first..end].iter().filter(may_match));
-            let floor = ranked[..end].last().map_or(0.0, |last| last.probability);
-            widths.push(Width { listed: list.len(), ranked: end, floor });
-        }
-        if widths.len() == WIDTHS.len() {
-            // All of it is in the list that can be of use.
-            *ranked = Vec::new();
-        }
-        known.widths[width]
+    /// The templates that may match, most probable first; finds and ranks them if nobody has.
+    pub fn list<'a>(&self, expansion: &'a Expansion) -> &'a [Ranked] {
+        expansion.list.get_or_init(|| {
+            let list = self.model.rank(expansion.prepared());
+            expansion.bytes.fetch_add(size_of_val(&*list), Ordering::Relaxed);
+            list.into()
+        })
     }
 
     /// What template number `at` of the expansion's list finds; `None` when `go_on` says to stop before that is
@@ -155,22 +105,23 @@ impl Expander {
         expansion: &Expansion,
         at: usize,
         go_on: &mut dyn FnMut() -> bool,
-    ) -> Option<(Ranked, Arc<[Arc<Found>]>)> {
+    ) -> Option<Arc<[Arc<Found>]>> {
+        let list = self.list(expansion);
         loop {
-            let (next, ranked) = {
-                let known = expansion.known();
-                if let Some(found) = known.outcomes.get(at) {
-                    return Some((known.list[at], Arc::clone(found)));
+            let next = {
+                let known = expansion.outcomes();
+                if let Some(found) = known.get(at) {
+                    return Some(Arc::clone(found));
                 }
-                (known.outcomes.len(), known.list[known.outcomes.len()])
+                known.len()
             };
-            let found = self.apply(expansion, ranked, go_on)?;
+            let found = self.apply(expansion, list[next], go_on)?;
             let bytes =
                 size_of::<Arc<[Arc<Found>]>>() + found.iter().map(|found| found.bytes()).sum::<usize>();
-            let mut known = expansion.known();
+            let mut known = expansion.outcomes();
             // Another search may have been quicker.
-            if known.outcomes.len() == next {
-                known.outcomes.push(found);
+            if known.len() == next {
+                known.push(found);
                 expansion.bytes.fetch_add(bytes, Ordering::Relaxed);
             }
         }
@@ -194,7 +145,7 @@ impl Expander {
         }
         let possible = |outcome: &Outcome| (1..=MAX_PRECURSORS).contains(&outcome.precursors.len());
         let found = outcomes.into_iter().filter(possible);
-        Some(found.map(|outcome| Arc::new(Found { precursors: outcome.precursors, soundness: OnceLock::new() })).collect())
+        Some(found.map(|outcome| Arc::new(Found::new(outcome.precursors))).collect())
     }
 
     /// Tells the cache that the expansion has grown.
@@ -221,11 +172,6 @@ impl Expansion {
         self.facts.get_or_init(|| Facts::of(self.molecule()))
     }
 
-    /// Probability of template number `at` of the list.
-    pub fn probability(&self, at: usize) -> Option<f32> {
-        self.known().list.get(at).map(|ranked| ranked.probability)
-    }
-
     fn prepared(&self) -> &PreparedMolecule {
         self.prepared.get_or_init(|| {
             // What our canonicaliser has written our parser can read; were it not so, any order would do.
@@ -234,9 +180,9 @@ impl Expansion {
         })
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn outcomes(&self) -> MutexGuard<'_, Vec<Arc<[Arc<Found>]>>> {
         // What is known is pushed whole, so a panic elsewhere leaves nothing half done.
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+        self.outcomes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -247,6 +193,11 @@ impl std::fmt::Debug for Expansion {
 }
 
 impl Found {
+    /// What makes something of these, in the order of their keys.
+    pub fn new(precursors: Vec<Precursor>) -> Self {
+        Self { precursors, soundness: OnceLock::new() }
+    }
+
     /// Whether a chemist would sign the step, by what else would happen in the flask; `product` is what it makes.
     pub fn soundness(&self, product: &Expansion) -> Result<Certainty, Refusal> {
         *self.soundness.get_or_init(|| {
@@ -266,16 +217,6 @@ impl Found {
         };
         size_of::<Self>() + self.precursors.iter().map(precursor).sum::<usize>()
     }
-}
-
-/// How many of the templates it takes to reach the probability `mass` together, at most `limit`.
-fn prefix(ranked: &[Ranked], limit: usize, mass: f32) -> usize {
-    let mut covered = 0.0;
-    let enough = ranked.iter().take(limit).position(|entry| {
-        covered += entry.probability;
-        covered >= mass
-    });
-    enough.map_or(ranked.len().min(limit), |last| last + 1)
 }
 
 fn molecule_bytes(molecule: &Molecule) -> usize {
@@ -303,19 +244,5 @@ struct Weight;
 impl Weighter<Key, Kept> for Weight {
     fn weight(&self, _key: &Key, kept: &Kept) -> u64 {
         kept.bytes
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_list_ends_at_its_limit_or_at_its_probability() {
-        let ranked = [0.422, 0.422, 0.155].map(|probability| Ranked { template: 0, probability });
-        let length = |limit, mass| prefix(&ranked, limit, mass);
-
-        assert_eq!((length(3, 2.0), length(2, 2.0), length(3, 0.8), length(3, 0.4)), (3, 2, 2, 1));
-        assert_eq!((length(9, f32::INFINITY), length(0, 1.0)), (3, 0));
     }
 }

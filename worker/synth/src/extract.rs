@@ -308,7 +308,7 @@ mod tests {
                     |&number: &usize| Precursor { molecule: molecule(number), sources: Arc::default() };
                 let mut precursors: Vec<_> = precursors.iter().map(precursor).collect();
                 precursors.sort_by_key(|precursor| precursor.molecule.key());
-                let found = Arc::new(Found { precursors });
+                let found = Arc::new(Found::new(precursors));
                 let ranked = Ranked { template: at as u32, probability: *percent as f32 / 100.0 };
                 graph.link(id, ranked, &[found], block);
             }
@@ -316,7 +316,7 @@ mod tests {
                 graph.reaction_mut(reaction).verdict = Verdict::Valid;
             }
         }
-        propagate(&mut graph, Bounds { max_depth, widths: 1, solved_penalty: 0.0 });
+        propagate(&mut graph, Bounds { max_depth, templates: usize::MAX, solved_penalty: 0.0 });
         graph
     }
 

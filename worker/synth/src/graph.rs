@@ -67,14 +67,8 @@ pub struct MoleculeNode {
     pub expanded: bool,
     /// How many of the expansion's templates this search has tried.
     pub tried: usize,
-    /// How many of them there are at `width`.
-    pub listed: usize,
-    /// How many of the widths this search has come to.
-    pub width: usize,
-    /// Lower bound of the cost of the templates that have not been tried, those of greater widths included.
+    /// Lower bound of the cost of the others; infinite when there are none.
     pub untried: f64,
-    /// The same for those of greater widths alone.
-    pub floor: f64,
     /// Whether a helper is at work on it.
     pub pending: bool,
     /// Lower bound of the cost of what this search may still try on it; infinite when nothing is left.
@@ -325,10 +319,7 @@ impl Graph {
             expansion: None,
             expanded: false,
             tried: 0,
-            listed: 0,
-            width: 0,
             untried: 0.0,
-            floor: 0.0,
             pending: false,
             open: f64::INFINITY,
             best: f64::INFINITY,

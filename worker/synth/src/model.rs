@@ -5,7 +5,7 @@ use std::fs::File;
 use std::path::Path;
 use std::thread;
 
-use chem::{Fingerprint, Template};
+use chem::{Fingerprint, PreparedMolecule, Template, TemplateIndex};
 use flate2::read::MultiGzDecoder;
 
 use crate::error::ModelError;
@@ -20,6 +20,8 @@ const COLUMNS: [&str; 4] = ["retro_template", "template_hash", "library_occurren
 pub struct RetroModel {
     /// `None` for a template that cannot be compiled: it is never applied.
     templates: Vec<Option<Template>>,
+    /// Of those that can be compiled, by row.
+    index: TemplateIndex,
     hashes: Vec<String>,
     policy: Policy,
     filter: Option<Filter>,
@@ -60,15 +62,17 @@ impl RetroModel {
         let precedents =
             there("precedents.safetensors").map(|path| Precedents::load(&path, rows.len())).transpose()?;
         let hashes = rows.into_iter().map(|row| row.hash).collect();
-        Ok(Self { templates, hashes, policy, filter, precedents })
+        Ok(Self { index: index(&templates), templates, hashes, policy, filter, precedents })
     }
 
     /// A model for tests of what comes after the templates.
     #[cfg(test)]
     pub(crate) fn of_one_template(smarts: &str) -> Self {
         let rows = [Row { smarts: smarts.to_owned(), hash: String::new() }];
+        let templates = compile(&rows);
         Self {
-            templates: compile(&rows),
+            index: index(&templates),
+            templates,
             hashes: vec![String::new()],
             policy: Policy::uniform(1),
             filter: None,
@@ -109,9 +113,9 @@ impl RetroModel {
         self.precedents.as_ref().map(|precedents| precedents.nearest(template, product))
     }
 
-    /// See [`Policy::rank`].
-    pub(crate) fn rank(&self, fingerprint: &Fingerprint, limit: usize) -> Vec<Ranked> {
-        self.policy.rank(fingerprint, limit)
+    /// The templates that may match a product, most probable first.
+    pub(crate) fn rank(&self, product: &PreparedMolecule) -> Vec<Ranked> {
+        self.policy.rank(&product.molecule().fingerprint(), &self.index.matching(product))
     }
 }
 
@@ -160,4 +164,9 @@ fn compile(rows: &[Row]) -> Vec<Option<Template>> {
             .flat_map(|part| part.join().expect("model: compiling a template does not panic"))
             .collect()
     })
+}
+
+fn index(templates: &[Option<Template>]) -> TemplateIndex {
+    let numbered = (0_u32..).zip(templates);
+    TemplateIndex::new(numbered.filter_map(|(row, template)| Some((row, template.as_ref()?))))
 }

@@ -87,7 +87,7 @@ pub struct Step {
     pub template: u32,
     /// The template's hash in `templates.csv.gz`.
     pub template_hash: String,
-    /// Probability that the policy network gives the template.
+    /// Probability that the policy network gives the template, among those that match the product.
     pub probability: f32,
     /// Probability that it works, by the feasibility filter; 1 for a model without one.
     pub feasibility: f32,

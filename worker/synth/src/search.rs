@@ -14,7 +14,7 @@ use chem::Molecule;
 use crate::algorithm::Choice;
 use crate::catalogue::{BlockIndex, Catalogue};
 use crate::cores::Seat;
-use crate::expander::{Expansion, Found, WIDTHS};
+use crate::expander::{Expansion, Found};
 use crate::extract::{Choices, Extractor, Source};
 use crate::graph::{Graph, MoleculeId, ReactionId, UNSOLVED, step_cost};
 use crate::group::{Groups, Writer};
@@ -37,6 +37,8 @@ const MAX_INCONSISTENT: usize = 100;
 /// a template's being a twentieth as probable. Measured on the benchmark kit's targets, 150 expansions each: 627
 /// backbones and 190 first disconnections, against 587 and 173 without.
 const SOLVED_PENALTY: f64 = 3.0;
+/// How many times as many templates may be tried on a molecule once all that might be have been.
+const WIDENING: usize = 4;
 /// How long the search waits for a helper before it looks at the clock again.
 const PATIENCE: Duration = Duration::from_millis(2);
 
@@ -92,7 +94,7 @@ impl<'a> Search<'a> {
             budget,
             started,
             graph: Graph::new(canonical.as_ref().unwrap_or(&task.target)),
-            bounds: Bounds { max_depth: task.max_depth, widths: choice.widths(), solved_penalty: 0.0 },
+            bounds: Bounds { max_depth: task.max_depth, templates: choice.templates(), solved_penalty: 0.0 },
             choice,
             help: Help { seat: planner.cores.seat(), at_work: 0, over: Arc::default(), done: channel() },
             validator: Validator::new(planner.model(), budget),
@@ -198,7 +200,7 @@ impl<'a> Search<'a> {
                         self.expand(warm, deadline);
                     }
                 }
-                None if self.bounds.widths < WIDTHS.len() => self.widen(),
+                None if self.widen() => {}
                 None => return End::Exhausted,
             }
         }
@@ -275,15 +277,21 @@ impl<'a> Search<'a> {
         propagate(&mut self.graph, self.bounds);
     }
 
-    /// Gives every molecule more templates.
-    fn widen(&mut self) {
-        self.bounds.widths += 1;
-        for molecule in self.graph.all_molecules() {
-            if self.graph.molecule(molecule).expanded {
-                self.graph.mark_molecule(molecule);
+    /// Lets more templates be tried on every molecule; false when there are no more.
+    fn widen(&mut self) -> bool {
+        let templates = self.bounds.templates;
+        let (graph, bounds) = (&mut self.graph, &mut self.bounds);
+        bounds.templates = templates.saturating_mul(WIDENING);
+        let mut more = false;
+        for id in graph.all_molecules() {
+            let node = graph.molecule(id);
+            if node.tried >= templates && node.untried.is_finite() {
+                more = true;
+                graph.mark_molecule(id);
             }
         }
-        propagate(&mut self.graph, self.bounds);
+        propagate(graph, *bounds);
+        more
     }
 
     /// The molecule to turn to. What it is needed for is assessed first, which may make another the better choice.
@@ -323,8 +331,8 @@ impl<'a> Search<'a> {
             let expansion = self.expansion(id);
             let node = self.graph.molecule_mut(id);
             node.pending = true;
-            let (tried, listed, width) = (node.tried, node.listed, node.width);
-            let batch = self.choice.batch(width);
+            let tried = node.tried;
+            let end = self.bounds.templates.min(tried.saturating_add(self.choice.batch(tried)));
             self.graph.mark_molecule(id);
             propagate(&mut self.graph, self.bounds);
             self.help.at_work += 1;
@@ -338,8 +346,7 @@ impl<'a> Search<'a> {
                 if !go_on() {
                     return;
                 }
-                let listed = if tried < listed { listed } else { expander.width(&expansion, width).listed };
-                for at in tried..listed.min(tried.saturating_add(batch)) {
+                for at in tried..end.min(expander.list(&expansion).len()) {
                     if !go_on() || expander.outcomes(&expansion, at, &mut go_on).is_none() {
                         return;
                     }
@@ -355,31 +362,11 @@ impl<'a> Search<'a> {
         if !node.expanded {
             self.counts.expanded_molecules += 1;
         }
-        let batch = self.choice.batch(node.width);
-        if node.tried >= node.listed {
-            self.list(id);
-        }
-        self.apply(id, batch, deadline);
+        let end = self.bounds.templates.min(node.tried.saturating_add(self.choice.batch(node.tried)));
+        self.apply(id, end, deadline);
         self.graph.mark_molecule(id);
         propagate(&mut self.graph, self.bounds);
         self.choice.learn(&self.graph, id);
-    }
-
-    /// Brings `id` to its next width.
-    fn list(&mut self, id: MoleculeId) {
-        let expansion = self.expansion(id);
-        let width = self.graph.molecule(id).width;
-        let before = width.checked_sub(1).map(|before| self.planner.expander.width(&expansion, before));
-        let now = self.planner.expander.width(&expansion, width);
-        // Templates whose screen says that they cannot match have been tried with that.
-        let (ranked, listed) = before.map_or((0, 0), |before| (before.ranked, before.listed));
-        self.counts.template_applications +=
-            (now.ranked.saturating_sub(ranked)).saturating_sub(now.listed - listed) as u64;
-        let node = self.graph.molecule_mut(id);
-        node.listed = now.listed;
-        node.width += 1;
-        node.expanded = true;
-        node.floor = step_cost(now.floor);
     }
 
     fn expansion(&mut self, id: MoleculeId) -> Arc<Expansion> {
@@ -388,25 +375,24 @@ impl<'a> Search<'a> {
         Arc::clone(node.expansion.get_or_insert_with(|| expander.expansion(&node.molecule)))
     }
 
-    /// Tries up to `batch` more templates of the list of `id`.
-    fn apply(&mut self, id: MoleculeId, batch: usize, deadline: Instant) {
+    /// Tries templates of the list of `id` up to number `end`.
+    fn apply(&mut self, id: MoleculeId, end: usize, deadline: Instant) {
         let (catalogue, masks) = (self.catalogue, &self.task.masks);
         let block_of = |molecule: &Molecule| catalogue.find(molecule, masks);
         let budget = self.budget;
         let node = self.graph.molecule(id);
         let first_way = node.height == UNSOLVED;
-        let (mut tried, listed) = (node.tried, node.listed);
+        let mut tried = node.tried;
         let expansion = self.expansion(id);
-        let end = listed.min(tried.saturating_add(batch));
+        let list = self.planner.expander.list(&expansion);
+        let end = end.min(list.len());
         while tried < end && !budget.spent_at(deadline) {
             let mut go_on = || !budget.spent_at(deadline);
-            let Some((ranked, found)) = self.planner.expander.outcomes(&expansion, tried, &mut go_on) else {
-                break;
-            };
-            tried += 1;
+            let Some(found) = self.planner.expander.outcomes(&expansion, tried, &mut go_on) else { break };
             self.counts.template_applications += 1;
             self.graph.charge(found.iter().map(|found| found.bytes()).sum());
-            self.graph.link(id, ranked, &found, block_of);
+            self.graph.link(id, list[tried], &found, block_of);
+            tried += 1;
             // The rest of the batch may not be needed; it stays open at its cost.
             let can_be_bought = |found: &Arc<Found>| {
                 found.precursors.iter().all(|precursor| block_of(&precursor.molecule).is_some())
@@ -416,11 +402,9 @@ impl<'a> Search<'a> {
             }
         }
         let node = self.graph.molecule_mut(id);
+        node.expanded = true;
         node.tried = tried;
-        node.untried = match expansion.probability(tried).filter(|_| tried < listed) {
-            Some(next) => step_cost(next),
-            None => node.floor,
-        };
+        node.untried = list.get(tried).map_or(f64::INFINITY, |next| step_cost(next.probability));
         self.planner.expander.keep(&expansion);
     }
 }

@@ -12,8 +12,8 @@ use crate::graph::{Graph, MoleculeId, ReactionId, StaleNode, UNSOLVED, Verdict};
 pub struct Bounds {
     /// Molecules this deep are not expanded.
     pub max_depth: u32,
-    /// How many of the [`WIDTHS`](crate::expander::WIDTHS) are open to every molecule.
-    pub widths: usize,
+    /// How many of its most probable templates may be tried on a molecule.
+    pub templates: usize,
     /// Added to the frontier of reactions that are solved, so that the search turns to others.
     pub solved_penalty: f64,
 }
@@ -69,7 +69,7 @@ fn open_cost(graph: &Graph, id: MoleculeId, bounds: Bounds) -> f64 {
         f64::INFINITY
     } else if !node.expanded {
         0.0
-    } else if node.tried < node.listed || node.width < bounds.widths {
+    } else if node.tried < bounds.templates {
         node.untried
     } else {
         f64::INFINITY

@@ -9,7 +9,7 @@
 
 use std::time::{Duration, Instant};
 
-use chem::{Key, Molecule, Precursor, Template};
+use chem::{Key, Molecule, Precursor, TautomerKey, Template};
 use reactivity::{Certainty, Facts, Step, judge};
 
 use crate::assess::{Assessor, skip_unsound};
@@ -131,10 +131,17 @@ pub fn fault(
     if certainty == Certainty::Decided {
         return None;
     }
-    let mut others = products.iter().filter(|other| other.molecule.key() != product).peekable();
+    // A tautomer of the product is the product.
+    let tautomer = products.iter().find(|other| other.molecule.key() == product).map(tautomer_key);
+    let is_other = |other: &&Precursor| other.molecule.key() != product && Some(tautomer_key(other)) != tautomer;
+    let mut others = products.iter().filter(is_other).peekable();
     others.peek()?;
     let flask: Vec<Facts> = precursors.iter().map(Facts::of).collect();
     others.any(|other| competes(&flask, other)).then_some(Fault::CompetingSite)
+}
+
+fn tautomer_key(product: &Precursor) -> TautomerKey {
+    product.molecule.tautomer_key()
 }
 
 /// Whether a chemist would expect this product of the flask as well.

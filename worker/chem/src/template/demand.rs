@@ -6,13 +6,12 @@
 
 use chematic::smarts::QueryMolecule;
 
-use super::matcher;
-use super::query::Query;
+use super::matcher::Target;
 use super::script::has_configuration;
 use crate::prepared::PreparedMolecule;
 
 /// The centres of the product side that a forward reaction changes.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Demand {
     /// Atoms whose configuration the product side alone states: the reaction makes it.
     made: Vec<u8>,
@@ -40,11 +39,8 @@ impl Demand {
         (!demand.made.is_empty() || !demand.destroyed.is_empty()).then_some(demand)
     }
 
-    /// Whether some match of the product side may give the product back: false is certain.
-    pub fn may_be_met(&self, screen: &Query, product: &PreparedMolecule) -> bool {
-        let Some(target) = product.target().filter(|_| product.molecule().is_perceived()) else {
-            return true;
-        };
+    /// Whether a match of the product side may give the product back: false is certain.
+    pub fn may_be_met(&self, product: &PreparedMolecule, target: &Target, images: &[u8]) -> bool {
         let is_stated = |atom: u8| target.centres.iter().any(|centre| centre.atom == atom);
         // What is made of a carbon with four different neighbours is a stereocentre, and the product says nothing
         // of it; other atoms, and centres that depend on other centres, are left to the forward run.
@@ -53,9 +49,9 @@ impl Demand {
                 || target.atoms[usize::from(atom)].element != 6
                 || product.colours().has_like_neighbours(usize::from(atom))
         };
-        matcher::may_match_where(screen, target, &mut |images| {
-            let image = |&atom: &u8| images[usize::from(atom)];
-            self.made.iter().map(image).all(may_be_made) && !self.destroyed.iter().map(image).any(is_stated)
-        })
+        let image = |&atom: &u8| images[usize::from(atom)];
+        !product.molecule().is_perceived()
+            || self.made.iter().map(image).all(may_be_made)
+                && !self.destroyed.iter().map(image).any(is_stated)
     }
 }

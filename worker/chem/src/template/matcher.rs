@@ -80,23 +80,28 @@ impl Target {
     }
 }
 
-/// Whether the pattern may occur in `target`: false is certain, and true is where the pattern is exact.
-pub(crate) fn may_match(query: &Query, target: &Target) -> bool {
-    may_match_where(query, target, &mut |_| true)
+/// Whether the pattern may occur in `target` where `accept` says that it may: false is certain, and so is true where the
+/// pattern is exact and the answer comes within bounds.
+pub(super) fn may_match_where(query: &Query, target: &Target, accept: &mut dyn FnMut(&[u8]) -> bool) -> bool {
+    if target.features.len() <= 128 {
+        candidates::<1>(query, target).is_some_and(|sets| may_match_among(query, target, sets, accept))
+    } else {
+        candidates::<2>(query, target).is_some_and(|sets| may_match_among(query, target, sets, accept))
+    }
 }
 
-/// Whether the pattern may occur where `accept` says that it may: false is certain.
-pub(crate) fn may_match_where(query: &Query, target: &Target, accept: &mut dyn FnMut(&[u8]) -> bool) -> bool {
+/// The same, where each step of the pattern is known to be one of its candidates.
+pub(super) fn may_match_among<const W: usize>(
+    query: &Query,
+    target: &Target,
+    candidates: Candidates<W>,
+    accept: &mut dyn FnMut(&[u8]) -> bool,
+) -> bool {
     let mut found = false;
-    let mut visit = |images: &[u8]| {
+    let steps = run(query, target, candidates, MAX_SCREEN_STEPS, &mut |images| {
         found = accept(images);
         if found { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    };
-    let steps = if target.features.len() <= 128 {
-        run::<1>(query, target, MAX_SCREEN_STEPS, &mut visit)
-    } else {
-        run::<2>(query, target, MAX_SCREEN_STEPS, &mut visit)
-    };
+    });
     found || steps > MAX_SCREEN_STEPS
 }
 
@@ -105,18 +110,37 @@ pub(crate) fn may_match_where(query: &Query, target: &Target, accept: &mut dyn F
 /// Ends when `visit` breaks off or too many assignments have been tried.
 pub(crate) fn matches(query: &Query, target: &Target, visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) {
     if target.features.len() <= 128 {
-        run::<1>(query, target, MAX_STEPS, visit);
-    } else {
-        run::<2>(query, target, MAX_STEPS, visit);
+        if let Some(sets) = candidates::<1>(query, target) {
+            run(query, target, sets, MAX_STEPS, visit);
+        }
+    } else if let Some(sets) = candidates::<2>(query, target) {
+        run(query, target, sets, MAX_STEPS, visit);
     }
 }
 
 /// A set of atoms.
-#[derive(Clone, Copy)]
-struct Set<const W: usize>([u128; W]);
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Set<const W: usize>([u128; W]);
+
+/// For each step of a pattern, the atoms that it may be.
+pub(super) type Candidates<const W: usize> = [Set<W>; MAX_PATTERN];
 
 impl<const W: usize> Set<W> {
-    const EMPTY: Self = Self([0; W]);
+    pub const EMPTY: Self = Self([0; W]);
+
+    pub fn insert(&mut self, atom: u8) {
+        self.0[usize::from(atom >> 7) % W] |= 1 << (atom & 127);
+    }
+
+    /// Takes in all that `other` holds.
+    pub fn widen(&mut self, other: &Self) {
+        self.0.iter_mut().zip(other.0).for_each(|(word, other)| *word |= other);
+    }
+
+    /// Leaves out all that `other` does not hold.
+    pub fn narrow(&mut self, other: &Self) {
+        self.0.iter_mut().zip(other.0).for_each(|(word, other)| *word &= other);
+    }
 
     fn holds(&self, atom: u8) -> bool {
         self.0[usize::from(atom >> 7) % W] >> (atom & 127) & 1 == 1
@@ -127,13 +151,8 @@ impl<const W: usize> Set<W> {
     }
 }
 
-/// Gives the number of assignments tried.
-fn run<const W: usize>(
-    query: &Query,
-    target: &Target,
-    max_steps: u32,
-    visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
-) -> u32 {
+/// The atoms that fit each step by themselves; `None` where some step has none.
+fn candidates<const W: usize>(query: &Query, target: &Target) -> Option<Candidates<W>> {
     let mut candidates = [Set::<W>::EMPTY; MAX_PATTERN];
     for (place, step) in query.steps.iter().enumerate() {
         // Like atoms share their candidates.
@@ -149,9 +168,20 @@ fn run<const W: usize>(
             any |= *word;
         }
         if any == 0 {
-            return 0;
+            return None;
         }
     }
+    Some(candidates)
+}
+
+/// Gives the number of assignments tried.
+fn run<const W: usize>(
+    query: &Query,
+    target: &Target,
+    candidates: Candidates<W>,
+    max_steps: u32,
+    visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
+) -> u32 {
     let mut matching = Matching {
         query,
         target,
@@ -170,7 +200,7 @@ fn run<const W: usize>(
 struct Matching<'a, const W: usize> {
     query: &'a Query,
     target: &'a Target,
-    candidates: [Set<W>; MAX_PATTERN],
+    candidates: Candidates<W>,
     /// The atom each step is placed on.
     images: [u8; MAX_PATTERN],
     /// The same, by atom of the pattern.

@@ -11,6 +11,7 @@ mod duplicates;
 mod fast;
 mod forward;
 mod graph;
+mod index;
 mod judge;
 mod matcher;
 mod parts;
@@ -23,6 +24,7 @@ mod tests;
 mod text;
 mod valence;
 
+pub use index::TemplateIndex;
 pub(crate) use matcher::{Target, matches};
 pub(crate) use query::Query;
 
@@ -40,11 +42,9 @@ use script::Script;
 pub struct Template {
     text: text::Sides,
     /// What the product has to look like; none where the pattern is too large to screen.
-    screen: Option<Query>,
+    screen: Option<Arc<Screen>>,
     /// Whether the product side states stereo.
     states_stereo: bool,
-    /// What it demands of the stereo of a product.
-    demand: Option<Demand>,
     /// How it is applied on the graph, where it can be.
     script: Option<Script>,
     /// The same for the other direction.
@@ -76,12 +76,13 @@ impl Template {
     /// Fails when there are not two sides of SMARTS.
     pub fn parse(smarts: &str) -> Result<Self, TemplateError> {
         let (text, product, precursors) = text::Sides::parse(smarts)?;
+        let states_stereo = text.product.iter().any(|side| side.contains(['@', '/', '\\']));
+        let demand = || Demand::new(&product, &precursors).filter(|_| states_stereo);
         Ok(Self {
-            screen: Query::new(&product),
-            demand: Demand::new(&product, &precursors),
+            screen: Query::new(&product).map(|query| Arc::new(Screen { query, demand: demand() })),
             script: Script::new(&product, &precursors),
             forward_script: Script::new(&precursors, &product),
-            states_stereo: text.product.iter().any(|side| side.contains(['@', '/', '\\'])),
+            states_stereo,
             text,
             backward: OnceLock::new(),
             forward: OnceLock::new(),
@@ -115,10 +116,7 @@ impl Template {
     #[must_use]
     pub fn may_match(&self, product: &PreparedMolecule) -> bool {
         let (Some(screen), Some(target)) = (&self.screen, product.target()) else { return true };
-        match &self.demand {
-            Some(demand) if self.states_stereo => demand.may_be_met(screen, product),
-            _ => matcher::may_match(screen, target),
-        }
+        matcher::may_match_where(&screen.query, target, &mut |images| screen.accepts(product, target, images))
     }
 
     /// Runs the template forwards on precursors.
@@ -142,6 +140,20 @@ impl Template {
 
     fn backward(&self) -> &Engine {
         self.backward.get_or_init(|| Engine::new(self.text.backward()))
+    }
+}
+
+/// What a product has to look like for a template to be of use; the same for many templates.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Screen {
+    query: Query,
+    demand: Option<Demand>,
+}
+
+impl Screen {
+    /// Whether a match of the query is one that the template can use: false is certain.
+    fn accepts(&self, product: &PreparedMolecule, target: &Target, images: &[u8]) -> bool {
+        self.demand.as_ref().is_none_or(|demand| demand.may_be_met(product, target, images))
     }
 }
 

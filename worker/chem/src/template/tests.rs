@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::io::Read;
 use std::ops::ControlFlow;
 
-use super::{Outcome, Precursor, Target, Template, apply, forward, matcher};
+use super::{Outcome, Precursor, Target, Template, TemplateIndex, apply, forward, matcher};
 use crate::molecule::Molecule;
 use crate::prepared::PreparedMolecule;
 
@@ -139,6 +139,38 @@ fn what_is_made_on_the_graph_is_what_the_long_way_makes() {
 }
 
 #[test]
+fn the_index_finds_the_templates_that_may_match() {
+    let (templates, molecules) = (templates(), molecules());
+    let index = TemplateIndex::new((0..).zip(&templates));
+    let odd = ["*CC(=O)O", "[2H]C([2H])([2H])O", "[H][H]", "C", "[Na+].[Cl-]", "CC(=O)O.CCN"];
+    let long = format!("CC(=O)N{}", "CC(C)OC(=O)CN".repeat(20));
+    let odd = odd.into_iter().chain([long.as_str()]).map(|smiles| smiles.parse::<Molecule>().unwrap());
+    let products: Vec<_> = molecules.into_iter().take(300).chain(odd).collect();
+    assert!(products.len() > 250);
+
+    for molecule in products {
+        let product = PreparedMolecule::new(&molecule);
+
+        let found = index.matching(&product);
+
+        let one_by_one = (0_u32..).zip(&templates).filter(|(_, template)| template.may_match(&product));
+        assert_eq!(found, one_by_one.map(|(number, _)| number).collect::<Vec<_>>(), "{molecule:?}");
+    }
+}
+
+#[test]
+fn an_index_finds_templates_by_the_numbers_it_was_given() {
+    let sides = ["[C:1]-[O:2]>>[C:1].[O:2]", "[C:1]-[N:2]>>[C:1].[N:2]", "[C:1]-[O:2]>>[C:1]-Cl.[O:2]"];
+    let templates = sides.map(|smarts| Template::parse(smarts).unwrap());
+    let index = TemplateIndex::new([(7, &templates[0]), (9, &templates[1]), (3, &templates[2])]);
+    let found =
+        |smiles: &str| index.matching(&PreparedMolecule::new(&smiles.parse::<Molecule>().unwrap()));
+
+    assert_eq!((found("CCO"), found("CN"), found("CC"), found("NCO")), (vec![3, 7], vec![9], vec![], vec![3, 7, 9]));
+    assert_eq!(TemplateIndex::default().matching(&PreparedMolecule::new(&"C".parse::<Molecule>().unwrap())), []);
+}
+
+#[test]
 #[ignore = "prints figures"]
 fn what_things_cost() {
     let (templates, molecules) = (templates(), molecules());
@@ -153,6 +185,14 @@ fn what_things_cost() {
         .filter(|(template, product)| template.may_match(product))
         .collect();
     per("screening a pair", started, prepared.len() * templates.len());
+    let started = cpu_seconds();
+    let index = TemplateIndex::new((0..).zip(&templates));
+    per("making an index", started, 1);
+    println!("{index:?}");
+    let started = cpu_seconds();
+    let found: usize = prepared.iter().map(|product| index.matching(product).len()).sum();
+    per("finding the templates that may match", started, prepared.len());
+    println!("({found} pairs)");
     let short = |&&(template, product): &&(&Template, &PreparedMolecule)| {
         apply::on_the_graph(template, product, &mut || true).is_some()
     };

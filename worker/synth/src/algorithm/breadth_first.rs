@@ -24,7 +24,7 @@ impl Choice for BreadthFirst {
         Some(next)
     }
 
-    fn batch(&self, _width: usize) -> usize {
+    fn batch(&self, _tried: usize) -> usize {
         usize::MAX
     }
 }

@@ -71,16 +71,20 @@ pub(crate) trait Choice {
     /// Hears that `expanded`, which it chose, has more reactions now, or none. The graph's fields are true.
     fn learn(&mut self, _graph: &Graph, _expanded: MoleculeId) {}
 
-    /// How many of the [`WIDTHS`](crate::expander::WIDTHS) are open from the start. The others open one by one
-    /// whenever nothing is left to try.
-    fn widths(&self) -> usize {
-        1
+    /// How many of its most probable templates may be tried on a molecule from the start. More may be whenever nothing
+    /// else is left to try.
+    fn templates(&self) -> usize {
+        50
     }
 
-    /// How many templates are tried at a time on a molecule that has come to `width` widths.
-    fn batch(&self, width: usize) -> usize {
+    /// How many templates are tried at a time on a molecule of which `tried` have been tried.
+    fn batch(&self, tried: usize) -> usize {
         // In the graph's order of cost, ten templates are as many as are about as good as each other; the
         // improbable ones are tried by the hundred.
-        10 << (2 * width.saturating_sub(1))
+        match tried {
+            0..50 => 10,
+            50..200 => 40,
+            _ => 160,
+        }
     }
 }

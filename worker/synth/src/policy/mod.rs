@@ -2,9 +2,9 @@
 //!
 //! `x -> layer1 -> activation -> layer2 -> softmax` (Segler and Waller, 2017, as AiZynthFinder ships it), where
 //! `x` is the Morgan fingerprint. A fingerprint sets some 50 of its 2,048 bits, so the first layer is a sum of
-//! that many rows; the second is one pass over its weights.
+//! that many rows. Of the second only the rows of templates that match the molecule are read: the others are no ways to
+//! make it, whatever the network thinks of them, and take no part in the softmax.
 
-mod head;
 mod output;
 
 use std::path::Path;
@@ -36,12 +36,12 @@ enum Activation {
     Relu,
 }
 
-/// A template and the probability that the network gives it.
+/// A template that matches a molecule and the probability that the network gives it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ranked {
     /// Row of the template.
     pub template: u32,
-    /// Between 0 and 1; all templates' sum to 1.
+    /// Between 0 and 1; those of all templates that match sum to 1.
     pub probability: f32,
 }
 
@@ -90,12 +90,19 @@ impl Policy {
         }
     }
 
-    /// The most probable templates: at most `limit`, most probable first, ties by row.
-    ///
-    /// One molecule a pass: asking beforehand about others that may be needed saved less than those cost that never
-    /// were.
-    pub fn rank(&self, fingerprint: &Fingerprint, limit: usize) -> Vec<Ranked> {
-        head::most_probable(&self.layer2.outputs(&self.hidden_layer(fingerprint)), limit)
+    /// The templates of these rows, most probable first, ties by row: a softmax over them alone.
+    pub fn rank(&self, fingerprint: &Fingerprint, templates: &[u32]) -> Vec<Ranked> {
+        let mut scores = self.layer2.outputs(&self.hidden_layer(fingerprint), templates);
+        let top = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        scores.iter_mut().for_each(|score| *score = (*score - top).exp());
+        let total: f32 = scores.iter().sum();
+        let ranked = templates.iter().zip(scores);
+        let mut ranked: Vec<Ranked> =
+            ranked.map(|(&template, score)| Ranked { template, probability: score / total }).collect();
+        ranked.sort_unstable_by(|a, b| {
+            b.probability.total_cmp(&a.probability).then(a.template.cmp(&b.template))
+        });
+        ranked
     }
 
     fn hidden_layer(&self, fingerprint: &Fingerprint) -> Vec<f32> {
@@ -158,7 +165,7 @@ mod tests {
         let bent = (-1.0_f32).exp() - 1.0;
         let expected = probabilities([1.0, bent, 2.0 + 2.0 * bent - 1.0]);
 
-        let ranked = policy().rank(&Fingerprint::from_on_bits([3, 5]), 3);
+        let ranked = policy().rank(&Fingerprint::from_on_bits([3, 5]), &[0, 1, 2]);
 
         let order: Vec<u32> = ranked.iter().map(|entry| entry.template).collect();
         assert_eq!(order, [0, 2, 1]);
@@ -171,15 +178,30 @@ mod tests {
     fn a_rectified_network_forgets_negative_sums() {
         let policy = Policy { activation: Activation::Relu, ..policy() };
 
-        let ranked = policy.rank(&Fingerprint::from_on_bits([5]), 3);
+        let ranked = policy.rank(&Fingerprint::from_on_bits([5]), &[0, 1, 2]);
 
         assert!((ranked[0].probability - probabilities([0.0, 0.0, -1.0])[0]).abs() < 1e-4);
     }
 
     #[test]
-    fn ties_go_to_the_earlier_template() {
-        let ranked = Policy::uniform(40).rank(&Fingerprint::from_on_bits([1]), 3);
+    fn only_the_templates_asked_for_share_the_probability() {
+        let bent = (-1.0_f32).exp() - 1.0;
+        let rank = |templates: &[u32]| policy().rank(&Fingerprint::from_on_bits([3, 5]), templates);
 
-        assert_eq!(ranked.iter().map(|entry| entry.template).collect::<Vec<_>>(), [0, 1, 2]);
+        let ranked = rank(&[0, 1]);
+
+        assert_eq!((ranked[0].template, ranked[1].template), (0, 1));
+        assert!((ranked[0].probability - 1.0 / (1.0 + (bent - 1.0).exp())).abs() < 1e-4);
+        assert!((ranked[0].probability + ranked[1].probability - 1.0).abs() < 1e-6);
+        assert_eq!(rank(&[2]), [Ranked { template: 2, probability: 1.0 }]);
+        assert_eq!(rank(&[]), []);
+    }
+
+    #[test]
+    fn ties_go_to_the_earlier_template() {
+        let ranked = Policy::uniform(40).rank(&Fingerprint::from_on_bits([1]), &[4, 7, 30]);
+
+        assert_eq!(ranked.iter().map(|entry| entry.template).collect::<Vec<_>>(), [4, 7, 30]);
+        assert!(ranked.iter().all(|entry| (entry.probability - 1.0 / 3.0).abs() < 1e-6));
     }
 }

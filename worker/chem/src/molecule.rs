@@ -289,6 +289,14 @@ impl Molecule {
         }
     }
 
+    /// Whether an atom has a charge.
+    pub(crate) fn is_charged(&self) -> bool {
+        match self.0.canonical.get() {
+            Some(canonical) => neutral::states_charge(canonical),
+            None => self.graph().atoms().any(|(_, atom)| atom.charge != 0),
+        }
+    }
+
     /// Whether the graph is as RDKit perceives it.
     pub(crate) fn is_perceived(&self) -> bool {
         self.0.form != Form::Written

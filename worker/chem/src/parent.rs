@@ -12,7 +12,7 @@ use chematic::core::{AtomIdx, BondOrder, Molecule as Graph};
 
 use crate::index::index;
 use crate::molecule::Molecule;
-use crate::neutral::{is_charged, is_stabilised_carbanion, kekule};
+use crate::neutral::{is_stabilised_carbanion, kekule};
 use counter_ions::Part;
 
 /// What an entry is bought for, and what comes with it.
@@ -41,16 +41,15 @@ impl Molecule {
     #[must_use]
     pub fn parent(&self) -> Parent {
         let joined = joined(self);
-        let mut components: Vec<Component> =
-            joined.as_ref().unwrap_or(self).components().into_iter().map(Component::new).collect();
+        let whole = joined.as_ref().unwrap_or(self);
+        if !whole.as_canonical().contains('.') {
+            return Parent { molecule: whole.neutral(), copies: 1, others: Vec::new(), counter_ion: None };
+        }
+        let mut components: Vec<Component> = whole.components().into_iter().map(Component::new).collect();
         components.sort_by(Component::larger_first);
-        let several = components.len() > 1;
-        // The sort is stable, so the first of the least stays the largest.
-        let chosen = (0..components.len()).min_by_key(|&at| if several { components[at].rank() } else { 0 });
-        let Some(chosen) = chosen else {
-            return Parent { molecule: self.clone(), copies: 1, others: Vec::new(), counter_ion: None };
-        };
-        let parent = components.remove(chosen);
+        // Of several with the same rank the first is the largest.
+        let chosen = (0..components.len()).min_by_key(|&at| components[at].rank());
+        let parent = components.remove(chosen.expect("parent: a string with a dot has components"));
         let copies = 1 + components
             .iter()
             .filter(|other| other.neutral.as_canonical() == parent.neutral.as_canonical())
@@ -58,7 +57,7 @@ impl Molecule {
         Parent {
             copies,
             others: components.iter().map(|other| other.written.canonical_smiles()).collect(),
-            counter_ion: parent.listed.filter(|_| several).map(|(_, name)| name),
+            counter_ion: parent.listed.map(|(_, name)| name),
             molecule: parent.neutral,
         }
     }
@@ -101,7 +100,7 @@ fn has_carbon(graph: &Graph) -> bool {
 /// The entry with organometallics that are written as ions made whole: `[Li+].[CH2-]C`, `[Br-].[Mg+]C`; `None` where
 /// there are none.
 fn joined(molecule: &Molecule) -> Option<Molecule> {
-    if !molecule.as_canonical().contains('.') || !is_charged(molecule.graph()) {
+    if !molecule.as_canonical().contains('.') || !molecule.is_charged() {
         return None;
     }
     let (mut graph, aromatic) = kekule(molecule)?;

@@ -42,7 +42,7 @@ pub struct Skeleton(u64);
 /// The key of a molecule.
 pub(crate) fn key(molecule: &Molecule) -> TautomerKey {
     let graph = molecule.graph();
-    if neutral::is_charged(graph) {
+    if molecule.is_charged() {
         let neutral = molecule.neutral();
         if neutral.key() != molecule.key() {
             return key(&neutral);

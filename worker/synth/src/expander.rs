@@ -145,11 +145,7 @@ impl Expander {
         }
         let possible = |outcome: &Outcome| (1..=MAX_PRECURSORS).contains(&outcome.precursors.len());
         let found = outcomes.into_iter().filter(possible);
-        Some(
-            found
-                .map(|outcome| Arc::new(Found { precursors: outcome.precursors, soundness: OnceLock::new() }))
-                .collect(),
-        )
+        Some(found.map(|outcome| Arc::new(Found::new(outcome.precursors))).collect())
     }
 
     /// Tells the cache that the expansion has grown.
@@ -197,6 +193,11 @@ impl std::fmt::Debug for Expansion {
 }
 
 impl Found {
+    /// What makes something of these, in the order of their keys.
+    pub fn new(precursors: Vec<Precursor>) -> Self {
+        Self { precursors, soundness: OnceLock::new() }
+    }
+
     /// Whether a chemist would sign the step, by what else would happen in the flask; `product` is what it makes.
     pub fn soundness(&self, product: &Expansion) -> Result<Certainty, Refusal> {
         *self.soundness.get_or_init(|| {

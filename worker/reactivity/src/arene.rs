@@ -10,8 +10,8 @@ use crate::change::{Facts, Step};
 use crate::event::Event;
 use crate::group::{Group, aromatic_positions};
 use crate::look::*;
-use crate::polar::closes_ring;
 use crate::refusal::Refusal;
+use crate::rivals::closes_ring;
 
 /// A position this much poorer than the best one is still part of the mixture that chemists separate.
 const MIXTURE: i32 = 9;
@@ -19,7 +19,7 @@ const MIXTURE: i32 = 9;
 type Verdict = Result<(), Refusal>;
 
 /// Checks a substitution of an aromatic hydrogen.
-pub fn check(step: &Step<'_>, _events: &[Event], event: &Event) -> Verdict {
+pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
     let Event::AromaticSubstitution { carbon, electrophile, element } = *event else { return Ok(()) };
     let internal = electrophile.is_some_and(|other| closes_ring(step, carbon, other).is_some());
     let oxide = aromatic_positions(&step.before.structure, carbon)

@@ -49,13 +49,13 @@ enum Guard {
 }
 
 /// Checks a cleavage or hydrolysis.
-pub fn check(step: &Step<'_>, _events: &[Event], event: &Event) -> Verdict {
+pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
     match *event {
         Event::Cleavage { atom, root } => match guard(&step.before, atom, root) {
             Some(guard) => cleavage(step, guard, atom, root),
             None => unguarded(step, atom, root),
         },
-        Event::Hydrolysis { carbon, leaving } => hydrolysis(step, carbon, leaving),
+        Event::Hydrolysis { carbon, .. } => hydrolysis(step, carbon),
         _ => Ok(()),
     }
 }
@@ -438,7 +438,7 @@ fn unguarded(step: &Step<'_>, atom: u32, root: u32) -> Verdict {
 }
 
 /// An acyl compound hydrolysed to its acid.
-fn hydrolysis(step: &Step<'_>, carbon: u32, leaving: u32) -> Verdict {
+fn hydrolysis(step: &Step<'_>, carbon: u32) -> Verdict {
     let before = &step.before;
     let rank = |atom: u32| match before.group(atom) {
         Group::AcylHalide | Group::Anhydride | Group::ActiveEster => 100,
@@ -463,6 +463,5 @@ fn hydrolysis(step: &Step<'_>, carbon: u32, leaving: u32) -> Verdict {
         && step.atoms().any(|atom| {
             atom != carbon && step.is_untouched(atom) && !step.are_alike(atom, carbon) && rank(atom) > own - 3
         });
-    let _ = leaving;
     if spared { Err(Refusal::Spared) } else { Ok(()) }
 }

@@ -103,7 +103,6 @@ pub enum Group {
     Organozinc,
     Organoboron,
     Organotin,
-    Organosilicon,
     // All other carbon.
     Alkyl,
     Alkene,

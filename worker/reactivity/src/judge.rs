@@ -25,9 +25,9 @@ pub fn judge(step: &Step<'_>) -> Result<Certainty, Refusal> {
     stereo::check(step, &events)?;
     for event in &events {
         polar::check(step, &events, event)?;
-        arene::check(step, &events, event)?;
-        redox::check(step, &events, event)?;
-        cleavage::check(step, &events, event)?;
+        arene::check(step, event)?;
+        redox::check(step, event)?;
+        cleavage::check(step, event)?;
     }
     let decided = !events.is_empty() && events.iter().all(is_decided);
     Ok(if decided { Certainty::Decided } else { Certainty::Open })

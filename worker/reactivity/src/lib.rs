@@ -10,13 +10,18 @@
 //! what it has a reason for; a step that no event describes passes. Structures are those that templates make: atoms of
 //! reagents that a route does not list are not in the flask.
 
+mod acylation;
+mod alkylation;
 mod arene;
+mod arylation;
+mod carbonyl;
 mod change;
 mod cleavage;
 mod electrophile;
 mod event;
 mod flask;
 mod group;
+mod halogenation;
 mod judge;
 mod look;
 mod nucleophile;
@@ -24,6 +29,7 @@ mod origin;
 mod polar;
 mod redox;
 mod refusal;
+mod rivals;
 mod stereo;
 
 pub use change::{Facts, Step};

@@ -2,7 +2,6 @@
 
 use chem::{Atom, Bond, Order, Structure};
 
-pub const H: u8 = 1;
 pub const LI: u8 = 3;
 pub const B: u8 = 5;
 pub const C: u8 = 6;
@@ -127,11 +126,6 @@ pub trait Look {
         self.carbonyl(atom).is_some()
     }
 
-    /// Whether it is the sulfur of a sulfone, sulfonamide or sulfonate.
-    fn is_sulfonyl(&self, atom: u32) -> bool {
-        self.element(atom) == S && self.oxo(atom) == 2
-    }
-
     /// Number of oxygens that are doubly bonded to it.
     fn oxo(&self, atom: u32) -> usize {
         self.around(atom)
@@ -197,8 +191,7 @@ pub trait Look {
         self.next_to(atom).any(|next| self.is_sp3(next) && self.carbons(next) == 4)
     }
 
-    /// The atoms of the aromatic ring system's six- or five-membered ring through `atom` and their distance from it:
-    /// 1 ortho, 2 meta, 3 para. Fused rings are entered only where the bond is of a ring that `atom` is in.
+    /// The atoms within `most` bonds and how many bonds away they are, the atom itself first.
     fn distances(&self, from: u32, most: u32) -> Vec<(u32, u32)> {
         let mut found = vec![(from, 0)];
         let mut next = 0;

@@ -15,7 +15,7 @@ use crate::refusal::Refusal;
 type Verdict = Result<(), Refusal>;
 
 /// Checks an event that is an oxidation or a reduction.
-pub fn check(step: &Step<'_>, events: &[Event], event: &Event) -> Verdict {
+pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
     match *event {
         Event::CarbonylReduction { carbon } => carbonyl(step, carbon),
         Event::AcylReduction { carbon } => acyl(step, carbon),
@@ -49,7 +49,7 @@ pub fn check(step: &Step<'_>, events: &[Event], event: &Event) -> Verdict {
             spare_alike(step, nitrogen, Group::Nitro)
         }
         Event::AzideReduction { nitrogen } => spare_alike(step, nitrogen, Group::Azide),
-        Event::Hydrogenation { carbon, partner } => hydrogenation(step, events, carbon, partner),
+        Event::Hydrogenation { carbon, partner } => hydrogenation(step, carbon, partner),
         Event::Dehalogenation { carbon, halogen } => dehalogenation(step, carbon, halogen),
         Event::AlcoholOxidation { carbon } => alcohol(step, carbon),
         Event::AcidOxidation { carbon } => acid(step, carbon),
@@ -135,7 +135,7 @@ fn acyl(step: &Step<'_>, carbon: u32) -> Verdict {
     }
 }
 
-fn hydrogenation(step: &Step<'_>, events: &[Event], carbon: u32, partner: u32) -> Verdict {
+fn hydrogenation(step: &Step<'_>, carbon: u32, partner: u32) -> Verdict {
     let before = &step.before;
     if before.is_aromatic(carbon) {
         // Benzene rings ask for conditions that nothing else unsaturated survives.
@@ -159,7 +159,6 @@ fn hydrogenation(step: &Step<'_>, events: &[Event], carbon: u32, partner: u32) -
                 _ => false,
             }
     });
-    let _ = events;
     if victim { Err(Refusal::Spared) } else { Ok(()) }
 }
 

@@ -1,0 +1,120 @@
+//! Acylation: which carbonyl compounds acylate, which nucleophiles take it.
+
+use chem::Order;
+
+use crate::change::{Facts, Step};
+use crate::electrophile;
+use crate::event::Event;
+use crate::group::Group;
+use crate::look::*;
+use crate::nucleophile::Reagent;
+use crate::refusal::Refusal;
+use crate::rivals::{builds_ring, closes_ring, hot_electrophile_spared, nucleophiles};
+
+type Verdict = Result<(), Refusal>;
+
+pub fn acylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u32) -> Verdict {
+    let before = &step.before;
+    let (donor, acceptor) = (before.group(nucleophile), before.group(carbon));
+    let ring = closes_ring(step, nucleophile, carbon);
+    if ring.is_some_and(|ring| ring < 5) {
+        return Err(Refusal::Strained);
+    }
+    if builds_ring(step, nucleophile, carbon) {
+        return Ok(());
+    }
+    if donor == Group::TertiaryAmine && !matches!(acceptor, Group::Chloroformate | Group::AcylHalide) {
+        return Err(Refusal::NoLeavingGroup);
+    }
+    let leaving = step.lost(carbon).find(|&(_, order)| order == Order::Single).map(|(gone, _)| gone);
+    let migrates = leaving.is_some_and(|leaving| before.bond(nucleophile, leaving).is_some());
+    match acceptor {
+        Group::Ketone | Group::Aldehyde => {
+            let good = leaving.is_some_and(|gone| {
+                before.element(gone) != C
+                    || before.is_cyano(gone)
+                    || before.next_to(gone).filter(|&next| is_halogen(before.element(next))).count() == 3
+                    || before.next_to(gone).any(|next| next != carbon && before.is_acceptor(next))
+            });
+            if !good && !migrates {
+                return Err(Refusal::NoLeavingGroup);
+            }
+        }
+        Group::Amide | Group::Carbamate | Group::Urea
+            if ring.is_none()
+                && before.element(nucleophile) != C
+                && leaving.is_some_and(|gone| before.element(gone) == N)
+                && !is_activated_amide(before, carbon, leaving) =>
+        {
+            return Err(Refusal::NoLeavingGroup);
+        }
+        Group::Acid if ring.is_none() => match donor {
+            Group::AmideNitrogen
+            | Group::CarbamateNitrogen
+            | Group::UreaNitrogen
+            | Group::ImideNitrogen
+            | Group::Diarylamine
+            | Group::Indole => return Err(Refusal::Unreactive),
+            _ if before.element(nucleophile) == C => return Err(Refusal::Unreactive),
+            _ => {}
+        },
+        Group::Ester | Group::Anhydride | Group::ActiveEster | Group::Thioester if ring.is_none() => {
+            match donor {
+                Group::AmideNitrogen | Group::UreaNitrogen | Group::Diarylamine
+                    if acceptor == Group::Ester =>
+                {
+                    return Err(Refusal::Unreactive);
+                }
+                _ => {}
+            }
+        }
+        _ => {}
+    }
+    if before.element(nucleophile) != C {
+        let own = electrophile::acyl(before, carbon);
+        let rank = if acceptor == Group::Acid { 70 } else { own };
+        hot_electrophile_spared(step, carbon, rank)?;
+        if acceptor == Group::Acid && ring.is_none() {
+            another_acid(step, carbon)?;
+        }
+        nucleophiles(step, events, nucleophile, carbon, Reagent::Acyl)?;
+        aldehyde_spared(step, carbon, donor)?;
+    }
+    Ok(())
+}
+
+/// Primary amines and their like leave no aldehyde alone, hydrazines no ketone either.
+pub fn aldehyde_spared(step: &Step<'_>, carbon: u32, donor: Group) -> Verdict {
+    let least = match donor {
+        Group::PrimaryAmine => 95,
+        Group::Hydrazine | Group::Hydroxylamine => 60,
+        _ => return Ok(()),
+    };
+    if free_carbonyl(step, carbon, least) { Err(Refusal::Spared) } else { Ok(()) }
+}
+
+/// Whether an amide-like carbon lets its nitrogen go: an acyl azole, an N-acyl imide, an aniline of a urea.
+fn is_activated_amide(before: &Facts, carbon: u32, leaving: Option<u32>) -> bool {
+    leaving.is_some_and(|gone| {
+        matches!(before.group(gone), Group::ImideNitrogen | Group::Azide | Group::Ammonia)
+            || before.is_aromatic(gone)
+            || before.group(carbon) == Group::Urea
+            || before.at(gone).charge != 0
+    })
+}
+
+/// Another acid that a coupling reagent would activate as well.
+fn another_acid(step: &Step<'_>, own: u32) -> Verdict {
+    let spared = step.atoms().any(|atom| {
+        atom != own
+            && step.before.group(atom) == Group::Acid
+            && step.is_untouched(atom)
+            && !step.are_alike(atom, own)
+    });
+    if spared { Err(Refusal::Spared) } else { Ok(()) }
+}
+
+/// Whether an aldehyde or ketone of at least this rank is left alone.
+fn free_carbonyl(step: &Step<'_>, own: u32, least: i32) -> bool {
+    electrophile::spared(step, own, least, electrophile::carbonyl).is_some()
+}

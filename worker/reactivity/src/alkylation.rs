@@ -1,0 +1,276 @@
+//! Substitution at sp3 carbon: what leaves, where it is too crowded, what a hydroxyl group gives way to.
+
+use crate::acylation::aldehyde_spared;
+use crate::change::{Facts, Step};
+use crate::electrophile;
+use crate::event::Event;
+use crate::group::Group;
+use crate::look::*;
+use crate::nucleophile::Reagent;
+use crate::refusal::Refusal;
+use crate::rivals::{closes_ring, hot_electrophile_spared, nucleophiles, reacts_elsewhere};
+
+type Verdict = Result<(), Refusal>;
+
+pub fn alkylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u32, leaving: u32) -> Verdict {
+    let before = &step.before;
+    let exchange = is_oxocarbenium(before, carbon, leaving);
+    leaving_group(step, nucleophile, carbon, leaving)?;
+    if exchange {
+        return Ok(());
+    }
+    let own_is_carbon = before.element(nucleophile) == C;
+    if own_is_carbon && !is_acidic(before, nucleophile) && !before.is_aromatic(nucleophile) {
+        return Err(Refusal::Unreactive);
+    }
+    let ring = closes_ring(step, nucleophile, carbon);
+    crowding(step, nucleophile, carbon, leaving, ring)?;
+    let hydroxyl = before.element(leaving) == O
+        && (before.hydrogens(leaving) > 0 || before.at(leaving).charge < 0)
+        && before.group(leaving) != Group::AcidOxygen;
+    if hydroxyl {
+        return mitsunobu(step, events, nucleophile, carbon, ring);
+    }
+    if before.is_aromatic(nucleophile) && own_is_carbon {
+        return Ok(());
+    }
+    let own = electrophile::alkyl(before, carbon);
+    hot_electrophile_spared(step, carbon, 60)?;
+    if own > 0 && ring.is_none() {
+        let better = |facts: &Facts, atom: u32| {
+            electrophile::alkyl(facts, atom).max(electrophile::aryl(facts, atom) - 15)
+        };
+        if electrophile::spared(step, carbon, own, better).is_some() {
+            return Err(Refusal::Spared);
+        }
+    }
+    aldehyde_spared(step, carbon, before.group(nucleophile))?;
+    nucleophiles(step, events, nucleophile, carbon, Reagent::Alkyl)
+}
+
+/// Whether a carbon can lose `leaving` to the lone pair of another heteroatom on it: acetals, aminals and the like.
+pub fn is_oxocarbenium(before: &Facts, carbon: u32, leaving: u32) -> bool {
+    before.next_to(carbon).any(|next| {
+        next != leaving
+            && matches!(before.element(next), N | O | S)
+            && before.is_saturated(next)
+            && !before.next_to(next).any(|other| other != carbon && before.is_nitro(other))
+            && before.oxo(next) == 0
+    })
+}
+
+/// Refuses what does not leave an sp3 carbon.
+fn leaving_group(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) -> Verdict {
+    let before = &step.before;
+    let helped = before.is_benzylic_or_allylic(carbon);
+    let lone_pair = is_oxocarbenium(before, carbon, leaving);
+    let good = match before.element(leaving) {
+        CL | BR | I => true,
+        F => before.element(nucleophile) == SI || lone_pair,
+        SI | P | B => true,
+        O => oxygen_leaves(step, nucleophile, carbon, leaving, helped, lone_pair),
+        N => nitrogen_leaves(step, nucleophile, carbon, leaving, lone_pair),
+        S => {
+            before.at(leaving).charge > 0
+                || lone_pair
+                || before.ring(leaving) == 3
+                || (before.oxo(leaving) == 2 && (helped || before.count(leaving, O) > 2))
+        }
+        C => carbon_leaves(step, nucleophile, carbon, leaving, lone_pair),
+        _ => true,
+    };
+    if good { Ok(()) } else { Err(Refusal::NoLeavingGroup) }
+}
+
+fn oxygen_leaves(
+    step: &Step<'_>,
+    nucleophile: u32,
+    carbon: u32,
+    leaving: u32,
+    helped: bool,
+    lone_pair: bool,
+) -> bool {
+    let before = &step.before;
+    let other = before.next_to(leaving).find(|&next| next != carbon);
+    match before.group(leaving) {
+        Group::SulfonateOxygen | Group::PrimaryAlcohol | Group::SecondaryAlcohol | Group::TertiaryAlcohol => {
+            true
+        }
+        _ if lone_pair || before.ring(leaving) == 3 || before.at(leaving).charge > 0 => true,
+        // Dimethyl carbonate and ethylene carbonate alkylate, small lactones open; methyl phosphates too.
+        Group::EsterOxygen => {
+            let carbonate = other.is_some_and(|other| before.group(other) == Group::Carbonate);
+            carbonate || helped || before.ring(leaving) == 4
+        }
+        Group::Ether | Group::ArylEther => {
+            // Four-membered ethers open; benzhydryl and trityl ethers let go.
+            before.ring(leaving) == 4
+                || before.next_to(carbon).filter(|&next| before.is_aromatic(next)).count() > 1
+        }
+        Group::OtherOxygen => true,
+        Group::AcidOxygen => false,
+        _ => before.element(nucleophile) != N || other.is_none(),
+    }
+}
+
+fn nitrogen_leaves(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32, lone_pair: bool) -> bool {
+    let before = &step.before;
+    if lone_pair || before.at(leaving).charge > 0 || before.ring(leaving) == 3 {
+        return true;
+    }
+    // A Mannich base gives its amine back; gramine as well.
+    let mannich = before.next_to(carbon).any(|next| before.is_sp3(next) && before.is_alpha(next));
+    let gramine = before.next_to(carbon).any(|next| {
+        before.is_aromatic(next)
+            && before.next_to(next).any(|far| before.ring(far) == 5 && before.is_aromatic(far))
+    });
+    let tertiary = before.group(leaving) == Group::TertiaryAmine;
+    let diazo = before.count(leaving, N) > 0 && !before.is_saturated(leaving);
+    let isourea = before.group(leaving) == Group::OtherNitrogen;
+    let carbon_nucleophile = before.element(nucleophile) == C;
+    diazo || isourea || (tertiary && (mannich || gramine || (carbon_nucleophile && lone_pair)))
+}
+
+/// Whether a C–C bond breaks in favour of a new one at the carbon: migrations, decarboxylations, aminonitriles.
+pub fn carbon_leaves(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32, lone_pair: bool) -> bool {
+    let before = &step.before;
+    let cyanide = before.is_cyano(leaving);
+    let migrates = before.bond(nucleophile, leaving).is_some();
+    // Curtius, Hofmann, Schmidt, Lossen: the nitrogen ends where the carbonyl group was, and came without carbon.
+    let nitrogen_alone = before.element(nucleophile) == N
+        && before.carbons(nucleophile) == 0
+        && before.is_carbonyl(leaving)
+        && before.carbons(carbon) + before.hydrogens(carbon) as usize > 1;
+    let kept_elsewhere = step.image(leaving).is_some() && before.is_carbonyl(leaving);
+    let strained = before.bond(carbon, leaving).is_some_and(|bond| bond.ring == 3);
+    (cyanide && lone_pair) || migrates || nitrogen_alone || kept_elsewhere || strained
+}
+
+fn crowding(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32, ring: Option<u8>) -> Verdict {
+    let before = &step.before;
+    let epoxide = before.ring(leaving) == 3;
+    let aryls = before.next_to(carbon).filter(|&next| before.is_aromatic(next)).count();
+    if epoxide || ring.is_some_and(|ring| (3..=7).contains(&ring)) || before.element(leaving) == C {
+        return Ok(());
+    }
+    if before.carbons(carbon) >= 3 {
+        let stable = aryls > 1
+            || before.is_alpha(carbon) && before.element(leaving) != O
+            || (before.element(nucleophile) == N && before.group(nucleophile) == Group::NitrileNitrogen)
+            || matches!(before.group(nucleophile), Group::AcidOxygen | Group::Thiol | Group::Thiophenol)
+                && before.element(leaving) == O
+            || before.is_aromatic_carbon(nucleophile);
+        return if stable { Ok(()) } else { Err(Refusal::Hindered) };
+    }
+    let quaternary = before.next_to(carbon).find(|&next| before.is_sp3(next) && before.carbons(next) == 4);
+    let soft = matches!(before.element(nucleophile), S | I | BR)
+        || matches!(before.group(nucleophile), Group::Azide | Group::ThioamideNitrogen)
+        || before.is_cyano(nucleophile);
+    match quaternary {
+        Some(next) if !soft && !(3..=4).contains(&before.ring(next)) => Err(Refusal::Hindered),
+        _ => Ok(()),
+    }
+}
+
+/// A hydroxyl group that leaves as phosphine oxide, or as water from a carbon that bears a cation.
+fn mitsunobu(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u32, ring: Option<u8>) -> Verdict {
+    let before = &step.before;
+    let aryls = before.next_to(carbon).filter(|&next| before.is_aromatic(next)).count();
+    let cation = aryls > 1 || (aryls == 1 && before.carbons(carbon) >= 3);
+    let acidic = match before.group(nucleophile) {
+        Group::Phenol
+        | Group::AcidOxygen
+        | Group::ImideNitrogen
+        | Group::SulfonamideNitrogen
+        | Group::Azole
+        | Group::Thiol
+        | Group::Thiophenol
+        | Group::OximeOxygen
+        | Group::Azide
+        | Group::Enol
+        | Group::OtherNitrogen
+        | Group::OtherOxygen
+        | Group::OtherSulfur
+        | Group::ThioamideNitrogen
+        | Group::ThiocarbonylSulfur => true,
+        Group::AmideNitrogen | Group::UreaNitrogen => before.is_aromatic(nucleophile) || ring.is_some(),
+        Group::PrimaryAlcohol | Group::SecondaryAlcohol => {
+            cation || ring.is_some_and(|ring| (5..=6).contains(&ring))
+        }
+        Group::NitrileNitrogen => before.carbons(carbon) >= 3 || aryls > 0,
+        _ if before.element(nucleophile) == C => {
+            before.is_aromatic(nucleophile)
+                || before.is_cyano(nucleophile)
+                || is_doubly_activated(before, nucleophile)
+        }
+        _ if matches!(before.element(nucleophile), N) => {
+            cation || ring.is_some_and(|ring| (5..=6).contains(&ring))
+        }
+        _ => true,
+    };
+    if !acidic {
+        return Err(Refusal::NoLeavingGroup);
+    }
+    if before.element(nucleophile) == C {
+        return Ok(());
+    }
+    // A more acidic nucleophile, or a less hindered alcohol, would be taken instead.
+    let rival = step.atoms().any(|atom| {
+        let rank = |group| match group {
+            Group::PrimaryAlcohol => 3,
+            Group::SecondaryAlcohol => 2,
+            Group::TertiaryAlcohol => 1,
+            _ => 0,
+        };
+        let own = before.next_to(carbon).map(|next| rank(before.group(next))).max().unwrap_or(0);
+        let other = rank(before.group(atom));
+        other > 0
+            && other >= own
+            && step.is_untouched(atom)
+            && !before.next_to(carbon).any(|next| step.are_alike(next, atom))
+            && ring.is_none()
+    });
+    if rival {
+        return Err(Refusal::Spared);
+    }
+    let amine =
+        |atom: u32| matches!(before.group(atom), Group::Thiol | Group::Thiophenol | Group::AcidOxygen);
+    let own_is_strong = amine(nucleophile);
+    if !own_is_strong
+        && !reacts_elsewhere(events, nucleophile)
+        && step.atoms().any(|atom| amine(atom) && step.is_untouched(atom))
+    {
+        return Err(Refusal::Spared);
+    }
+    Ok(())
+}
+
+/// Whether a base or acid makes a nucleophile of a carbon's C–H.
+pub fn is_acidic(before: &Facts, carbon: u32) -> bool {
+    if before.hydrogens(carbon) == 0 || before.group(carbon) == Group::TerminalAlkyne {
+        return true;
+    }
+    let poor_ring = |next: u32| {
+        before.is_aromatic(next)
+            && (electrophile::activation(before, next) >= electrophile::ACTIVATED
+                || before.next_to(next).any(|far| {
+                    before.is_aromatic(far) && before.element(far) == N && before.degree(far) == 2
+                }))
+    };
+    let mut near = before.next_to(carbon);
+    near.any(|next| {
+        before.is_acceptor(next)
+            || poor_ring(next)
+            || matches!(before.element(next), P | SI)
+            || (before.element(next) == S && before.ring(next) == 6)
+            || before.at(next).charge > 0
+            // Vinylogous: the gamma position of an enone, the methyl group of an acetylacetone.
+            || before.doubly(next, |other| before.element(other) == C).is_some_and(|far| before.is_alpha(far))
+            || before.next_to(next).any(|other| other != carbon && before.is_aromatic(next) && before.is_nitro(other))
+    }) || is_doubly_activated(before, carbon)
+        || before.next_to(carbon).filter(|&next| before.is_aromatic(next)).count() > 1
+}
+
+pub fn is_doubly_activated(before: &Facts, carbon: u32) -> bool {
+    before.next_to(carbon).filter(|&next| before.is_acceptor(next)).count() > 1
+}

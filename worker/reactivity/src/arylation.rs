@@ -1,0 +1,160 @@
+//! Substitution at sp2 carbon: by addition and elimination, or by palladium, nickel and copper.
+
+use crate::alkylation::{carbon_leaves, is_oxocarbenium};
+use crate::change::{Facts, Step};
+use crate::electrophile;
+use crate::event::Event;
+use crate::group::{Group, aromatic_positions};
+use crate::look::*;
+use crate::nucleophile::Reagent;
+use crate::refusal::Refusal;
+use crate::rivals::{closes_ring, hot_electrophile_spared, nucleophiles};
+
+type Verdict = Result<(), Refusal>;
+
+pub fn arylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u32, leaving: u32) -> Verdict {
+    let before = &step.before;
+    if before.element(leaving) == C {
+        let migrates = carbon_leaves(step, nucleophile, carbon, leaving, false);
+        return if migrates { Ok(()) } else { Err(Refusal::NoLeavingGroup) };
+    }
+    if matches!(before.element(leaving), B | SN | SI) {
+        // Chan–Lam and relatives: metal on the carbon, no SNAr.
+        return if before.element(leaving) == SI { Err(Refusal::NoLeavingGroup) } else { Ok(()) };
+    }
+    let activation = electrophile::activation(before, carbon);
+    let leaves = electrophile::aryl_leaving(before, leaving);
+    let poor_leaver = leaves.is_some_and(|rank| rank <= -12);
+    let hydroxyl = before.element(leaving) == O && before.degree(leaving) == 1;
+    let azine = aromatic_positions(&before.structure, carbon)
+        .iter()
+        .any(|&(atom, distance)| distance != 2 && before.element(atom) == N && before.hydrogens(atom) == 0);
+    let fluoride = before.element(leaving) == F;
+    let ring = closes_ring(step, nucleophile, carbon).is_some();
+    let activated = match leaves {
+        None => false,
+        Some(_) if before.element(leaving) == N && before.at(leaving).charge == 0 => {
+            before.is_nitro(leaving) && activation >= 24
+        }
+        // Phosphonium salts and oxychlorides make a leaving group of an azine's oxygen, for amines and thiols.
+        Some(_) if hydroxyl => activation >= 28 && azine && before.element(nucleophile) != O,
+        Some(_) if poor_leaver => activation >= 28,
+        Some(_) if fluoride && activation >= 11 && !matches!(before.element(nucleophile), N) => true,
+        Some(_) => activation >= electrophile::ACTIVATED || (ring && activation >= 8),
+    };
+    let metal = electrophile::leaves_in_couplings(before, leaving) && by_metal(before, nucleophile, leaving);
+    if !activated && !metal {
+        return Err(if leaves.is_none() { Refusal::NoLeavingGroup } else { Refusal::NotActivated });
+    }
+    if ring {
+        return Ok(());
+    }
+    hot_electrophile_spared(step, carbon, 60)?;
+    let by_snar = electrophile::aryl(before, carbon);
+    let better_alkyl = electrophile::spared(step, carbon, by_snar.max(60), electrophile::alkyl);
+    if better_alkyl.is_some() {
+        return Err(Refusal::Spared);
+    }
+    let rival_snar =
+        activated && by_snar > 0 && electrophile::spared(step, carbon, by_snar, electrophile::aryl).is_some();
+    let rival_metal = metal
+        && electrophile::spared(step, carbon, electrophile::coupling(before, carbon), electrophile::coupling)
+            .is_some();
+    let snar_first = !activated
+        && electrophile::spared(step, carbon, 50, electrophile::aryl).is_some()
+        && matches!(before.element(nucleophile), N | S);
+    if snar_first {
+        return Err(Refusal::Spared);
+    }
+    let refused = match (activated, metal) {
+        (true, true) => rival_snar && rival_metal,
+        (true, false) => rival_snar,
+        _ => rival_metal,
+    };
+    if refused {
+        return Err(Refusal::Spared);
+    }
+    // What palladium couples first and what attacks an activated ring first need not be the same.
+    let by_snar = activated.then(|| nucleophiles(step, events, nucleophile, carbon, Reagent::Aryl));
+    let by_metal = metal.then(|| nucleophiles(step, events, nucleophile, carbon, Reagent::Metal));
+    match (by_snar, by_metal) {
+        (Some(Ok(())), _) | (_, Some(Ok(()))) => Ok(()),
+        (Some(refused), _) | (_, Some(refused)) => refused,
+        (None, None) => Ok(()),
+    }
+}
+
+/// Whether palladium or copper joins this nucleophile to an aryl halide that nothing activates.
+fn by_metal(before: &Facts, nucleophile: u32, leaving: u32) -> bool {
+    let heavy = matches!(before.element(leaving), BR | I | O);
+    match before.group(nucleophile) {
+        Group::PrimaryAlcohol | Group::SecondaryAlcohol => heavy,
+        Group::TertiaryAlcohol | Group::AcidOxygen => false,
+        _ if before.is_cyano(nucleophile) => true,
+        _ => matches!(before.element(nucleophile), N | O | S | P | SE | B | SI | SN),
+    }
+}
+
+pub fn vinylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) -> Verdict {
+    let before = &step.before;
+    let activated = before
+        .doubly(carbon, |next| before.element(next) == C)
+        .is_some_and(|far| before.is_alpha(far) || before.is_acceptor(far));
+    let amide = matches!(
+        before.group(nucleophile),
+        Group::AmideNitrogen
+            | Group::CarbamateNitrogen
+            | Group::Azole
+            | Group::Indole
+            | Group::Thiol
+            | Group::Thiophenol
+    );
+    let copper = amide && matches!(before.element(leaving), BR | I);
+    if activated || copper || before.element(leaving) == B { Ok(()) } else { Err(Refusal::NotActivated) }
+}
+
+/// The halide's side of a coupling.
+pub fn halide(step: &Step<'_>, carbon: u32, leaving: u32) -> Verdict {
+    let before = &step.before;
+    // Sandmeyer's cyanide comes with copper.
+    let cyanide = step.gained(carbon).any(|(other, _)| before.is_cyano(other));
+    if cyanide && before.element(leaving) == N && before.hydrogens(leaving) == 2 {
+        return Ok(());
+    }
+    if !electrophile::leaves_in_couplings(before, leaving) {
+        let thioether = before.element(leaving) == S;
+        let metal = matches!(before.element(leaving), B | SN | SI);
+        return if thioether || metal { Ok(()) } else { Err(Refusal::NoLeavingGroup) };
+    }
+    let own = electrophile::coupling(before, carbon);
+    if own > 0 && electrophile::spared(step, carbon, own, electrophile::coupling).is_some() {
+        return Err(Refusal::Spared);
+    }
+    Ok(())
+}
+
+pub fn coupling(step: &Step<'_>, metal: u32, carbon: u32, leaving: u32) -> Verdict {
+    let before = &step.before;
+    if before.is_sp3(carbon) {
+        let organometal = before.group(metal);
+        let tertiary = before.carbons(carbon) >= 3;
+        let secondary = before.carbons(carbon) == 2;
+        let epoxide = before.ring(leaving) == 3;
+        let leaves = is_heavy_halogen(before.element(leaving))
+            || before.group(leaving) == Group::SulfonateOxygen
+            || epoxide
+            || before.at(leaving).charge > 0
+            || is_oxocarbenium(before, carbon, leaving)
+            || before.is_benzylic_or_allylic(carbon) && before.element(leaving) == O
+            || before.is_cyano(leaving);
+        return match organometal {
+            _ if !leaves => Err(Refusal::NoLeavingGroup),
+            _ if tertiary && !epoxide => Err(Refusal::Hindered),
+            Group::Organoboron | Group::Organotin if secondary && !before.is_benzylic_or_allylic(carbon) => {
+                Err(Refusal::Hindered)
+            }
+            _ => Ok(()),
+        };
+    }
+    halide(step, carbon, leaving)
+}

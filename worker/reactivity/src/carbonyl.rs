@@ -1,0 +1,119 @@
+//! Additions to carbonyl groups and to activated double bonds.
+
+use crate::alkylation::is_acidic;
+use crate::change::Step;
+use crate::electrophile;
+use crate::event::Event;
+use crate::group::Group;
+use crate::look::*;
+use crate::nucleophile::Reagent;
+use crate::refusal::Refusal;
+use crate::rivals::{closes_ring, hot_electrophile_spared, nucleophiles};
+
+type Verdict = Result<(), Refusal>;
+
+/// Refuses a step at a carbonyl group while a better one is left alone, or at one that is none.
+pub fn carbonyl_electrophile(step: &Step<'_>, carbon: u32, aldol: bool) -> Verdict {
+    let before = &step.before;
+    let own = electrophile::carbonyl(before, carbon);
+    if own == 0 {
+        let other = matches!(before.group(carbon), Group::ImineCarbon | Group::Nitrile | Group::Imide);
+        let anhydride =
+            matches!(before.group(carbon), Group::Anhydride | Group::OtherCarbonyl | Group::Isocyanate);
+        return if other || anhydride || aldol || before.is_aromatic(carbon) {
+            Ok(())
+        } else {
+            Err(Refusal::Unreactive)
+        };
+    }
+    match electrophile::spared(step, carbon, own, electrophile::carbonyl) {
+        Some(_) => Err(Refusal::Spared),
+        None => Ok(()),
+    }
+}
+
+pub fn imination(step: &Step<'_>, events: &[Event], nitrogen: u32, carbon: u32) -> Verdict {
+    let before = &step.before;
+    let own = electrophile::carbonyl(before, carbon);
+    if own > 0 && closes_ring(step, nitrogen, carbon).is_none() {
+        if electrophile::spared(step, carbon, own, electrophile::carbonyl).is_some() {
+            return Err(Refusal::Spared);
+        }
+        nucleophiles(step, events, nitrogen, carbon, Reagent::Carbonyl)?;
+    }
+    hot_electrophile_spared(step, carbon, 60)
+}
+
+pub fn metal_addition(step: &Step<'_>, metal: u32, carbon: u32) -> Verdict {
+    let before = &step.before;
+    let own = electrophile::organometal(before, carbon);
+    let mild = !matches!(before.group(metal), Group::Organometal);
+    if mild {
+        return Ok(());
+    }
+    if own == 0 {
+        return match before.group(carbon) {
+            Group::Acid | Group::Amide | Group::ImineCarbon | Group::Other | Group::Alkyl => Ok(()),
+            Group::Carbamate | Group::Urea | Group::Imide | Group::OtherCarbonyl => Ok(()),
+            _ if before.is_aromatic(carbon) => Ok(()),
+            _ => Err(Refusal::Unreactive),
+        };
+    }
+    match electrophile::spared(step, carbon, own, electrophile::organometal) {
+        Some(_) => Err(Refusal::Spared),
+        None => Ok(()),
+    }
+}
+
+pub fn conjugate_addition(
+    step: &Step<'_>,
+    events: &[Event],
+    nucleophile: u32,
+    carbon: u32,
+    partner: u32,
+) -> Verdict {
+    let before = &step.before;
+    // A second bond to the partner is a cycloaddition; metals and strong acids add to plain alkenes.
+    let partner_bonds =
+        step.gained(partner).next().is_some() || step.change.added.iter().any(|&(a, _, _)| a == partner);
+    if partner_bonds || before.is_aromatic(carbon) || matches!(before.element(nucleophile), B | SI | SN) {
+        return Ok(());
+    }
+    if matches!(before.group(nucleophile), Group::Organometal) {
+        let aldehyde = before
+            .next_to(partner)
+            .any(|next| before.group(next) == Group::Aldehyde && step.is_untouched(next));
+        return if aldehyde { Err(Refusal::Spared) } else { Ok(()) };
+    }
+    let is_acceptor = |atom: u32| {
+        before.is_alpha(atom)
+            || before.is_acceptor(atom)
+            || before.next_to(atom).any(|next| {
+                before.is_aromatic(next) && electrophile::activation(before, next) >= electrophile::ACTIVATED
+            })
+            || before.doubly(atom, |far| before.element(far) == C && before.is_alpha(far)).is_some()
+    };
+    let allene = before.triply(carbon).is_some();
+    let internal = closes_ring(step, nucleophile, carbon).is_some();
+    let acid_catalysed = matches!(
+        before.group(nucleophile),
+        Group::AcidOxygen
+            | Group::PrimaryAlcohol
+            | Group::Phenol
+            | Group::Thiol
+            | Group::Thiophenol
+            | Group::Water
+    ) && (before.carbons(carbon) >= 3 || before.element(nucleophile) == S)
+        || before.count(carbon, O) > 0;
+    if !is_acceptor(partner) {
+        return if acid_catalysed || internal || allene && internal {
+            Ok(())
+        } else {
+            Err(Refusal::NotActivated)
+        };
+    }
+    if before.element(nucleophile) == C && !is_acidic(before, nucleophile) {
+        return Err(Refusal::Unreactive);
+    }
+    nucleophiles(step, events, nucleophile, carbon, Reagent::Acceptor)
+}

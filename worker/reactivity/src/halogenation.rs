@@ -1,0 +1,118 @@
+//! Halogens in place of hydroxyl groups, and heteroatoms in place of hydrogen on sp3 carbon.
+
+use crate::alkylation::is_acidic;
+use crate::change::Step;
+use crate::group::Group;
+use crate::look::*;
+use crate::refusal::Refusal;
+use crate::{arene, cleavage, redox};
+
+type Verdict = Result<(), Refusal>;
+
+pub fn deoxyhalogenation(step: &Step<'_>, oxygen: u32) -> Verdict {
+    let before = &step.before;
+    let rank = |atom: u32| match before.group(atom) {
+        Group::PrimaryAlcohol | Group::SecondaryAlcohol | Group::TertiaryAlcohol => {
+            let carbon = before.next_to(atom).next();
+            let helped = carbon.is_some_and(|carbon| before.is_benzylic_or_allylic(carbon));
+            10 + i32::from(helped) * 6
+        }
+        Group::AcidOxygen => 20,
+        Group::PrimaryAmine | Group::SecondaryAmine => 15,
+        Group::Aniline | Group::SecondaryAniline | Group::Thiol => 12,
+        _ => 0,
+    };
+    let own = rank(oxygen);
+    let epoxide = |atom: u32| before.element(atom) == O && before.ring(atom) == 3 && step.is_untouched(atom);
+    let spared = step.atoms().any(epoxide)
+        || own > 0
+            && step.atoms().any(|atom| {
+                rank(atom) >= own
+                    && atom != oxygen
+                    && step.is_untouched(atom)
+                    && !step.are_alike(atom, oxygen)
+            });
+    if spared { Err(Refusal::Spared) } else { Ok(()) }
+}
+
+/// Phosphorus oxychloride takes the hydroxyl groups of alcohols and dehydrates primary amides as well.
+pub fn lactam_halogenation(step: &Step<'_>, carbon: u32) -> Verdict {
+    let before = &step.before;
+    let spared = step.atoms().any(|atom| {
+        step.is_untouched(atom)
+            && !step.are_alike(atom, carbon)
+            && match before.group(atom) {
+                Group::PrimaryAlcohol | Group::SecondaryAlcohol | Group::TertiaryAlcohol => true,
+                Group::PrimaryAmine | Group::SecondaryAmine => true,
+                Group::AmideNitrogen => before.hydrogens(atom) == 2,
+                _ => false,
+            }
+    });
+    if spared { Err(Refusal::Spared) } else { Ok(()) }
+}
+
+pub fn acid_activation(step: &Step<'_>, carbon: u32) -> Verdict {
+    let before = &step.before;
+    let spared = step.atoms().any(|atom| {
+        step.is_untouched(atom)
+            && !before.next_to(carbon).any(|next| step.are_alike(next, atom))
+            && matches!(
+                before.group(atom),
+                Group::PrimaryAmine
+                    | Group::SecondaryAmine
+                    | Group::Aniline
+                    | Group::SecondaryAniline
+                    | Group::PrimaryAlcohol
+                    | Group::SecondaryAlcohol
+                    | Group::AcidOxygen
+                    | Group::Thiol
+                    | Group::Hydrazine
+            )
+    });
+    if spared { Err(Refusal::Spared) } else { Ok(()) }
+}
+
+/// A heteroatom in place of hydrogen on an sp3 carbon: halogen next to an acceptor, an arene or a double bond, and little
+/// else.
+pub fn functionalisation(step: &Step<'_>, carbon: u32, element: u8) -> Verdict {
+    let before = &step.before;
+    let free = is_acidic(before, carbon) || before.is_benzylic_or_allylic(carbon);
+    let beside_heteroatom = before.next_to(carbon).any(|next| matches!(before.element(next), N | O | S));
+    let allowed = match element {
+        F | CL | BR | I => free || beside_heteroatom || before.carbons(carbon) >= 3,
+        O => free || beside_heteroatom,
+        N => is_acidic(before, carbon) || cleavage::is_new_ring(step, carbon),
+        _ => true,
+    };
+    if !allowed {
+        return Err(Refusal::NoLeavingGroup);
+    }
+    if element == O {
+        redox::oxidant(step, carbon)?;
+    }
+    if is_heavy_halogen(element) {
+        // Bromine and its kin go to amines, thiols, double bonds and rings that are rich in electrons first.
+        let spared = step.atoms().any(|atom| {
+            step.is_untouched(atom)
+                && match before.group(atom) {
+                    Group::PrimaryAmine
+                    | Group::SecondaryAmine
+                    | Group::Thiol
+                    | Group::Thiophenol
+                    | Group::Enamine => true,
+                    Group::Alkene => {
+                        !before.is_alpha(atom)
+                            && before
+                                .doubly(atom, |next| before.element(next) == C && !before.is_alpha(next))
+                                .is_some()
+                    }
+                    Group::Aryl => before.hydrogens(atom) > 0 && arene::score(before, atom) > 30,
+                    _ => false,
+                }
+        });
+        if spared {
+            return Err(Refusal::Spared);
+        }
+    }
+    Ok(())
+}

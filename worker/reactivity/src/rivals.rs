@@ -1,0 +1,87 @@
+//! What else in the flask a reagent might take, and rings, which close before anything else reacts.
+
+use crate::change::Step;
+use crate::electrophile;
+use crate::event::Event;
+use crate::look::*;
+use crate::nucleophile::{self, Reagent};
+use crate::refusal::Refusal;
+
+type Verdict = Result<(), Refusal>;
+
+/// Refuses a step in which a better nucleophile than the one that reacts is left alone.
+pub fn nucleophiles(
+    step: &Step<'_>,
+    events: &[Event],
+    own: u32,
+    electrophile: u32,
+    reagent: Reagent,
+) -> Verdict {
+    let mut rank = nucleophile::rank(&step.before, own, reagent);
+    if rank == 0 {
+        rank = unranked(step, own, reagent);
+    }
+    if rank == 0 || reacts_elsewhere(events, own) {
+        return Ok(());
+    }
+    if builds_ring(step, own, electrophile) {
+        return Ok(());
+    }
+    // Rings of three, five and six close before anything else reacts.
+    if closes_ring(step, own, electrophile).is_some_and(|ring| matches!(ring, 3 | 5 | 6)) {
+        rank += 40;
+    }
+    match nucleophile::spared(step, own, rank, reagent) {
+        Some(_) => Err(Refusal::Spared),
+        None => Ok(()),
+    }
+}
+
+/// The rank of a nucleophile that the table does not know: carbon acids and what has no proton.
+fn unranked(step: &Step<'_>, own: u32, reagent: Reagent) -> i32 {
+    let before = &step.before;
+    match (reagent, before.element(own)) {
+        (Reagent::Alkyl, C) if before.is_sp3(own) => 33,
+        _ => 0,
+    }
+}
+
+/// Whether the nucleophile takes part in several bonds: then it is a ring that forms, and no one rank says enough.
+pub fn reacts_elsewhere(events: &[Event], own: u32) -> bool {
+    let is_own = |event: &&Event| {
+        matches!(**event,
+            Event::Alkylation { nucleophile, .. }
+            | Event::Acylation { nucleophile, .. }
+            | Event::Arylation { nucleophile, .. }
+            | Event::Vinylation { nucleophile, .. }
+            | Event::ConjugateAddition { nucleophile, .. }
+            | Event::Imination { nitrogen: nucleophile, .. }
+            | Event::ReductiveAmination { nitrogen: nucleophile, .. } if nucleophile == own)
+    };
+    events.iter().filter(is_own).count() > 1
+}
+
+/// The size of the smallest ring that the new bond between two atoms is in, where they were of one molecule before.
+pub fn closes_ring(step: &Step<'_>, a: u32, b: u32) -> Option<u8> {
+    if !step.are_together(a, b) {
+        return None;
+    }
+    let (a, b) = (step.image(a)?, step.image(b)?);
+    step.after.bond(a, b).map(|bond| bond.ring).filter(|&ring| ring > 0)
+}
+
+/// Whether the new bond is one of several by which two molecules become a ring: what reacts first is then decided by
+/// which ring forms.
+pub fn builds_ring(step: &Step<'_>, a: u32, b: u32) -> bool {
+    if step.are_together(a, b) {
+        return false;
+    }
+    let (Some(a), Some(b)) = (step.image(a), step.image(b)) else { return false };
+    step.after.bond(a, b).is_some_and(|bond| bond.ring > 0)
+}
+
+/// Electrophiles that every free nucleophile attacks at once, left alone: acyl, sulfonyl halides, isocyanates.
+pub fn hot_electrophile_spared(step: &Step<'_>, own: u32, own_rank: i32) -> Verdict {
+    let spared = electrophile::spared(step, own, own_rank.max(30), electrophile::acyl);
+    if spared.is_some() { Err(Refusal::Spared) } else { Ok(()) }
+}

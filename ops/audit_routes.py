@@ -3,7 +3,7 @@
     python ops/audit_routes.py ANSWER.json… [--catalogue FILE.csv[.gz]] [--request REQUEST.json] [--templates templates.csv.gz]
 
 Each file holds an answer, or a list of {"request": …, "answer": …}. The catalogue's column `smiles` lists what can be bought
-(major components after the largest-fragment rule are taken as they are, and canonicalised). With templates each step has to be
+(every component, canonical and without the charges of its salt); a leaf may be a tautomer of what is offered. With templates each step has to be
 one: some template, run forwards by RDKit on the step's precursors, gives its product, stereo included; without, only the atoms
 are accounted for. Prints every fault with its route and step, then a table; exits with 1 if there is a fault.
 """
@@ -22,6 +22,7 @@ from typing import Any
 
 from rdkit import Chem, RDLogger
 from rdkit.Chem import AllChem, Descriptors
+from rdkit.Chem.MolStandardize import rdMolStandardize
 
 RDLogger.DisableLog("rdApp.*")
 csv.field_size_limit(1 << 24)
@@ -47,6 +48,25 @@ DEFAULTS = {
 def canonical(smiles: str) -> str | None:
     molecule = Chem.MolFromSmiles(smiles)
     return None if molecule is None else Chem.MolToSmiles(molecule)
+
+
+@lru_cache(maxsize=None)
+def neutral(smiles: str) -> str | None:
+    """The canonical SMILES of a component without the charges that protons can take away."""
+    molecule = Chem.MolFromSmiles(smiles)
+    if molecule is None:
+        return None
+    charged = any(atom.GetFormalCharge() for atom in molecule.GetAtoms())
+    return canonical(Chem.MolToSmiles(rdMolStandardize.Uncharger().uncharge(molecule) if charged else molecule))
+
+
+@lru_cache(maxsize=None)
+def substance(smiles: str) -> str:
+    """The InChIKey, protonation aside, of the tautomer that RDKit chooses."""
+    enumerator = rdMolStandardize.TautomerEnumerator()
+    enumerator.SetRemoveSp3Stereo(False)
+    chosen = enumerator.Canonicalize(Chem.MolFromSmiles(neutral(smiles) or smiles))
+    return Chem.MolToInchiKey(chosen)[:25]
 
 
 def elements(smiles: str) -> Counter[str]:
@@ -128,7 +148,7 @@ class Audit:
             here = f"{where} {steps}/{key}"
             self.check("keys are b and 16 hexadecimal digits", bool(re.fullmatch(r"b[0-9a-f]{16}", key)), here)
             self.check("no more variations than asked for", len(variations) <= wanted["max_backbone_group_size"], here)
-            seen: set[frozenset[str]] = set()
+            seen: set[frozenset[int | None]] = set()
             for nth, routes in enumerate(variations):
                 leaves = set()
                 for route in routes:
@@ -166,7 +186,7 @@ class Audit:
         offers: dict[int, list[dict[str, Any]]],
         reactions: set[str],
         where: str,
-    ) -> frozenset[str]:
+    ) -> frozenset[int | None]:
         nodes = {node["id"]: node["data"] for node in route["nodes"]}
         below: dict[str, list[str]] = defaultdict(list)
         for edge in route["edges"]:
@@ -183,14 +203,14 @@ class Audit:
         self.check("the depth limit holds", steps <= wanted["max_depth"], where)
         reached = reach(root, below)
         self.check("every node is needed", reached == set(nodes), where)
-        leaves = set()
+        leaves: set[int | None] = set()
         for id, data in nodes.items():
             if below[id]:
                 self.check("what is made is not bought", not data["is_building_block"], where)
                 precursors = sorted(nodes[precursor]["smiles"] for precursor in below[id])
                 reactions.add(self.step(precursors, data["smiles"], where))
             else:
-                leaves.add(data["smiles"])
+                leaves.add(data["building_block_idx"])
                 self.leaf(data, wanted, offers.get(data["building_block_idx"], []), where)
         return frozenset(leaves)
 
@@ -217,9 +237,11 @@ class Audit:
         self.check("a building block is its own nearest", data["closest_building_block"] == 1.0, here)
         molecule = Chem.MolFromSmiles(data["smiles"])
         self.check("weights are right", abs(Descriptors.MolWt(molecule) - data["mw"]) < 0.01, here)
+        blocks = {offer["major_component"] for offer in offers}
+        own = data["smiles"] in blocks or substance(data["smiles"]) in map(substance, blocks)
         if self.catalogue is not None:
-            self.check("leaves are in the catalogue", data["smiles"] in self.catalogue, here)
-        self.check("leaves have offers of their own", any(o["major_component"] == data["smiles"] for o in offers), here)
+            self.check("leaves are in the catalogue", bool({data["smiles"], *blocks} & self.catalogue), here)
+        self.check("leaves have offers of their own", own, here)
         country = wanted["ships_to"]
         shipped = [o for o in offers if country is None or o[f"lead_time_days_to_{country}"] is not None]
         prices = [o["normalised_usd"] for o in shipped if o["normalised_usd"] is not None]
@@ -250,7 +272,8 @@ def normalised(offer: dict[str, Any]) -> float | None:
     pack, uom, price = offer["pack"], (offer["uom"] or "").lower(), offer["price_usd"]
     if pack is None or price is None or pack <= 0:
         return None
-    times = [canonical(part) for part in offer["full_canonical"].split(".")].count(offer["major_component"])
+    parts = offer["full_canonical"].split(".")
+    times = sum(offer["major_component"] in (canonical(part), neutral(part)) for part in parts)
     major = times * Descriptors.MolWt(Chem.MolFromSmiles(offer["major_component"]))
     if uom in GRAMS:
         return price / (pack * GRAMS[uom] * major / offer["mw"])
@@ -308,8 +331,8 @@ def main() -> int:
         opened = gzip.open(path, "rt", newline="") if path.suffix == ".gz" else path.open(newline="")
         with opened as file:
             for row in csv.DictReader(file):
-                parts = [canonical(part) for part in row["smiles"].split(".")]
-                catalogue.update(part for part in parts if part)
+                for part in row["smiles"].split("."):
+                    catalogue.update(form for form in (canonical(part), neutral(part)) if form)
     templates = Templates(arguments.templates) if arguments.templates else None
     request = json.loads(arguments.request.read_text()) if arguments.request else {}
     audit = Audit(catalogue, templates)

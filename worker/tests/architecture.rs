@@ -10,17 +10,18 @@ use std::{
 use serde_json::Value;
 
 /// Our packages and the packages of ours that each may link, directly or not.
-const ARROWS: [(&str, &[&str]); 10] = [
+const ARROWS: [(&str, &[&str]); 11] = [
     ("contract", &[]),
     ("signing", &[]),
     ("telemetry", &[]),
     ("chem", &[]),
     ("generator", &["chem"]),
-    ("synth", &["chem"]),
+    ("reactivity", &["chem"]),
+    ("synth", &["chem", "reactivity"]),
     ("queue", &["contract", "telemetry"]),
     ("api", &["chem", "contract", "queue", "signing", "telemetry"]),
-    ("worker", &["chem", "contract", "generator", "queue", "synth", "telemetry"]),
-    ("ops", &["chem", "contract", "generator", "signing", "synth", "telemetry"]),
+    ("worker", &["chem", "contract", "generator", "queue", "reactivity", "synth", "telemetry"]),
+    ("ops", &["chem", "contract", "generator", "reactivity", "signing", "synth", "telemetry"]),
 ];
 
 /// What each package links: names of packages by name, build and test dependencies left out.
@@ -97,7 +98,7 @@ fn the_api_links_no_model_runtime() {
 fn compute_links_neither_an_async_runtime_nor_a_database() {
     let links = Links::read();
 
-    for package in ["chem", "generator", "synth"] {
+    for package in ["chem", "generator", "reactivity", "synth"] {
         let linked = links.reach(package);
         let io: Vec<_> = linked
             .iter()

@@ -3,7 +3,8 @@
 The decision that matters: a template stays only if RDKit, applying it with both sides grouped, gives back the
 recorded precursors of at least one of the reactions it came from. Grouping, `(product)>>(A.B)`, keeps a ring
 opening from splitting into bogus fragments. Reactions of `--held-out` sources and of `--exclude` products count
-neither as occurrences nor as examples. Templates that differ only in how they are written count as one.
+neither as occurrences nor as examples. Templates that differ only in how they are written count as one. What
+`template_sanity` or `template_stereo` refuses never enters the library, however often it was seen.
 """
 
 import argparse
@@ -18,8 +19,11 @@ from pathlib import Path
 from rdkit import Chem, RDLogger
 from rdkit.Chem import AllChem
 
+import template_sanity
+import template_stereo
+
 FINGERPRINT_BITS = 2048
-MAX_PRECURSORS = 3
+MAX_PRECURSORS = 4
 MAX_TEMPLATE_LENGTH = 600
 EXAMPLES_TO_CHECK = 4
 _MAP_NUMBER = re.compile(r":(\d+)\]")
@@ -168,6 +172,17 @@ class Forward:
         return sorted(found)
 
 
+def sound(text: str) -> tuple[str | None, str]:
+    """Gives a grouped template as it should be, or None, and the reason why it was changed or refused; empty for neither."""
+    refusal = template_sanity.judge(text)
+    if refusal is not None:
+        return None, refusal.reason.value
+    mended = template_stereo.mended(text)
+    if mended.verdict is template_stereo.Verdict.UNCHANGED:
+        return text, ""
+    return None if mended.verdict.is_refusal else mended.text, mended.verdict.value
+
+
 def check_by_hand(line: str, seen: set[str], labels: dict[str, int]) -> tuple[str, str]:
     """Gives (name, grouped template) of a line of the hand-written file.
 
@@ -187,6 +202,9 @@ def check_by_hand(line: str, seen: set[str], labels: dict[str, int]) -> tuple[st
     key = same_key(plain, labels)
     if key in seen:
         raise RefusedLine("repeats an earlier template")
+    better, reason = sound(text)
+    if better != text:
+        raise RefusedLine(f"{reason}: {better}" if better else reason)
     if wanted not in outcomes(reaction, mol):
         raise RefusedLine("does not give the example's precursors: written forwards, or too narrow?")
     turned = Forward(text)
@@ -212,8 +230,13 @@ def read_by_hand(path: Path, labels: dict[str, int]) -> tuple[list[tuple[str, st
     return good, refused
 
 
-def select(reactions: list[Reaction], min_count: int, max_templates: int, labels: dict[str, int]) -> list[tuple[str, Template]]:
-    """Lists (key, (recorded template, grouped template, occurrences)), commonest first, ties by template."""
+def select(
+    reactions: list[Reaction], min_count: int, max_templates: int, labels: dict[str, int], refused: collections.Counter[str]
+) -> list[tuple[str, Template]]:
+    """Lists (key, (recorded template, grouped template, occurrences)), commonest first, ties by template.
+
+    `refused` counts the templates that nothing else speaks against, by the reason they are refused for.
+    """
     written = collections.Counter(row[3] for row in reactions)
     keys = {template: same_key(template, labels) for template in written}
     examples: dict[str, list[tuple[str, str]]] = collections.defaultdict(list)
@@ -222,14 +245,23 @@ def select(reactions: list[Reaction], min_count: int, max_templates: int, labels
         best.setdefault(keys[template], template)
     for _, product, precursors, template in reactions:
         examples[keys[template]].append((product, precursors))
-    library = []
+    library, texts = [], set()
     for key in sorted(examples, key=lambda key: (-len(examples[key]), best[key])):
         if len(examples[key]) < min_count or len(library) == max_templates:
             break
         text = grouped(best[key])
         reaction = compiled(text) if text else None
-        if reaction and any(gives_back(reaction, *example) for example in examples[key][:EXAMPLES_TO_CHECK]):
-            library.append((key, (best[key], text, len(examples[key]))))
+        if text is None or not reaction:
+            continue
+        if not any(gives_back(reaction, *example) for example in examples[key][:EXAMPLES_TO_CHECK]):
+            continue
+        better, reason = sound(text)
+        if better is None:
+            refused[reason] += 1
+        # Turned over, two templates may have become one or each other's mirror image, which means the same.
+        elif better not in texts:
+            texts |= {better, template_stereo.mirrored(better)}
+            library.append((key, (best[key], better, len(examples[key]))))
     return library
 
 
@@ -264,7 +296,9 @@ def main() -> None:
     unwanted = read_products(args.exclude) | {row[1] for row in held_out}
     reactions = [row for row in everything if row[0] not in args.held_out and row[1] not in unwanted]
     reactions = [row for row in reactions if Chem.MolFromSmiles(row[1]) is not None]
-    selected = select(reactions, args.min_count, args.max_templates, labels)
+    reasons: collections.Counter[str] = collections.Counter()
+    selected = select(reactions, args.min_count, args.max_templates, labels, reasons)
+    print("\n".join(f"{count} templates refused: {reason}" for reason, count in reasons.most_common()), flush=True)
     rows = {key: row for row, (key, _) in enumerate(selected)}
     library = [template for _, template in selected]
     extra = [(text, text, 1) for _, text, key in by_hand if key not in rows]

@@ -9,8 +9,10 @@ import pytest
 import torch
 from rdkit import Chem
 
+import atom_mapper
 import building_blocks
 import byte_pairs
+import clean_reactions
 import compare_generators
 import corpus
 import demo_catalogue
@@ -20,13 +22,19 @@ import explain_reactions
 import export_generator
 import extract_templates
 import feasibility_examples
+import held_out
 import make_generator
+import map_reactions
+import mapped_pack
 import pack
 import pack_policy
 import policy_examples
 import precedents
 import prepare_molecules
 import prepare_templates
+import prove_held_out
+import reaction_centre
+import reactions
 import train_feasibility
 import train_generator
 import train_validity
@@ -242,7 +250,7 @@ def test_templates_are_grouped_and_lose_one_sided_maps() -> None:
 
     assert prepare_templates.grouped(plain) == "([C:1](=[O:2])-[N:3])>>([C:1](=[O:2])-[O].[N:3])"
     assert prepare_templates.grouped("[C:1]-[O:2]>>[C:1]=[O:2]") == "([C:1]-[O:2])>>[C:1]=[O:2]"
-    assert prepare_templates.grouped("[C:1]>>[C:1].N.N.N") is None
+    assert prepare_templates.grouped("[C:1]>>[C:1].N.N.N.N") is None
 
 
 def test_a_template_is_kept_for_the_reaction_it_gives_back() -> None:
@@ -487,3 +495,244 @@ def test_precedents_are_folded_and_differ() -> None:
     assert np.flatnonzero(folded[0]).tolist() == [0, 1]
     assert np.flatnonzero(folded[2]).tolist() == [188]
     assert precedents.diverse(folded, 8) == [0, 2]
+
+
+ASPIRIN = "CC(=O)Oc1ccccc1C(=O)O"
+
+
+def a_row(left: str, agents: str, product: str) -> reactions.Row:
+    """Makes the row of a recorded reaction that has one."""
+    made = reactions.make_row("toy", 1, (left, agents, product), reactions.Components())
+    assert not isinstance(made, str)
+    return made[0]
+
+
+def test_a_row_splits_what_contributes_from_what_does_not() -> None:
+    row = a_row("[CH3:1][C:2](=[O:3])Cl.[NH2:4][CH2:5][CH3:6].O", "ClCCl", "[CH3:1][C:2](=[O:3])[NH:4][CH2:5][CH3:6].Cl")
+
+    assert row.product == "CCNC(C)=O"
+    assert row.precursors == "CC(=O)Cl.CCN"
+    assert row.reagents == "ClCCl.O"
+    assert row.unmapped() == "CC(=O)Cl.CCN.O>>CCNC(C)=O"
+    assert row.source_map == (4, 5, 6, 1, 0, 2)
+
+
+def test_a_row_is_refused_with_a_reason() -> None:
+    for recorded, reason in (
+        (("CCO", "", "CCO"), "product unreadable, inorganic, under 4 or over 70 heavy atoms"),
+        (("CCCO", "", "CCCO"), "product among the precursors"),
+        (("CCCO", "", "CCCBr"), "product has atoms that no precursor has"),
+        (("C(", "", "CCCBr"), "precursors unreadable"),
+    ):
+        assert reactions.make_row("toy", 1, recorded, reactions.Components()) == reason
+
+
+def test_a_salt_of_a_product_is_its_neutral_parent() -> None:
+    assert a_row("CCCCC(=O)OC", "", "CCCCC(=O)[O-].[Na+]").product == "CCCCC(=O)O"
+
+
+def test_rows_are_read_as_they_were_written(tmp_path: Path) -> None:
+    row = a_row("[CH3:1][C:2](=[O:3])Cl.[NH2:4][CH2:5][CH3:6]", "", "[CH3:1][C:2](=[O:3])[NH:4][CH2:5][CH3:6]")
+    with gzip.open(tmp_path / "uspto50k_train.00.rows.tsv.gz", "wt") as out:
+        out.write(row.line_of_text() + "\n")
+
+    assert list(reactions.read_rows(tmp_path)) == [row]
+
+
+def held_out_folder(folder: Path) -> held_out.HeldOut:
+    """Lays out lists of one molecule each and loads them."""
+    for name in ("routes", "reactions", "targets", "kit"):
+        (folder / name).mkdir()
+    key = Chem.MolToInchiKey(Chem.MolFromSmiles(ASPIRIN))
+    (folder / "routes" / "never_train.txt.gz").write_bytes(gzip.compress(key.encode()))
+    (folder / "reactions" / "uspto50k_val.csv.gz").write_bytes(gzip.compress(b"rxn_smiles\nCCl.[NH3:1]>>[CH3:2][NH2:1]\n"))
+    (folder / "targets" / "drugs.csv").write_text("smiles\nC[C@H](N)C(=O)O\n")
+    (folder / "targets" / "routes.json.gz").write_bytes(
+        gzip.compress(json.dumps([{"type": "mol", "smiles": "CCCCO", "children": [{"type": "reaction", "children": []}]}]).encode())
+    )
+    (folder / "kit" / "targets_public.csv").write_text("target_id,smiles\nP0,CCCCN\n")
+    return held_out.load(folder, folder / "kit")
+
+
+def test_held_out_molecules_are_known_in_every_form(tmp_path: Path) -> None:
+    lists = held_out_folder(tmp_path)
+
+    def names(smiles: str) -> set[str]:
+        return lists.lists_with(held_out.keys_of(Chem.MolFromSmiles(smiles)))
+
+    assert names("OC(=O)c1ccccc1OC(C)=O") == {"never_train"}
+    assert names("CC(=O)Oc1ccccc1C(=O)[O-].[Na+]") == {"never_train"}
+    assert names("CN") == {"uspto50k_val"}
+    assert names("C[C@H]([NH3+])C(=O)[O-]") == {"drugs"}
+    assert names("C[C@@H](N)C(=O)O") == set()
+    assert lists.shares_skeleton(held_out.keys_of(Chem.MolFromSmiles("C[C@@H](N)C(=O)O")))
+    assert names("CCCCO") == {"routes.json.gz products"}
+    assert names("CCCCN") == {"kit targets_public"}
+
+
+def test_the_proof_finds_a_held_out_product_and_passes_without(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
+    held_out_folder(tmp_path)
+    innocent, guilty = tmp_path / "templates.tsv.gz", tmp_path / "clean.tsv.gz"
+    innocent.write_bytes(gzip.compress(b"toy\tCCCCBr\tCCCCO\ttemplate\n"))
+    guilty.write_bytes(gzip.compress(b"id\tmapped\n1\tCCl.[NH3:1]>>[Na+].[O-][C:1](=O)c1ccccc1OC(C)=O\n2\tC>>CCCBr\n"))
+    where = ["--data", str(tmp_path), "--kit", str(tmp_path / "kit")]
+
+    monkeypatch.setattr("sys.argv", ["prove_held_out.py", f"{innocent}:1", *where])
+    prove_held_out.main()
+    monkeypatch.setattr("sys.argv", ["prove_held_out.py", f"{guilty}:mapped", *where])
+    with pytest.raises(SystemExit, match="1 products are held out"):
+        prove_held_out.main()
+
+    printed = capsys.readouterr().out
+    assert f"{innocent}: 1 products, 0 held out" in printed
+    assert f"{guilty}: 2 products, 1 held out" in printed
+    assert "never_train: 1 of its 1 keys' molecules" in printed
+
+
+def test_a_map_follows_the_attention_and_its_neighbours() -> None:
+    left, right = "CCO", "CCO"
+    attention = np.zeros((9, 9))
+    attention[5:8, 1:4] = [[0.5, 0.5, 0.9], [0.4, 0.6, 0.0], [0.0, 0.0, 1.0]]
+
+    indices, confidence = atom_mapper.map_from_attention(attention, left, right)
+
+    assert indices.tolist() == [0, 1, 2]
+    assert confidence == pytest.approx(1.0 * (90 * 0.6) / (90 * 0.6 + 0.4))
+
+
+def test_bytes_and_floats_map_alike() -> None:
+    try:
+        package = atom_mapper.package_folder()
+    except ModuleNotFoundError:
+        pytest.skip("rxnmapper's files are not installed")
+    reaction = "CC(=O)Cl.CCN.O>>CCNC(C)=O"
+    assert package.exists()
+
+    (exact, sure), = atom_mapper.AtomMapper(atom_mapper.Network).map([reaction])
+    (rough, nearly), = atom_mapper.AtomMapper(atom_mapper.ByteNetwork).map([reaction])
+
+    assert exact.tolist() == rough.tolist() == [4, 5, 6, 1, 0, 2]
+    assert nearly == pytest.approx(sure, abs=0.05)
+
+
+def test_equivalent_atoms_make_the_same_centre() -> None:
+    unmapped = "CC(=O)Cl.CCN.O>>CCNC(C)=O"
+    one = reaction_centre.centre(unmapped, (4, 5, 6, 1, 0, 2))
+    acid = "CC(=O)O.CCN>>CCNC(C)=O"
+
+    assert one is not None and one.contributing == ("CC(=O)Cl", "CCN")
+    assert reaction_centre.centre(acid, (4, 5, 6, 1, 0, 2)) == reaction_centre.centre(acid, (4, 5, 6, 1, 0, 3))
+    assert reaction_centre.centre(unmapped, (4, 5, 6, 1, 0, 7)) != one
+    assert reaction_centre.centre(unmapped, (4, 5, 6, 1, 0, -1)) is None
+
+
+def test_a_reaction_class_is_the_same_on_another_molecule() -> None:
+    one = reaction_centre.reaction_class("CC(=O)Cl.CCN>>CCNC(C)=O", (4, 5, 6, 1, 0, 2))
+
+    assert one == reaction_centre.reaction_class("CCC(=O)Cl.CCCN>>CCCNC(=O)CC", (5, 6, 7, 8, 2, 3, 1, 0))
+    assert one != reaction_centre.reaction_class("CC(=O)Br.CCN>>CCNC(C)=O", (4, 5, 6, 1, 0, 2))
+
+
+def test_maps_survive_packing(tmp_path: Path) -> None:
+    mapped = {
+        bytes(range(8)): (1.0, (4, 5, 6, 1, 0, 2)),
+        b"\xff" * 8: (0.5, (0, 1, 2, -1, 3)),
+        b"\x00" * 8: (0.0, (7,)),
+    }
+    path = tmp_path / "maps"
+
+    mapped_pack.write(path, mapped)
+    read = mapped_pack.read(path)
+
+    assert {name: indices for name, (_, indices) in read.items()} == {name: indices for name, (_, indices) in mapped.items()}
+    assert read[b"\xff" * 8][0] == pytest.approx(0.5, abs=1 / 255)
+
+
+def test_a_pack_is_checked_against_the_rows() -> None:
+    row = a_row("CC(=O)Cl.CCN", "", "CCNC(C)=O")
+    good = {reactions.digest(row.unmapped()): (1.0, (4, 5, 6, 1, 0, 2))}
+
+    assert mapped_pack.check(good, iter([row])) == {"fits": 1, "no such row": 0}
+    assert mapped_pack.check(good, iter([])) == {"fits": 0, "no such row": 1}
+    assert mapped_pack.fault(row.unmapped(), (4, 5, 6, 1, 0, 3)) == "another element"
+    assert mapped_pack.fault(row.unmapped(), (4, 4, 6, 1, 0, 2)) == "a precursor atom twice, or one that is not there"
+
+
+def test_shards_are_read_as_they_were_written(tmp_path: Path) -> None:
+    map_reactions.write_shard(tmp_path, [b"\x01" * 8, b"\x02" * 8], [(np.array([2, 0, -1]), 0.75), None])
+
+    assert list(map_reactions.read_shards(tmp_path)) == [(b"\x01" * 8, 0.75, (2, 0, -1)), (b"\x02" * 8, 0.0, ())]
+
+
+def test_examples_of_a_kind_are_mapped_first() -> None:
+    rows = [a_row(f"{'C' * n}C(=O)Cl.CCN", "", f"CCNC(=O){'C' * n}")._replace(kind="amide") for n in range(1, 10)]
+    unclaimed = a_row("CCCCC(=O)Br.CCN", "", "CCNC(=O)CCCC")
+
+    def stage(which: map_reactions.Stage) -> int:
+        return len(list(map_reactions.wanted(iter([*rows, unclaimed]), which)))
+
+    assert stage(map_reactions.Stage.EXAMPLES) == map_reactions.EXAMPLES_PER_KIND
+    assert stage(map_reactions.Stage.UNCLAIMED) == 1
+    assert stage(map_reactions.Stage.ALL) == 10
+
+
+def cleaned(rows: list[reactions.Row], mapped: dict[str, tuple[float, tuple[int, ...]]]) -> tuple[list[tuple[str, ...]], dict[str, int]]:
+    """Cleans rows by maps of their unmapped reactions."""
+    fates: dict[str, int] = {}
+
+    def count(fate: str) -> None:
+        fates[fate] = fates.get(fate, 0) + 1
+
+    by_name = {reactions.digest(unmapped): found for unmapped, found in mapped.items()}
+    return list(clean_reactions.clean(clean_reactions.gather(iter(rows)), by_name, count)), fates
+
+
+def test_a_reaction_is_kept_where_mapper_and_source_agree() -> None:
+    row = a_row("[CH3:1][C:2](=[O:3])Cl.[NH2:4][CH2:5][CH3:6].O", "", "[CH3:1][C:2](=[O:3])[NH:4][CH2:5][CH3:6]")
+    unmapped = row.unmapped()
+
+    (line,), _ = cleaned([row, row], {unmapped: (0.9, (4, 5, 6, 1, 0, 2))})
+    refused, fates = cleaned([row], {unmapped: (0.9, (4, 5, 6, 1, 0, 7))})
+
+    assert line[2] == "Cl[C:4]([CH3:5])=[O:6].[CH3:1][CH2:2][NH2:3]>>[CH3:1][CH2:2][NH:3][C:4]([CH3:5])=[O:6]"
+    assert line[1] == "toy"
+    assert line[3:] == ("O", "0.900", "2", "agreed")
+    assert refused == []
+    assert fates["mapper and source disagree"] == 1
+
+
+def test_a_reaction_without_a_source_map_needs_a_sure_mapper() -> None:
+    row = a_row("CC(=O)Cl.CCN", "", "CCNC(C)=O")
+
+    sure, _ = cleaned([row], {row.unmapped(): (0.95, (4, 5, 6, 1, 0, 2))})
+    unsure, _ = cleaned([row], {row.unmapped(): (0.5, (4, 5, 6, 1, 0, 2))})
+
+    assert [line[-1] for line in sure] == ["alone"]
+    assert unsure == []
+
+
+def test_a_kind_that_the_mapper_agrees_with_is_believed() -> None:
+    rows = []
+    for n in range(1, 6):
+        chain = "".join(f"[CH2:{10 + i}]" for i in range(n))
+        rows.append(a_row(f"[CH3:1]{chain}[C:2](=[O:3])Cl.[NH2:4][CH2:5][CH3:6]", "", f"[CH3:1]{chain}[C:2](=[O:3])[NH:4][CH2:5][CH3:6]"))
+    agreeing = {row.unmapped(): (0.9, row.source_map) for row in rows[:4]}
+
+    lines, fates = cleaned(rows, agreeing)
+
+    assert len({row.kind for row in rows}) == 1
+    assert [line[-1] for line in lines] == ["agreed"] * 4 + ["kind"]
+    assert cleaned(rows, dict(list(agreeing.items())[:3]))[1]["not mapped yet, and not of a kind that is believed"] == 2
+
+
+def test_a_map_that_no_source_confirms_is_kept_where_its_kind_is_known() -> None:
+    claimed = [
+        a_row(f"[CH3:1]{chain}[C:2](=[O:3])Cl.[NH2:4][CH2:5][CH3:6]", "", f"[CH3:1]{chain}[C:2](=[O:3])[NH:4][CH2:5][CH3:6]")
+        for chain in ("[CH2:10]", "[CH2:10][CH2:11]")
+    ]
+    unclaimed = a_row("CCCC(=O)Cl.CCCN", "", "CCCNC(=O)CCC")
+    mapped = {row.unmapped(): (0.9, row.source_map) for row in claimed}
+
+    lines, _ = cleaned([*claimed, unclaimed], mapped | {unclaimed.unmapped(): (0.4, (6, 7, 8, 9, 3, 4, 2, 1, 0))})
+
+    assert [line[-1] for line in lines] == ["agreed", "agreed", "known"]

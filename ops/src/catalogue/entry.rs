@@ -1,8 +1,8 @@
 //! One row of a vendor's file, understood.
 //!
-//! The major component is what the entry is bought for: the fragment with the most heavy atoms, then the
-//! heaviest, then the first by SMILES. Counter-ions and solvates are minor components; they make the gram of
-//! the major component dearer.
+//! The major component is what the entry is bought for, its [parent](chem::Parent): never a counter-ion or a solvate
+//! where there is something else, and without the charges that a salt put on it. What comes with it are minor
+//! components; they make the gram of the major component dearer.
 
 use std::str;
 
@@ -21,7 +21,7 @@ pub struct Entry {
     pub line: u64,
     /// Vendor.
     pub vendor_name: String,
-    /// Canonical SMILES of the major component.
+    /// Canonical SMILES of the major component, neutral.
     pub smiles: String,
     /// Weight of the major component, daltons.
     pub mw: f64,
@@ -29,10 +29,12 @@ pub struct Entry {
     pub morgan_bits: Vec<u8>,
     /// Canonical SMILES of the whole entry.
     pub full_canonical: String,
-    /// Canonical SMILES of the other components, joined by dots.
+    /// Canonical SMILES of the other components as the entry has them, joined by dots.
     pub minor_components: String,
     /// Weight of the whole entry, daltons.
     pub full_mw: f64,
+    /// The name of the counter-ion or solvate that the major component is, for want of another.
+    pub counter_ion: Option<&'static str>,
     /// Catalogue entry; `None` leaves it to be derived from the structure.
     pub cs_id: Option<String>,
     /// Catalogue prefix; may be empty.
@@ -135,6 +137,7 @@ impl Entry {
             full_canonical: structure.full_canonical,
             minor_components: structure.minor_components,
             full_mw: structure.weights.full,
+            counter_ion: structure.counter_ion,
             cs_id: row.text("cs_id", columns.cs_id)?.map(ToOwned::to_owned),
             cs_prefix: row.text("cs_prefix", columns.cs_prefix)?.unwrap_or_default().to_owned(),
             cs_url: row.text("cs_url", columns.cs_url)?.unwrap_or_default().to_owned(),
@@ -232,6 +235,7 @@ struct Structure {
     full_canonical: String,
     minor_components: String,
     weights: Weights,
+    counter_ion: Option<&'static str>,
 }
 
 impl Structure {
@@ -243,25 +247,18 @@ impl Structure {
             return Err(Fault::Wildcard { smiles: shorten(smiles) });
         }
         let full_mw = whole.molecular_weight();
-        let mut components: Vec<Component> =
-            if full_canonical.contains('.') { whole.components() } else { vec![whole] }
-                .into_iter()
-                .map(Component::new)
-                .collect();
-        components.sort_by(Component::major_first);
-        let minor: Vec<&str> = components.iter().skip(1).map(|component| component.smiles.as_str()).collect();
-        let minor_components = minor.join(".");
-        let major = components.into_iter().next().ok_or(Fault::NoSmiles)?;
-        let copies = 1 + minor_components.split('.').filter(|minor| *minor == major.smiles).count();
+        let parent = whole.parent();
+        let mw = parent.molecule.molecular_weight();
         #[expect(clippy::cast_precision_loss, reason = "a handful of components")]
-        let weights = Weights { full: full_mw, major: major.mw * copies as f64 };
+        let weights = Weights { full: full_mw, major: mw * parent.copies as f64 };
         Ok(Self {
-            morgan_bits: major.molecule.fingerprint().to_bytes(),
-            smiles: major.smiles,
-            mw: major.mw,
+            morgan_bits: parent.molecule.fingerprint().to_bytes(),
+            smiles: parent.molecule.canonical_smiles(),
+            mw,
             full_canonical,
-            minor_components,
+            minor_components: parent.others.join("."),
             weights,
+            counter_ion: parent.counter_ion,
         })
     }
 }
@@ -272,31 +269,6 @@ fn shorten(text: &str) -> String {
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
-    }
-}
-
-/// A fragment and what it is ranked by.
-struct Component {
-    molecule: Molecule,
-    smiles: String,
-    heavy_atoms: usize,
-    mw: f64,
-}
-
-impl Component {
-    fn new(molecule: Molecule) -> Self {
-        Self {
-            smiles: molecule.canonical_smiles(),
-            heavy_atoms: molecule.heavy_atoms(),
-            mw: molecule.molecular_weight(),
-            molecule,
-        }
-    }
-
-    fn major_first(&self, other: &Self) -> std::cmp::Ordering {
-        (other.heavy_atoms.cmp(&self.heavy_atoms))
-            .then(other.mw.total_cmp(&self.mw))
-            .then_with(|| self.smiles.cmp(&other.smiles))
     }
 }
 
@@ -313,28 +285,53 @@ mod tests {
     }
 
     #[test]
-    fn a_salt_is_sold_for_its_largest_component() {
+    fn a_salt_is_sold_for_what_is_no_counter_ion() {
         // Aniline hydrochloride: 129.59 g/mol, of which aniline is 93.13.
         let entry = read("smiles,pack,uom,price_usd", "Cl.Nc1ccccc1,10,g,20").unwrap();
 
         assert_eq!((entry.smiles.as_str(), entry.minor_components.as_str()), ("Nc1ccccc1", "Cl"));
         assert_eq!(entry.full_canonical, "Cl.Nc1ccccc1");
         assert!((entry.normalised_usd.unwrap() - 2.0 * 129.59 / 93.13).abs() < 0.001);
+
+        // Azetidine trifluoroacetate: the counter-ion is twice as heavy.
+        for row in ["C1CNC1.OC(=O)C(F)(F)F,1", "C1C[NH2+]C1.[O-]C(=O)C(F)(F)F,1"] {
+            let entry = read("smiles,usd_per_g", row).unwrap();
+
+            assert_eq!((entry.smiles.as_str(), entry.counter_ion), ("C1CNC1", None));
+            assert!((entry.mw - 57.096).abs() < 0.001);
+            assert!((entry.normalised_usd.unwrap() - entry.full_mw / entry.mw).abs() < 1e-9);
+        }
     }
 
     #[test]
     fn both_copies_in_a_hemisalt_are_the_building_block() {
-        let entry = read("smiles,usd_per_g", "NC1CC1.NC1CC1.O=S(=O)(O)O,1").unwrap();
+        for amine in ["NC1CC1", "NC1CCCC1", "[NH3+]C1CC1"] {
+            let acid = if amine.contains('+') { "O=S(=O)([O-])[O-]" } else { "O=S(=O)(O)O" };
+            let entry = read("smiles,usd_per_g", &format!("{amine}.{amine}.{acid},1")).unwrap();
 
-        assert_eq!(
-            (entry.smiles.as_str(), entry.minor_components.as_str()),
-            ("O=S(=O)(O)O", "NC1CC1.NC1CC1")
-        );
+            assert_eq!(entry.smiles, amine.replace("[NH3+]", "N"));
+            let mut minor: Vec<&str> = entry.minor_components.split('.').collect();
+            minor.sort_unstable();
+            let mut expected = [amine, acid];
+            expected.sort_unstable();
+            assert_eq!(minor, expected);
+            assert!((entry.normalised_usd.unwrap() - entry.full_mw / (2.0 * entry.mw)).abs() < 1e-9);
+        }
+    }
 
-        let entry = read("smiles,usd_per_g", "NC1CCCC1.NC1CCCC1.O=S(=O)(O)O,1").unwrap();
+    #[test]
+    fn a_metals_salt_is_sold_for_its_acid() {
+        let entry = read("smiles,usd_per_g", "O=C([O-])C1CC1.[Na+],1").unwrap();
 
-        assert_eq!(entry.smiles, "NC1CCCC1");
-        assert!((entry.normalised_usd.unwrap() - entry.full_mw / (2.0 * entry.mw)).abs() < 1e-9);
+        assert_eq!((entry.smiles.as_str(), entry.minor_components.as_str()), ("O=C(O)C1CC1", "[Na+]"));
+        assert_eq!((entry.full_canonical.as_str(), entry.counter_ion), ("O=C([O-])C1CC1.[Na+]", None));
+    }
+
+    #[test]
+    fn nothing_but_counter_ions_is_sold_for_the_most_organic_and_says_so() {
+        let entry = read("smiles", "CCN(CC)CC.Cl").unwrap();
+
+        assert_eq!((entry.smiles.as_str(), entry.counter_ion), ("CCN(CC)CC", Some("triethylamine")));
     }
 
     #[test]

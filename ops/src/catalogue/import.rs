@@ -37,7 +37,7 @@ pub struct Import {
     pub vendor: Option<String>,
     /// The column with structures, where it is not called `smiles` or `full_canonical`.
     pub smiles_column: Option<String>,
-    /// Where every row left out is written.
+    /// Where every row left out and every warning is written.
     pub errors: Option<PathBuf>,
 }
 
@@ -48,6 +48,8 @@ pub struct Imported {
     pub loaded: u64,
     /// Rows left out.
     pub left_out: u64,
+    /// Rows that loaded although their major component is a known counter-ion or solvate.
+    pub doubted: u64,
     /// What changed in the catalogue.
     pub merged: Merged,
 }
@@ -85,9 +87,9 @@ pub async fn import(database: &mut PgConnection, import: &Import) -> Result<Impo
         .map_err(|error| Failure::database("writing the journal", &error))?;
     load::commit(transaction).await?;
     bar.finish_and_clear();
-    let left_out = report.count();
+    let (left_out, doubted) = (report.count(), report.doubted());
     report.finish().context("writing the file of errors")?;
-    Ok(Imported { loaded, left_out, merged })
+    Ok(Imported { loaded, left_out, doubted, merged })
 }
 
 /// A row and the line that it begins on.
@@ -172,6 +174,9 @@ async fn copy_rows(
                 Ok(entry) => {
                     load::push_row(&mut text, entry);
                     loaded += 1;
+                    report
+                        .doubt(entry, |told| bar.suspend(|| terminal::note(told)))
+                        .context("writing the file of errors")?;
                 }
                 Err((line, fault)) => report
                     .add(*line, fault, |told| bar.suspend(|| terminal::note(told)))
@@ -244,8 +249,8 @@ mod tests {
                 new_offers,
                 replaced_offers,
             };
-            assert_eq!(first, Imported { loaded: 3, left_out: 0, merged: merged(2, 3, 0) });
-            assert_eq!(second, Imported { loaded: 3, left_out: 0, merged: merged(0, 0, 3) });
+            assert_eq!(first, Imported { loaded: 3, left_out: 0, doubted: 0, merged: merged(2, 3, 0) });
+            assert_eq!(second, Imported { loaded: 3, left_out: 0, doubted: 0, merged: merged(0, 0, 3) });
             let prices: Vec<(String, Option<f64>, Option<f64>)> = sqlx::query_as(
                 "select smiles, normalised_usd, lead_time_days_to_us from offers
                  join building_blocks on building_blocks.id = building_block_id order by offers.cs_id, pack",
@@ -266,6 +271,26 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_building_block_that_lost_its_last_offer_to_another_is_gone() {
+        with_database(async |database| {
+            let folder = tempfile::tempdir().unwrap();
+            let first = file(&folder, "first.csv", "smiles,cs_id\nCCO,1\nCCN,2\nCCC,3\n");
+            let second = file(&folder, "second.csv", "smiles,cs_id\nCCN,1\nCCN,2\n");
+
+            import(database, &first).await.unwrap();
+            import(database, &second).await.unwrap();
+
+            let blocks: Vec<String> =
+                sqlx::query_scalar("select smiles from building_blocks order by smiles")
+                    .fetch_all(database)
+                    .await
+                    .unwrap();
+            assert_eq!(blocks, ["CCC", "CCN"]);
+        })
+        .await;
+    }
+
+    #[tokio::test]
     async fn broken_rows_are_written_down_and_the_rest_loads() {
         with_database(async |database| {
             let folder = tempfile::tempdir().unwrap();
@@ -281,6 +306,35 @@ mod tests {
             assert_eq!(lines.len(), 3);
             assert!(lines[1].starts_with("3\tunreadable SMILES\tSMILES `C1CC`: ring bond 1"), "{}", lines[1]);
             assert_eq!(lines[2], "5\tnumber out of range\tprice_usd `-1` is negative");
+        })
+        .await;
+    }
+
+    #[tokio::test]
+    async fn a_row_whose_parent_is_a_counter_ion_loads_with_a_warning_by_line() {
+        with_database(async |database| {
+            let folder = tempfile::tempdir().unwrap();
+            let rows = "smiles\nC1CNC1.OC(=O)C(F)(F)F\nCCN(CC)CC.Cl\nCC(=O)O\n[Na+].CC(=O)[O-]\n";
+            let mut import_it = file(&folder, "salts.csv", rows);
+            import_it.errors = Some(folder.path().join("errors.tsv"));
+
+            let imported = import(database, &import_it).await.unwrap();
+
+            assert_eq!((imported.loaded, imported.left_out, imported.doubted), (4, 0, 2));
+            let errors = std::fs::read_to_string(folder.path().join("errors.tsv")).unwrap();
+            assert_eq!(
+                errors.lines().skip(1).collect::<Vec<_>>(),
+                [
+                    "3\twarning\t`CCN(CC)CC.Cl` is taken for `CCN(CC)CC`, a known counter-ion or solvate (triethylamine)",
+                    "5\twarning\t`CC(=O)[O-].[Na+]` is taken for `CC(=O)O`, a known counter-ion or solvate (acetic acid)",
+                ]
+            );
+            let blocks: Vec<String> =
+                sqlx::query_scalar("select smiles from building_blocks order by smiles collate \"C\"")
+                    .fetch_all(database)
+                    .await
+                    .unwrap();
+            assert_eq!(blocks, ["C1CNC1", "CC(=O)O", "CCN(CC)CC"]);
         })
         .await;
     }

@@ -111,7 +111,8 @@ pub fn push_row(rows: &mut String, entry: &Entry) {
 /// Merges the temporary table into the catalogue.
 ///
 /// An entry is one vendor's pack of one catalogue number: a second import of it replaces the offer. Within
-/// a file the last line counts. A file without catalogue numbers gets them from its structures.
+/// a file the last line counts. A file without catalogue numbers gets them from its structures. A building block
+/// that this leaves without an offer goes.
 pub async fn merge(transaction: &mut Transaction<'_, Postgres>) -> Result<Merged, Failure> {
     let failed = |error| Failure::database("merging the import", &error);
     let connection = &mut **transaction;
@@ -140,8 +141,42 @@ pub async fn merge(transaction: &mut Transaction<'_, Postgres>) -> Result<Merged
     .execute(&mut *connection)
     .await
     .map_err(failed)?;
+    note_abandoned(connection).await.map_err(failed)?;
     let (new_offers, replaced_offers) = merge_offers(connection).await.map_err(failed)?;
+    remove_abandoned(connection).await.map_err(failed)?;
     Ok(Merged { new_building_blocks: blocks.rows_affected(), new_offers, replaced_offers })
+}
+
+/// Writes down the building blocks that entries of this import were taken for before: a block that is offered under
+/// another parent now (a salt that was taken for its acid) must not stay in stock.
+async fn note_abandoned(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "create temporary table abandoned on commit drop as
+         select distinct building_blocks.id
+         from staged
+         join vendors on vendors.name = staged.vendor_name
+         cross join lateral (select coalesce(cs_id, left(md5(full_canonical), 16)) as id) as entry
+         join offers on offers.vendor_id = vendors.id and offers.cs_id = entry.id
+             and coalesce(offers.pack, -1) = coalesce(staged.pack, -1)
+             and coalesce(offers.uom, '') = coalesce(staged.uom, '')
+         join building_blocks
+             on building_blocks.id = offers.building_block_id and building_blocks.smiles <> staged.smiles",
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// Removes those of them that nobody offers any more.
+async fn remove_abandoned(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "delete from building_blocks using abandoned
+         where building_blocks.id = abandoned.id
+             and not exists (select from offers where offers.building_block_id = building_blocks.id)",
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
 }
 
 async fn merge_offers(connection: &mut PgConnection) -> Result<(u64, u64), sqlx::Error> {

@@ -1,4 +1,4 @@
-//! What an import tells about the rows that it left out.
+//! What an import tells about the rows that it left out, and about those that it has doubts of.
 
 use std::{
     collections::BTreeMap,
@@ -7,15 +7,16 @@ use std::{
     path::Path,
 };
 
-use super::entry::Fault;
+use super::entry::{Entry, Fault};
 use crate::terminal;
 
 /// Rows told in full; the others are counted.
 const TOLD: u64 = 20;
 
-/// The rows left out so far.
+/// The rows left out or doubted so far.
 pub struct Report {
     count: u64,
+    doubted: u64,
     kinds: BTreeMap<&'static str, u64>,
     all: Option<BufWriter<File>>,
 }
@@ -27,7 +28,7 @@ impl Report {
         if let Some(file) = &mut all {
             writeln!(file, "line\tkind\treason")?;
         }
-        Ok(Self { count: 0, kinds: BTreeMap::new(), all })
+        Ok(Self { count: 0, doubted: 0, kinds: BTreeMap::new(), all })
     }
 
     /// Takes down one row; `tell` shows a line to the user.
@@ -38,13 +39,42 @@ impl Report {
             tell(&format!("line {line}: {fault}"));
         }
         if self.count == TOLD + 1 {
-            tell(if self.all.is_some() { "…" } else { "… (--errors FILE keeps every one)" });
+            tell(self.more());
         }
         if let Some(file) = &mut self.all {
             let reason = fault.to_string().replace(['\t', '\r', '\n'], " ");
             writeln!(file, "{line}\t{}\t{reason}", fault.kind())?;
         }
         Ok(())
+    }
+
+    /// Takes down a row that loads although its major component is a known counter-ion or solvate, if it is one.
+    pub fn doubt(&mut self, entry: &Entry, tell: impl Fn(&str)) -> io::Result<()> {
+        let Some(name) = entry.counter_ion else { return Ok(()) };
+        self.doubted += 1;
+        let Entry { line, smiles, full_canonical, .. } = entry;
+        let reason =
+            format!("`{full_canonical}` is taken for `{smiles}`, a known counter-ion or solvate ({name})");
+        if self.doubted <= TOLD {
+            tell(&format!("line {line}: warning: {reason}"));
+        }
+        if self.doubted == TOLD + 1 {
+            tell(self.more());
+        }
+        if let Some(file) = &mut self.all {
+            writeln!(file, "{line}\twarning\t{reason}")?;
+        }
+        Ok(())
+    }
+
+    /// What stands for the rows that are not told.
+    const fn more(&self) -> &'static str {
+        if self.all.is_some() { "…" } else { "… (--errors FILE keeps every one)" }
+    }
+
+    /// Rows that load although there are doubts of them.
+    pub const fn doubted(&self) -> u64 {
+        self.doubted
     }
 
     /// Rows left out.
@@ -59,6 +89,12 @@ impl Report {
         }
         for (kind, count) in &self.kinds {
             terminal::note(&format!("left out: {count} × {kind}"));
+        }
+        if self.doubted > 0 {
+            terminal::note(&format!(
+                "warnings: {} × the parent is a known counter-ion or solvate",
+                self.doubted
+            ));
         }
         Ok(())
     }

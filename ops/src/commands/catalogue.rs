@@ -20,7 +20,8 @@ pub enum Catalogue {
 /// Comma or tab separated, gzip or not, with a header. Columns are known by the contract's field names: smiles
 /// or full_canonical, and optionally vendor_name, cs_id, cs_prefix, cs_url, pack, uom, price_usd,
 /// normalised_usd, usd_per_g, density_g_per_ml, lead_time_days_to_US … _AU; others are not used. Rows that make
-/// no sense are reported and left out. The whole file loads in one transaction.
+/// no sense are reported and left out; those that are counter-ions and solvates alone load with a warning. The whole
+/// file loads in one transaction.
 #[derive(Debug, Args)]
 pub struct Import {
     /// The file.
@@ -32,7 +33,7 @@ pub struct Import {
     /// The column with structures, where it is not called smiles or full_canonical.
     #[arg(long, value_name = "COLUMN")]
     smiles_column: Option<String>,
-    /// Write every row left out to FILE, with its line and the reason.
+    /// Write every row left out and every warning to FILE, with its line and the reason.
     #[arg(long, value_name = "FILE")]
     errors: Option<PathBuf>,
 }

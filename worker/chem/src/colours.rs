@@ -7,7 +7,7 @@
 //! colour of its own, as canonical labelling does (McKay, 1981).
 
 use chematic::core::ez_markers::EzFact;
-use chematic::core::{BondOrder, Chirality, Molecule as Graph, STEREO_H_SENTINEL};
+use chematic::core::{BondIdx, BondOrder, Chirality, Molecule as Graph, STEREO_H_SENTINEL};
 
 use crate::index::index;
 use crate::rings;
@@ -37,6 +37,16 @@ impl Colours {
     /// Atoms coloured by element, charge, hydrogens, aromaticity, isotope and degree; bonds by their order and the
     /// size of the smallest ring through them, since refinement alone takes decalin for bicyclopentyl.
     pub fn new(graph: &Graph) -> Self {
+        Self::with(graph, |_, word| word, |_| None)
+    }
+
+    /// The same, where `atom_word` may say something else of an atom than its word, and `bond_word` of a bond than its
+    /// order.
+    pub fn with(
+        graph: &Graph,
+        atom_word: impl Fn(usize, u64) -> u64,
+        bond_word: impl Fn(BondIdx) -> Option<u64>,
+    ) -> Self {
         let count = graph.atom_count();
         let rings = rings::smallest_rings(graph);
         let mut colours =
@@ -50,20 +60,25 @@ impl Colours {
                 | u64::from(atom.aromatic) << 24
                 | u64::from(atom.isotope.unwrap_or(0)) << 32
                 | (graph.degree(index(at)) as u64) << 48;
-            colours.of.push(mix(word, 3));
+            colours.of.push(mix(atom_word(at, word), 3));
             for &(neighbour, bond) in graph.neighbor_slice(index(at)) {
-                let order = match graph.bond(bond).order {
+                let order = bond_word(bond).unwrap_or_else(|| match graph.bond(bond).order {
                     BondOrder::Aromatic => 9,
                     // A dative bond looks different from its ends.
                     BondOrder::Dative => 10 + u64::from(graph.bond(bond).atom1.0 as usize == at),
                     order => u64::from(order.order_int()),
-                };
+                });
                 colours.around.push((neighbour.0, order << 8 | u64::from(rings[bond.0 as usize])));
             }
             colours.starts.push(u32::try_from(colours.around.len()).unwrap_or(u32::MAX));
         }
         colours.refine();
         colours
+    }
+
+    /// The colour of an atom.
+    pub fn class(&self, atom: usize) -> u64 {
+        self.of[atom]
     }
 
     /// Gives each stated tetrahedral centre whose neighbours have four colours its handedness in their order, and

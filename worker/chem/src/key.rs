@@ -26,7 +26,12 @@ impl Key {
                 mix(hash, u64::from_le_bytes(word))
             })
         };
-        Self(u128::from(fold(1)) << 64 | u128::from(fold(2)))
+        Self::of_digest((fold(1), fold(2)))
+    }
+
+    /// The key of a digest of colours.
+    pub(crate) fn of_digest((high, low): (u64, u64)) -> Self {
+        Self(u128::from(high) << 64 | u128::from(low))
     }
 }
 
@@ -38,8 +43,7 @@ pub(crate) fn of_graph(graph: &Graph) -> Option<Key> {
     if !colours.add_stereo(graph, &double_bonds) {
         return None;
     }
-    let (high, low) = colours.digest()?;
-    Some(Key(u128::from(high) << 64 | u128::from(low)))
+    colours.digest().map(Key::of_digest)
 }
 
 /// The double bonds whose configuration a graph states; `None` where its marks contradict each other or are in

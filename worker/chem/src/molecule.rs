@@ -12,8 +12,10 @@ use crate::fingerprint::Fingerprint;
 use crate::index::index;
 use crate::key::{self, Key};
 use crate::morgan;
+use crate::neutral;
 use crate::ordinary::{self, Ordinary};
 use crate::syntax::{self, Syntax};
+use crate::tautomer::{self, Skeleton, TautomerKey};
 
 /// How large a string and molecule may be; checked before any parser runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,6 +49,8 @@ struct Inner {
     heavy_atoms: usize,
     canonical: OnceLock<String>,
     key: OnceLock<Key>,
+    tautomer_key: OnceLock<TautomerKey>,
+    skeleton: OnceLock<Skeleton>,
 }
 
 /// What is known of a molecule's graph.
@@ -113,6 +117,8 @@ impl Molecule {
             heavy_atoms: found.heavy_atoms,
             canonical: found.canonical.into(),
             key: OnceLock::new(),
+            tautomer_key: OnceLock::new(),
+            skeleton: OnceLock::new(),
         }))
     }
 
@@ -128,7 +134,9 @@ impl Molecule {
         let heavy_atoms =
             graph.atoms().filter(|(_, atom)| !atom.wildcard && atom.element != Element::H).count();
         let (graph, written) = (graph.into(), Box::default());
-        Self(Arc::new(Inner { graph, written, form, heavy_atoms, canonical, key: OnceLock::new() }))
+        let key = OnceLock::new();
+        let (tautomer_key, skeleton) = (OnceLock::new(), OnceLock::new());
+        Self(Arc::new(Inner { graph, written, form, heavy_atoms, canonical, key, tautomer_key, skeleton }))
     }
 
     /// A number that tells this molecule from any other: equal where the canonical SMILES are equal.
@@ -145,6 +153,23 @@ impl Molecule {
                 }
             }
         })
+    }
+
+    /// A number that the molecule shares with its tautomers and with its and their charged forms; computed once, in some
+    /// microseconds.
+    ///
+    /// Hydrogens move between nitrogen, oxygen and sulfur over conjugated bonds, and to the carbon between two carbonyl
+    /// groups; a simple ketone is not its enol. Stereo that no such shift touches counts.
+    #[must_use]
+    pub fn tautomer_key(&self) -> TautomerKey {
+        *self.0.tautomer_key.get_or_init(|| tautomer::key(self))
+    }
+
+    /// A number that molecules with one [tautomer key](Self::tautomer_key) share, and few others, in a tenth of its
+    /// time; computed once.
+    #[must_use]
+    pub fn skeleton(&self) -> Skeleton {
+        *self.0.skeleton.get_or_init(|| tautomer::skeleton(self))
     }
 
     /// For each atom of `other`, which is the same molecule, the atom of this one that it is.
@@ -172,6 +197,17 @@ impl Molecule {
         self.0
             .canonical
             .get_or_init(|| chematic::smiles::rdkit_canonical_smiles(self.graph()).unwrap_or_default())
+    }
+
+    /// Whether the molecule is its own mirror image, as far as its stated centres tell.
+    #[must_use]
+    pub fn is_achiral(&self) -> bool {
+        if !self.as_canonical().contains('@') {
+            return true;
+        }
+        let mirrored: String = mirror(self.as_canonical());
+        Self::parse(&mirrored, Limits::DEFAULT)
+            .is_ok_and(|mirrored| mirrored.as_canonical() == self.as_canonical())
     }
 
     /// The average molecular weight in daltons, hydrogens included.
@@ -226,6 +262,13 @@ impl Molecule {
         placed.into_iter().map(|(_, part)| part).collect()
     }
 
+    /// The molecule without the charges that protons or a shift of bonds can take away: one form for salts' ions,
+    /// zwitterions and dipolar spellings. Quaternary ammonium, N-oxides, nitro groups and borates keep theirs.
+    #[must_use]
+    pub fn neutral(&self) -> Self {
+        neutral::neutral(self)
+    }
+
     /// The Morgan fingerprint: radius 2, 2,048 bits, no chirality, the bits RDKit sets.
     #[must_use]
     pub fn fingerprint(&self) -> Fingerprint {
@@ -243,6 +286,14 @@ impl Molecule {
         match chematic::fp::rdkit_morgan_ecfp4_bitvec(self.graph()) {
             Ok(bits) => Fingerprint::from_on_bits((0..Fingerprint::BITS).filter(|&bit| bits.get(bit.into()))),
             Err(_) => Fingerprint::from_on_bits([]),
+        }
+    }
+
+    /// Whether an atom has a charge.
+    pub(crate) fn is_charged(&self) -> bool {
+        match self.0.canonical.get() {
+            Some(canonical) => neutral::states_charge(canonical),
+            None => self.graph().atoms().any(|(_, atom)| atom.charge != 0),
         }
     }
 
@@ -278,6 +329,19 @@ impl std::fmt::Debug for Molecule {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(formatter, "Molecule({})", self.as_canonical())
     }
+}
+
+/// The SMILES with every tetrahedral mark turned round.
+fn mirror(smiles: &str) -> String {
+    let mut mirrored = String::with_capacity(smiles.len() + 8);
+    let mut characters = smiles.chars().peekable();
+    while let Some(character) = characters.next() {
+        mirrored.push(character);
+        if character == '@' && characters.next_if_eq(&'@').is_none() {
+            mirrored.push('@');
+        }
+    }
+    mirrored
 }
 
 /// What chematic's parser found that the check of the form let through.

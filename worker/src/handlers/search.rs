@@ -158,7 +158,7 @@ fn record(plan: &Plan) {
         elapsed_ms = millis(timings.validation),
         validated_routes = counts.validated_routes,
         unvalidated_routes = counts.unvalidated_routes,
-        refused_infeasible = counts.refusals.infeasible,
+        refused_unsound = counts.refusals.unsound,
         refused_product_not_regained = counts.refusals.product_not_regained,
         refused_competing_site = counts.refusals.competing_site,
         refused_inconsistent = counts.refusals.inconsistent,

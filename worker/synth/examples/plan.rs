@@ -118,7 +118,7 @@ fn report(at: usize, plan: &Plan, total: Duration, cpu: f64) {
         counts.expansions,
         counts.template_applications,
         counts.graph_nodes(),
-        counts.refusals.infeasible + counts.refusals.product_not_regained,
+        counts.refusals.unsound + counts.refusals.product_not_regained,
         counts.refusals.competing_site,
         plan.exhausted,
     );

@@ -1,40 +1,33 @@
 //! What speaks against a step, beside its template's improbability.
 //!
 //! A step is assessed when the search turns to what it needs, or when a route with it is validated, whichever comes
-//! first: most steps never are. Until then it costs what its template says, which is never more.
+//! first: most steps never are. Until then it costs what its template says, which is never more. A proposal that no
+//! chemist would sign (the crate `reactivity`) is passed over; a step whose proposals are all of that kind is refused.
 
 use chem::Fingerprint;
 use rustc_hash::FxHashMap;
 
-use crate::compatibility::{Groups, conflicts};
-use crate::graph::{Graph, MoleculeId, ReactionId};
+use crate::graph::{Graph, MoleculeId, ReactionId, Verdict};
 use crate::model::RetroModel;
-
-/// The cost of a functional group that asks for protection: as much as a template's being a third as probable.
-const CONFLICT_COST: f64 = 1.1;
-/// Conflicts beyond this many cost nothing more.
-const MAX_CONFLICTS: usize = 3;
 
 /// What is known of a step beside its templates.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Assessment {
     /// Probability that it works, 1 where the model has no filter.
     pub feasibility: f32,
-    /// Functional groups that it would harm.
-    pub conflicts: u8,
 }
 
 impl Assessment {
     /// What it adds to the cost of the step.
     pub fn cost(self) -> f64 {
-        -f64::from(self.feasibility.max(f32::MIN_POSITIVE)).ln() + CONFLICT_COST * f64::from(self.conflicts)
+        -f64::from(self.feasibility.max(f32::MIN_POSITIVE)).ln()
     }
 }
 
 /// Assesses steps; remembers what it found out about molecules.
 pub struct Assessor<'a> {
     model: &'a RetroModel,
-    known: FxHashMap<MoleculeId, (Fingerprint, Groups)>,
+    known: FxHashMap<MoleculeId, Fingerprint>,
 }
 
 impl<'a> Assessor<'a> {
@@ -42,27 +35,36 @@ impl<'a> Assessor<'a> {
         Self { model, known: FxHashMap::default() }
     }
 
-    /// Assesses a step that has not been assessed; its cost and what depends on it are stale then.
-    pub fn assess(&mut self, graph: &mut Graph, id: ReactionId) -> Assessment {
+    /// Assesses a step that has not been assessed, and says how many of its proposals are refused; its cost and what
+    /// depends on it are stale then.
+    pub fn assess(&mut self, graph: &mut Graph, id: ReactionId) -> u64 {
         let reaction = graph.reaction(id);
-        let (product, groups) = self.facts(graph, reaction.product);
-        let precursors: Vec<_> =
-            reaction.precursors.iter().map(|&precursor| self.facts(graph, precursor)).collect();
-        let fingerprints: Vec<Fingerprint> = precursors.iter().map(|facts| facts.0).collect();
-        let conflicts = conflicts(groups, precursors.iter().map(|facts| facts.1)).len().min(MAX_CONFLICTS);
-        let assessment = Assessment {
-            feasibility: self.model.feasibility(&product, &fingerprints),
-            conflicts: conflicts as u8,
-        };
-        graph.reaction_mut(id).assessment = Some(assessment);
+        let product = self.fingerprint(graph, reaction.product);
+        let precursors: Vec<Fingerprint> =
+            reaction.precursors.iter().map(|&precursor| self.fingerprint(graph, precursor)).collect();
+        let feasibility = self.model.feasibility(&product, &precursors);
+        graph.reaction_mut(id).assessment = Some(Assessment { feasibility });
+        let refused = skip_unsound(graph, id);
         graph.mark_reaction(id);
-        assessment
+        refused
     }
 
-    fn facts(&mut self, graph: &Graph, id: MoleculeId) -> (Fingerprint, Groups) {
-        *self.known.entry(id).or_insert_with(|| {
-            let molecule = &graph.molecule(id).molecule;
-            (molecule.fingerprint(), Groups::of(molecule))
-        })
+    fn fingerprint(&mut self, graph: &Graph, id: MoleculeId) -> Fingerprint {
+        *self.known.entry(id).or_insert_with(|| graph.molecule(id).molecule.fingerprint())
     }
+}
+
+/// Passes over proposals that no chemist would sign until there is one that a chemist might, and says how many they
+/// were.
+pub fn skip_unsound(graph: &mut Graph, id: ReactionId) -> u64 {
+    let reaction = graph.reaction(id);
+    let Some(product) = &graph.molecule(reaction.product).expansion else { return 0 };
+    let open = reaction.proposals.iter().skip(reaction.current);
+    let refused = open.take_while(|proposal| proposal.found.soundness(product).is_err()).count();
+    let reaction = graph.reaction_mut(id);
+    reaction.current += refused;
+    if reaction.current >= reaction.proposals.len() {
+        reaction.verdict = Verdict::Refused;
+    }
+    refused as u64
 }

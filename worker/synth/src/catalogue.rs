@@ -1,10 +1,12 @@
 //! The building blocks as the search sees them: what can be bought, under which masks.
 //!
-//! Compact and immutable. Lookup is a binary search over the molecules' sorted keys.
+//! Compact and immutable. Lookup is a binary search over the molecules' sorted keys, and where that finds nothing
+//! another over the skeletons that tautomers and charged forms share: who needs 2-pyridone can buy what a vendor
+//! calls 2-hydroxypyridine. Few molecules have a block's skeleton, so most cost no more than the two searches.
 
 use std::thread;
 
-use chem::{Fingerprint, Key, Molecule};
+use chem::{Fingerprint, Key, Molecule, Skeleton, TautomerKey};
 
 use crate::nearest::NearestIndex;
 
@@ -81,11 +83,23 @@ impl BlockIndex {
     }
 }
 
+/// What tells the forms of a building block, tautomers and charged ones, from other molecules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Form {
+    skeleton: Skeleton,
+    key: TautomerKey,
+    /// Of several blocks that are forms of one molecule the lowest comes first.
+    id: i32,
+    block: BlockIndex,
+}
+
 /// All building blocks, for lookup by molecule and by similarity.
 #[derive(Debug)]
 pub struct Catalogue {
     /// Each block's molecule, ascending; blocks are numbered in this order.
     keys: Vec<Key>,
+    /// Each block's, ascending.
+    forms: Vec<Form>,
     ids: Vec<i32>,
     mw: Vec<f32>,
     /// Per block and region; NaN where not known.
@@ -106,11 +120,19 @@ impl Catalogue {
         let rows: Vec<_> = rows.into_iter().collect();
         let all = rows.len();
         let keys = keys(&rows);
-        let mut rows: Vec<(Key, CatalogueRow)> =
-            keys.into_iter().zip(rows).filter_map(|(key, row)| Some((key?, row))).collect();
+        let mut rows: Vec<(Keys, CatalogueRow)> =
+            keys.into_iter().zip(rows).filter_map(|(keys, row)| Some((keys?, row))).collect();
         let unreadable = all - rows.len();
-        rows.sort_unstable_by_key(|(key, row)| (*key, row.id));
-        rows.dedup_by_key(|(key, _)| *key);
+        rows.sort_unstable_by_key(|(keys, row)| (keys.own, row.id));
+        rows.dedup_by_key(|(keys, _)| keys.own);
+        let form = |(at, (keys, row)): (u32, &(Keys, CatalogueRow))| Form {
+            skeleton: keys.skeleton,
+            key: keys.tautomers,
+            id: row.id,
+            block: BlockIndex(at),
+        };
+        let mut forms: Vec<Form> = (0..).zip(&rows).map(form).collect();
+        forms.sort_unstable();
 
         let known = |values: &[Option<f32>; REGIONS]| values.map(|value| value.unwrap_or(f32::NAN));
         let mut smiles = String::with_capacity(rows.iter().map(|(_, row)| row.smiles.len()).sum());
@@ -121,7 +143,8 @@ impl Catalogue {
             starts.push(smiles.len() as u64);
         }
         Self {
-            keys: rows.iter().map(|(key, _)| *key).collect(),
+            keys: rows.iter().map(|(keys, _)| keys.own).collect(),
+            forms,
             unreadable,
             ids: rows.iter().map(|(_, row)| row.id).collect(),
             mw: rows.iter().map(|(_, row)| row.mw).collect(),
@@ -151,11 +174,21 @@ impl Catalogue {
         self.unreadable
     }
 
-    /// The building block that is this molecule.
+    /// The building block that is this molecule, if `masks` let a route buy it; else the one with the lowest id that
+    /// they do and that is a tautomer or a charged form of it.
     #[must_use]
-    pub fn find(&self, molecule: Key) -> Option<BlockIndex> {
-        let at = self.keys.binary_search(&molecule).ok()?;
-        Some(BlockIndex(u32::try_from(at).expect("catalogue: fewer than 2^32 blocks")))
+    pub fn find(&self, molecule: &Molecule, masks: &Masks) -> Option<BlockIndex> {
+        let own = self.keys.binary_search(&molecule.key()).ok();
+        let own = own.map(|at| BlockIndex(u32::try_from(at).expect("catalogue: fewer than 2^32 blocks")));
+        own.filter(|&block| self.is_allowed(block, masks)).or_else(|| {
+            let skeleton = molecule.skeleton();
+            let start = self.forms.partition_point(|form| form.skeleton < skeleton);
+            let alike = self.forms[start..].iter().take_while(|form| form.skeleton == skeleton);
+            alike
+                .filter(|form| form.key == molecule.tautomer_key())
+                .map(|form| form.block)
+                .find(|&block| self.is_allowed(block, masks))
+        })
     }
 
     /// Whether `masks` let a route buy `block`.
@@ -206,14 +239,25 @@ impl Catalogue {
     }
 }
 
-/// The key of each row's molecule, on all cores; `None` where the SMILES cannot be read.
-fn keys(rows: &[CatalogueRow]) -> Vec<Option<Key>> {
+/// What a molecule is found by.
+#[derive(Clone, Copy)]
+struct Keys {
+    own: Key,
+    skeleton: Skeleton,
+    tautomers: TautomerKey,
+}
+
+/// The keys of each row's molecule, on all cores; `None` where the SMILES cannot be read.
+fn keys(rows: &[CatalogueRow]) -> Vec<Option<Keys>> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
-    let key = |row: &CatalogueRow| Molecule::trusted(&row.smiles).ok().map(|molecule| molecule.key());
+    let keys = |row: &CatalogueRow| {
+        let molecule = Molecule::trusted(&row.smiles).ok()?;
+        Some(Keys { own: molecule.key(), skeleton: molecule.skeleton(), tautomers: molecule.tautomer_key() })
+    };
     thread::scope(|scope| {
         let parts: Vec<_> = rows
             .chunks(rows.len().div_ceil(cores).max(1))
-            .map(|part| scope.spawn(move || part.iter().map(key).collect::<Vec<_>>()))
+            .map(|part| scope.spawn(move || part.iter().map(keys).collect::<Vec<_>>()))
             .collect();
         parts
             .into_iter()
@@ -237,8 +281,10 @@ mod tests {
         }
     }
 
-    fn key(smiles: &str) -> Key {
-        Molecule::trusted(smiles).unwrap().key()
+    /// The id of the block that is found for a molecule without masks.
+    fn found(catalogue: &Catalogue, smiles: &str) -> Option<i32> {
+        let molecule: Molecule = smiles.parse().unwrap();
+        catalogue.find(&molecule, &Masks::default()).map(|block| catalogue.id(block))
     }
 
     #[test]
@@ -248,10 +294,9 @@ mod tests {
         let catalogue = Catalogue::from_rows(rows);
 
         for id in 0..200 {
-            let block = catalogue.find(key(&"C".repeat(id as usize + 1))).unwrap();
-            assert_eq!(catalogue.id(block), id);
+            assert_eq!(found(&catalogue, &"C".repeat(id as usize + 1)), Some(id));
         }
-        assert_eq!(catalogue.find(key("CCO")), None);
+        assert_eq!(found(&catalogue, "CCO"), None);
     }
 
     #[test]
@@ -259,14 +304,44 @@ mod tests {
         let catalogue = Catalogue::from_rows([row(9, "CO"), row(4, "CO"), row(7, "CN")]);
 
         assert_eq!(catalogue.len(), 2);
-        assert_eq!(catalogue.id(catalogue.find(key("CO")).unwrap()), 4);
+        assert_eq!(found(&catalogue, "CO"), Some(4));
+    }
+
+    #[test]
+    fn a_tautomer_or_charged_form_of_a_block_is_that_block() {
+        let rows = [row(7, "O=c1cccc[nH]1"), row(2, "Cc1cc[nH]n1"), row(3, "NCC(=O)O"), row(4, "CC[NH3+]")];
+
+        let catalogue = Catalogue::from_rows(rows);
+
+        for (form, id) in [
+            ("Oc1ccccn1", Some(7)),
+            ("[O-]c1ccccn1", Some(7)),
+            ("Cc1ccn[nH]1", Some(2)),
+            ("[NH3+]CC(=O)[O-]", Some(3)),
+            ("CCN", Some(4)),
+            ("Oc1cccnc1", None),
+            ("Cc1cnc[nH]1", None),
+        ] {
+            assert_eq!(found(&catalogue, form), id, "{form}");
+        }
+    }
+
+    #[test]
+    fn a_molecules_own_block_goes_before_its_tautomers_unless_masks_exclude_it() {
+        let dear = CatalogueRow { usd_per_gram: [Some(9.0); REGIONS], ..row(8, "Oc1ccccn1") };
+        let catalogue = Catalogue::from_rows([dear, row(3, "O=c1cccc[nH]1")]);
+        let masks = Masks { usd_gte: Some(1.0), ..Masks::default() };
+
+        assert_eq!(found(&catalogue, "Oc1ccccn1"), Some(8));
+        let block = catalogue.find(&"Oc1ccccn1".parse().unwrap(), &masks).unwrap();
+        assert_eq!(catalogue.id(block), 3);
     }
 
     #[test]
     fn a_limit_written_as_the_value_is_excludes_it() {
         // 180.159 and 0.1 are not f32 numbers: the limits must be rounded as the values were.
         let catalogue = Catalogue::from_rows([row(1, "CO")]);
-        let block = catalogue.find(key("CO")).unwrap();
+        let block = catalogue.find(&"CO".parse().unwrap(), &Masks::default()).unwrap();
 
         for masks in [
             Masks { mw_gte: Some(180.159), ..Masks::default() },

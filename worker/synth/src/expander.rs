@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use chem::{Key, Molecule, Outcome, Precursor, PreparedMolecule};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
+use reactivity::{Certainty, Facts, Refusal, Step, judge};
 
 use crate::model::RetroModel;
 use crate::policy::Ranked;
@@ -34,6 +35,7 @@ pub struct Expansion {
     /// As it was met first.
     molecule: Molecule,
     prepared: OnceLock<PreparedMolecule>,
+    facts: OnceLock<Facts>,
     /// The templates that may match, most probable first.
     list: OnceLock<Box<[Ranked]>>,
     /// What each of the first templates of `list` found.
@@ -46,6 +48,7 @@ pub struct Expansion {
 pub struct Found {
     /// In the order of their keys. Sources are atoms of [`Expansion::molecule`].
     pub precursors: Vec<Precursor>,
+    soundness: OnceLock<Result<Certainty, Refusal>>,
 }
 
 impl Expander {
@@ -69,6 +72,7 @@ impl Expander {
                 key: molecule.key(),
                 molecule: molecule.clone(),
                 prepared: OnceLock::new(),
+                facts: OnceLock::new(),
                 list: OnceLock::new(),
                 outcomes: Mutex::default(),
                 bytes: AtomicUsize::new(size_of::<Expansion>() + 2 * molecule_bytes(molecule)),
@@ -141,7 +145,7 @@ impl Expander {
         }
         let possible = |outcome: &Outcome| (1..=MAX_PRECURSORS).contains(&outcome.precursors.len());
         let found = outcomes.into_iter().filter(possible);
-        Some(found.map(|outcome| Arc::new(Found { precursors: outcome.precursors })).collect())
+        Some(found.map(|outcome| Arc::new(Found::new(outcome.precursors))).collect())
     }
 
     /// Tells the cache that the expansion has grown.
@@ -161,6 +165,11 @@ impl Expansion {
     /// The molecule, its atoms in the order of its canonical SMILES.
     pub fn molecule(&self) -> &Molecule {
         self.prepared().molecule()
+    }
+
+    /// What chemists see in [`Self::molecule`].
+    fn facts(&self) -> &Facts {
+        self.facts.get_or_init(|| Facts::of(self.molecule()))
     }
 
     fn prepared(&self) -> &PreparedMolecule {
@@ -184,6 +193,21 @@ impl std::fmt::Debug for Expansion {
 }
 
 impl Found {
+    /// What makes something of these, in the order of their keys.
+    pub fn new(precursors: Vec<Precursor>) -> Self {
+        Self { precursors, soundness: OnceLock::new() }
+    }
+
+    /// Whether a chemist would sign the step, by what else would happen in the flask; `product` is what it makes.
+    pub fn soundness(&self, product: &Expansion) -> Result<Certainty, Refusal> {
+        *self.soundness.get_or_init(|| {
+            let flask: Vec<Facts> =
+                self.precursors.iter().map(|precursor| Facts::of(&precursor.molecule)).collect();
+            let sources = self.precursors.iter().map(|precursor| &*precursor.sources);
+            judge(&Step::new(flask.iter().zip(sources), product.facts()))
+        })
+    }
+
     /// About how much memory it takes.
     pub fn bytes(&self) -> usize {
         let precursor = |precursor: &Precursor| {

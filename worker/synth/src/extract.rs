@@ -297,7 +297,8 @@ mod tests {
         let numbers: FxHashMap<Key, usize> =
             (0..MOLECULES).map(|number| (molecule(number).key(), number)).collect();
         // A molecule without reactions is for sale, but for the target.
-        let block = |key: Key| chemistry[numbers[&key]].is_empty().then_some(BlockIndex(0));
+        let block =
+            |molecule: &Molecule| chemistry[numbers[&molecule.key()]].is_empty().then_some(BlockIndex(0));
         let mut next = 0;
         while let Some(id) = graph.all_molecules().nth(next) {
             next += 1;
@@ -307,7 +308,7 @@ mod tests {
                     |&number: &usize| Precursor { molecule: molecule(number), sources: Arc::default() };
                 let mut precursors: Vec<_> = precursors.iter().map(precursor).collect();
                 precursors.sort_by_key(|precursor| precursor.molecule.key());
-                let found = Arc::new(Found { precursors });
+                let found = Arc::new(Found::new(precursors));
                 let ranked = Ranked { template: at as u32, probability: *percent as f32 / 100.0 };
                 graph.link(id, ranked, &[found], block);
             }

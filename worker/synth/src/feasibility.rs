@@ -19,8 +19,6 @@ pub struct Filter {
     reaction: Tower,
     /// Slope and offset that make the score a log-odds.
     calibration: [f32; 2],
-    /// Reactions less probable than this are refused.
-    threshold: f32,
 }
 
 /// A layer of a network, its weights input by input.
@@ -30,8 +28,7 @@ struct Tower {
 }
 
 impl Filter {
-    /// Loads `product.weight` and `reaction.weight` `[H, 2048]`, their biases `[H]` and `calibration` `[2]`; the
-    /// header's note `threshold` says what is refused, nothing if there is no such note.
+    /// Loads `product.weight` and `reaction.weight` `[H, 2048]`, their biases `[H]` and `calibration` `[2]`.
     pub fn load(path: &Path) -> Result<Self, ModelError> {
         let file = Weights::read(path)?;
         let hidden = match file.shape("product.bias")?.as_deref() {
@@ -39,22 +36,10 @@ impl Filter {
             _ => return Err(file.fault("product.bias", "is missing or no list".to_owned())),
         };
         let calibration = file.floats("calibration", &[2])?;
-        let threshold = match file.note("threshold")? {
-            None => 0.0,
-            Some(text) => {
-                text.parse().ok().filter(|threshold| (0.0..1.0).contains(threshold)).ok_or_else(|| {
-                    file.fault(
-                        "calibration",
-                        format!("the note `threshold` is `{text}`, expected a number from 0 to 1"),
-                    )
-                })?
-            }
-        };
         Ok(Self {
             product: Tower::load(&file, "product.weight", "product.bias", hidden)?,
             reaction: Tower::load(&file, "reaction.weight", "reaction.bias", hidden)?,
             calibration: [calibration[0], calibration[1]],
-            threshold,
         })
     }
 
@@ -75,11 +60,6 @@ impl Filter {
         let [slope, offset] = self.calibration;
         let log_odds = slope * score / (left.len() as f32).sqrt() + offset;
         1.0 / (1.0 + (-log_odds).exp())
-    }
-
-    /// Whether a reaction of this probability is refused.
-    pub fn refuses(&self, probability: f32) -> bool {
-        probability < self.threshold
     }
 }
 
@@ -142,9 +122,7 @@ mod tests {
             let probability = filter.probability(&fingerprint(product), &precursors);
 
             assert!((probability - expected).abs() < 2e-4, "{product}: {probability}, not {expected}");
-            assert!(!filter.refuses(probability));
         }
-        assert!(filter.refuses(0.3));
     }
 
     #[test]

@@ -262,7 +262,7 @@ impl Graph {
         product: MoleculeId,
         ranked: Ranked,
         found: &[Arc<Found>],
-        block_of: impl Fn(Key) -> Option<BlockIndex>,
+        block_of: impl Fn(&Molecule) -> Option<BlockIndex>,
     ) {
         // Only a molecule that is made from something can be an ancestor, and most precursors are new, so
         // the ancestors are rarely needed. Nothing linked to `product` changes them.
@@ -287,7 +287,7 @@ impl Graph {
                     let key = precursor.molecule.key();
                     match self.by_key.get(&key) {
                         Some(&known) => known,
-                        None => self.add_molecule(&precursor.molecule, depth, block_of(key)),
+                        None => self.add_molecule(&precursor.molecule, depth, block_of(&precursor.molecule)),
                     }
                 })
                 .collect();

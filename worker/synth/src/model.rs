@@ -107,11 +107,6 @@ impl RetroModel {
         self.filter.as_ref().map_or(1.0, |filter| filter.probability(product, precursors))
     }
 
-    /// Whether a reaction that works with this probability is refused.
-    pub(crate) fn refuses(&self, feasibility: f32) -> bool {
-        self.filter.as_ref().is_some_and(|filter| filter.refuses(feasibility))
-    }
-
     /// Similarity of the product to the nearest one that a recorded reaction of the template made; `None` where the
     /// model has no records.
     pub(crate) fn nearest_precedent(&self, template: u32, product: &Fingerprint) -> Option<f32> {

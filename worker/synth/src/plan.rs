@@ -127,8 +127,8 @@ impl Counts {
 /// Why candidates were refused in validation; each reaction counts once per template that proposes it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Refusals {
-    /// The feasibility filter holds the step for impossible.
-    pub infeasible: u64,
+    /// A chemist would not sign the step.
+    pub unsound: u64,
     /// The step, run forwards, does not give its product.
     pub product_not_regained: u64,
     /// The step, run forwards, gives other products as well.

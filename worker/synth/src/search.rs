@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
-use chem::{Key, Molecule};
+use chem::Molecule;
 
 use crate::algorithm::Choice;
 use crate::catalogue::{BlockIndex, Catalogue};
@@ -158,9 +158,8 @@ impl<'a> Search<'a> {
 
     /// The target's own block, where buying it counts as a route.
     fn trivial(&self) -> Option<BlockIndex> {
-        let key = self.graph.molecule(self.graph.target()).key;
-        let block = self.catalogue.find(key).filter(|_| self.task.trivial == Trivial::Allow)?;
-        self.catalogue.is_allowed(block, &self.task.masks).then_some(block)
+        let target = &self.graph.molecule(self.graph.target()).molecule;
+        self.catalogue.find(target, &self.task.masks).filter(|_| self.task.trivial == Trivial::Allow)
     }
 
     /// Grows the graph until the search is over, and puts the first validated route into `first`.
@@ -379,7 +378,7 @@ impl<'a> Search<'a> {
     /// Tries templates of the list of `id` up to number `end`.
     fn apply(&mut self, id: MoleculeId, end: usize, deadline: Instant) {
         let (catalogue, masks) = (self.catalogue, &self.task.masks);
-        let block_of = |key: Key| catalogue.find(key).filter(|&block| catalogue.is_allowed(block, masks));
+        let block_of = |molecule: &Molecule| catalogue.find(molecule, masks);
         let budget = self.budget;
         let node = self.graph.molecule(id);
         let first_way = node.height == UNSOLVED;
@@ -396,7 +395,7 @@ impl<'a> Search<'a> {
             tried += 1;
             // The rest of the batch may not be needed; it stays open at its cost.
             let can_be_bought = |found: &Arc<Found>| {
-                found.precursors.iter().all(|precursor| block_of(precursor.molecule.key()).is_some())
+                found.precursors.iter().all(|precursor| block_of(&precursor.molecule).is_some())
             };
             if first_way && self.task.stop == Stop::FirstRoute && found.iter().any(can_be_bought) {
                 break;

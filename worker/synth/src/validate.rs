@@ -1,17 +1,18 @@
 //! Whether a step would give its product, and nothing else.
 //!
 //! The other rungs of the ladder hold by construction: a leaf is only solved by an allowed building block, the
-//! graph has no cycles, and extraction counts the steps of every branch. What is left is the step itself: run
-//! forwards on its precursors, its template must give the product again, stereo included, and must not give
-//! another product, which would mean that it hits a competing site that nothing in the template tells apart.
-//! Sites that are equivalent by symmetry give the same product and compete with nothing. Before that the
-//! [feasibility filter](crate::feasibility) refuses what it holds for impossible.
+//! graph has no cycles, and extraction counts the steps of every branch. What is left is the step itself: a chemist
+//! would sign it (the crate `reactivity`), and run forwards on its precursors, its template gives the product again,
+//! stereo included. Where the template gives another product as well, which means that it hits another site, that
+//! reaction is held against the same rules, unless those have compared the sites already: what a chemist would not expect
+//! competes with nothing. Nor do sites that are equivalent by symmetry: they give the same product.
 
 use std::time::{Duration, Instant};
 
-use chem::{Key, Molecule};
+use chem::{Key, Molecule, Precursor, TautomerKey, Template};
+use reactivity::{Certainty, Facts, Step, judge};
 
-use crate::assess::Assessor;
+use crate::assess::{Assessor, skip_unsound};
 use crate::graph::{Graph, ReactionId, Verdict};
 use crate::model::RetroModel;
 use crate::plan::Refusals;
@@ -26,8 +27,9 @@ pub struct Validator<'a> {
     assessor: Assessor<'a>,
 }
 
-/// Why a proposal is refused.
-enum Refusal {
+/// What running a step forwards finds wrong with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
     ProductNotRegained,
     CompetingSite,
 }
@@ -47,7 +49,7 @@ impl<'a> Validator<'a> {
     pub fn assess(&mut self, graph: &mut Graph, id: ReactionId) -> bool {
         let is_new = graph.reaction(id).assessment.is_none();
         if is_new {
-            self.assessor.assess(graph, id);
+            self.refusals.unsound += self.assessor.assess(graph, id);
         }
         is_new
     }
@@ -72,45 +74,92 @@ impl<'a> Validator<'a> {
 
     fn check(&mut self, graph: &mut Graph, id: ReactionId) -> Option<()> {
         self.assess(graph, id);
+        self.refusals.unsound += skip_unsound(graph, id);
         let node = graph.reaction(id);
-        if node.assessment.is_some_and(|assessment| self.model.refuses(assessment.feasibility)) {
-            self.refusals.infeasible += (node.proposals.len() - node.current) as u64;
-            let node = graph.reaction_mut(id);
-            (node.current, node.verdict) = (node.proposals.len(), Verdict::Refused);
-            return Some(());
-        }
         let product = graph.molecule(node.product).molecule.key();
         let precursors: Vec<Molecule> =
             node.precursors.iter().map(|&precursor| graph.molecule(precursor).molecule.clone()).collect();
         let templates: Vec<u32> = node.proposals.iter().map(|proposal| proposal.template).collect();
-        for (at, &template) in templates.iter().enumerate().skip(node.current) {
+        let first = node.current;
+        for (at, &template) in templates.iter().enumerate().skip(first) {
             if self.budget.spent() {
                 return None;
             }
-            let fault = self.fault(template, product, &precursors);
+            if graph.reaction(id).current < at {
+                self.refusals.unsound += skip_unsound(graph, id);
+            }
+            if graph.reaction(id).current > at {
+                continue;
+            }
+            let certainty = soundness(graph, id);
+            let compiled = self.model.template(template);
+            let fault = compiled.and_then(|template| fault(template, product, &precursors, certainty));
             let node = graph.reaction_mut(id);
             match fault {
                 None => {
                     (node.current, node.verdict) = (at, Verdict::Valid);
                     return Some(());
                 }
-                Some(Refusal::ProductNotRegained) => self.refusals.product_not_regained += 1,
-                Some(Refusal::CompetingSite) => self.refusals.competing_site += 1,
+                Some(Fault::ProductNotRegained) => self.refusals.product_not_regained += 1,
+                Some(Fault::CompetingSite) => self.refusals.competing_site += 1,
             }
             node.current = at + 1;
         }
         graph.reaction_mut(id).verdict = Verdict::Refused;
         Some(())
     }
+}
 
-    fn fault(&self, template: u32, product: Key, precursors: &[Molecule]) -> Option<Refusal> {
-        let products = self.model.template(template)?.forward_molecules(precursors);
-        if !products.iter().any(|other| other.key() == product) {
-            Some(Refusal::ProductNotRegained)
-        } else if products.len() > 1 {
-            Some(Refusal::CompetingSite)
-        } else {
-            None
+/// What the rules know of the proposal that stands for a reaction.
+fn soundness(graph: &Graph, id: ReactionId) -> Certainty {
+    let reaction = graph.reaction(id);
+    let product = graph.molecule(reaction.product).expansion.as_ref();
+    product.and_then(|product| reaction.proposal().found.soundness(product).ok()).unwrap_or(Certainty::Open)
+}
+
+/// What is wrong with the step that `template` proposes to make `product`, run forwards.
+pub fn fault(
+    template: &Template,
+    product: Key,
+    precursors: &[Molecule],
+    certainty: Certainty,
+) -> Option<Fault> {
+    let products = template.forward_traced(precursors);
+    if !products.iter().any(|other| other.molecule.key() == product) {
+        return Some(Fault::ProductNotRegained);
+    }
+    if certainty == Certainty::Decided {
+        return None;
+    }
+    // A tautomer of the product is the product.
+    let tautomer = products.iter().find(|other| other.molecule.key() == product).map(tautomer_key);
+    let is_other =
+        |other: &&Precursor| other.molecule.key() != product && Some(tautomer_key(other)) != tautomer;
+    let mut others = products.iter().filter(is_other).peekable();
+    others.peek()?;
+    let flask: Vec<Facts> = precursors.iter().map(Facts::of).collect();
+    others.any(|other| competes(&flask, other)).then_some(Fault::CompetingSite)
+}
+
+fn tautomer_key(product: &Precursor) -> TautomerKey {
+    product.molecule.tautomer_key()
+}
+
+/// Whether a chemist would expect this product of the flask as well.
+fn competes(flask: &[Facts], other: &Precursor) -> bool {
+    let atoms: usize = flask.iter().map(Facts::atoms).sum();
+    let mut images = vec![None; atoms];
+    for (atom, source) in (0_u32..).zip(other.sources.iter()) {
+        if let Some(image) = source.and_then(|source| images.get_mut(source as usize)) {
+            *image = Some(atom);
         }
     }
+    let mut rest = &images[..];
+    let parts = flask.iter().map(|facts| {
+        let (images, after) = rest.split_at(facts.atoms());
+        rest = after;
+        (facts, images)
+    });
+    let product = Facts::of(&other.molecule);
+    judge(&Step::new(parts, &product)).is_ok()
 }

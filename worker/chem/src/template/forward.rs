@@ -1,28 +1,29 @@
 //! A template applied forwards: precursors to product.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::fast::{self, End};
 use super::graph::{self, Made};
-use super::{Engine, Target, Template};
+use super::{Engine, Precursor, Target, Template};
+use crate::correspondence;
 use crate::key::Key;
 use crate::molecule::Molecule;
 
-/// Every product molecule, unique, in the order of their keys.
-pub(super) fn forward(template: &Template, precursors: &[Molecule]) -> Vec<Molecule> {
+/// Every product molecule with the atoms it is made of, unique, in the order of their keys.
+pub(super) fn forward(template: &Template, precursors: &[Molecule]) -> Vec<Precursor> {
     on_the_graph(template, precursors).unwrap_or_else(|| the_long_way(template, precursors))
 }
 
 /// By the template's script; `None` where a match has to go the long way.
-pub(super) fn on_the_graph(template: &Template, precursors: &[Molecule]) -> Option<Vec<Molecule>> {
+pub(super) fn on_the_graph(template: &Template, precursors: &[Molecule]) -> Option<Vec<Precursor>> {
     let script = template.forward_script.as_ref()?;
     let target = Target::new(&precursors.iter().collect::<Vec<_>>())?;
-    let mut products: BTreeMap<Key, Molecule> = BTreeMap::new();
+    let mut products: BTreeMap<Key, Precursor> = BTreeMap::new();
     let end = fast::run(script, &target, &mut || true, &mut |draft| match graph::molecules(
         script, draft, &target,
     ) {
         Made::Molecules(made) => {
-            products.extend(made.into_iter().map(|part| (part.molecule.key(), part.molecule)));
+            products.extend(made.into_iter().map(|part| (part.molecule.key(), part)));
             true
         }
         Made::StereoLost | Made::Unsure => false,
@@ -31,8 +32,8 @@ pub(super) fn on_the_graph(template: &Template, precursors: &[Molecule]) -> Opti
 }
 
 /// Through chematic.
-pub(super) fn the_long_way(template: &Template, precursors: &[Molecule]) -> Vec<Molecule> {
-    let mut products = BTreeSet::new();
+pub(super) fn the_long_way(template: &Template, precursors: &[Molecule]) -> Vec<Precursor> {
+    let mut products: BTreeMap<String, Precursor> = BTreeMap::new();
     let parts = template.text.precursors.len();
     let ways = template.forward.get_or_init(|| {
         partitions(parts)
@@ -40,19 +41,35 @@ pub(super) fn the_long_way(template: &Template, precursors: &[Molecule]) -> Vec<
             .map(|groups| (groups.len(), Engine::new(template.text.forward(&groups))))
             .collect()
     });
+    let starts: Vec<usize> = precursors
+        .iter()
+        .scan(0, |start, molecule| Some(std::mem::replace(start, *start + molecule.atoms())))
+        .collect();
     for (_, engine) in ways.iter().filter(|(groups, _)| *groups == precursors.len()) {
         for order in orders(precursors.len()) {
             let reactants: Vec<&Molecule> = order.iter().map(|&i| &precursors[i]).collect();
             for product in engine.run(&reactants).iter().flatten() {
-                if let Ok(smiles) = chematic::smiles::rdkit_canonical_smiles(&product.molecule) {
-                    products.extend(smiles.split('.').map(str::to_owned));
+                let Ok(smiles) = chematic::smiles::rdkit_canonical_smiles(&product.molecule) else {
+                    continue;
+                };
+                let Ok(whole) = Molecule::from_canonical(smiles.clone()) else { continue };
+                // Which atom is which is of use where it can be told; the molecule is there in any case.
+                let atoms = correspondence::find(&product.molecule, whole.graph());
+                let source = |atom: usize| {
+                    let source = product.atom_sources[*atoms.as_ref()?.get(atom)?]?;
+                    u32::try_from(starts[order[source.reactant]] + source.atom.0 as usize).ok()
+                };
+                let mut sources = (0..whole.atoms()).map(source);
+                for part in smiles.split('.') {
+                    let Ok(molecule) = Molecule::from_canonical(part.to_owned()) else { continue };
+                    let sources = sources.by_ref().take(molecule.atoms()).collect();
+                    products.entry(part.to_owned()).or_insert(Precursor { molecule, sources });
                 }
             }
         }
     }
-    let mut products: Vec<Molecule> =
-        products.into_iter().filter_map(|smiles| Molecule::from_canonical(smiles).ok()).collect();
-    products.sort_by_key(Molecule::key);
+    let mut products: Vec<Precursor> = products.into_values().collect();
+    products.sort_by_key(|product| product.molecule.key());
     products
 }
 

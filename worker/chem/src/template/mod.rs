@@ -60,12 +60,12 @@ pub struct Outcome {
     pub precursors: Vec<Precursor>,
 }
 
-/// A molecule that a template cuts the product into.
+/// A molecule that a template makes of others.
 #[derive(Debug, Clone)]
 pub struct Precursor {
     /// The molecule, its atoms in no particular order.
     pub molecule: Molecule,
-    /// For each atom of [`Self::molecule`], the atom of the product it is; `None` for an atom the template adds.
+    /// For each atom of [`Self::molecule`], the atom it was before; `None` for an atom the template adds.
     pub sources: Arc<[Option<u32>]>,
 }
 
@@ -98,7 +98,7 @@ impl Template {
     /// Stereo is not lost in silence. An outcome in which a stereocentre or double bond whose configuration the
     /// product states is gone, or no longer stated, is left out, unless the template states stereo on its product
     /// side. RDKit ignores that stereo when it matches, so that whether such a template makes this product or
-    /// another isomer is known only once it has been [run forwards](Self::forward_molecules); what certainly makes
+    /// another isomer is known only once it has been [run forwards](Self::forward); what certainly makes
     /// another is left out.
     #[must_use]
     pub fn apply(&self, product: &PreparedMolecule) -> Vec<Outcome> {
@@ -125,16 +125,19 @@ impl Template {
     /// canonical SMILES of every product molecule, sorted and unique.
     #[must_use]
     pub fn forward(&self, precursors: &[Molecule]) -> Vec<String> {
-        let mut products: Vec<String> =
-            self.forward_molecules(precursors).iter().map(Molecule::canonical_smiles).collect();
+        let mut products: Vec<String> = self
+            .forward_traced(precursors)
+            .iter()
+            .map(|product| product.molecule.canonical_smiles())
+            .collect();
         products.sort_unstable();
         products
     }
 
     /// [Runs](Self::forward) the template forwards without writing the products down: they come in the order of
-    /// their keys.
+    /// their keys, each with the atoms it is made of, the precursors' atoms numbered in a row.
     #[must_use]
-    pub fn forward_molecules(&self, precursors: &[Molecule]) -> Vec<Molecule> {
+    pub fn forward_traced(&self, precursors: &[Molecule]) -> Vec<Precursor> {
         forward::forward(self, precursors)
     }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::io::Read;
 use std::ops::ControlFlow;
 
-use super::{Outcome, Target, Template, TemplateIndex, apply, forward, matcher};
+use super::{Outcome, Precursor, Target, Template, TemplateIndex, apply, forward, matcher};
 use crate::molecule::Molecule;
 use crate::prepared::PreparedMolecule;
 
@@ -96,13 +96,14 @@ fn what_is_made_on_the_graph_is_what_the_long_way_makes() {
                     continue;
                 };
                 let expected = forward::the_long_way(template, &precursors);
-                let keys =
-                    |products: &[Molecule]| products.iter().map(Molecule::key).collect::<BTreeSet<_>>();
+                let keys = |products: &[Precursor]| {
+                    products.iter().map(|part| part.molecule.key()).collect::<BTreeSet<_>>()
+                };
                 // Where a template has more than 1,000 matches chematic gives nothing at all.
                 if expected.is_empty() && matches_forwards(template, &precursors) > 1000 {
                     continue;
                 }
-                for part in &products {
+                for part in products.iter().map(|product| &product.molecule) {
                     if part.key() != Molecule::trusted(part.as_canonical()).unwrap().key() {
                         wrong.push(format!(
                             "key of {part:?}, forwards by {:?} from {precursors:?}",
@@ -233,8 +234,7 @@ fn what_things_cost() {
             .collect();
         println!("{} outcomes, {} of them run forwards on the graph", outcomes.len(), runs.len());
         let started = cpu_seconds();
-        let products: usize =
-            runs.iter().map(|(template, parts)| template.forward_molecules(parts).len()).sum();
+        let products: usize = runs.iter().map(|(template, parts)| template.forward_traced(parts).len()).sum();
         per(&format!("{round} forward run on the graph"), started, runs.len());
         println!("({products} products)");
     }

@@ -1,0 +1,303 @@
+//! Electrophilic aromatic substitution: which ring, which position.
+//!
+//! A position's score is the sum of what the ring and its substituents do to it, by their distance. The scores are in
+//! the order of partial rate factors (Stock and Brown, Adv. Phys. Org. Chem. 1963; Taylor, "Electrophilic Aromatic
+//! Substitution", 1990) and of the positional selectivity of heteroarenes (Joule and Mills, "Heterocyclic Chemistry").
+
+use chem::Order;
+
+use crate::change::{Facts, Step};
+use crate::event::Event;
+use crate::group::{Group, aromatic_positions};
+use crate::look::*;
+use crate::polar::closes_ring;
+use crate::refusal::Refusal;
+
+/// A position this much poorer than the best one is still part of the mixture that chemists separate.
+const MIXTURE: i32 = 9;
+
+type Verdict = Result<(), Refusal>;
+
+/// Checks a substitution of an aromatic hydrogen.
+pub fn check(step: &Step<'_>, _events: &[Event], event: &Event) -> Verdict {
+    let Event::AromaticSubstitution { carbon, electrophile, element } = *event else { return Ok(()) };
+    let internal = electrophile.is_some_and(|other| closes_ring(step, carbon, other).is_some());
+    let oxide = aromatic_positions(&step.before.structure, carbon)
+        .iter()
+        .any(|&(atom, _)| step.before.element(atom) == N && step.before.at(atom).charge == 1);
+    if internal || oxide || other_ring_forms(step, carbon) {
+        return Ok(());
+    }
+    match element {
+        N => nitrogen(step, carbon, electrophile),
+        O => Err(Refusal::NoLeavingGroup),
+        F | CL | BR | I => halogen(step, carbon, element),
+        S => position(step, carbon, -30),
+        C => electrophile.map_or(Ok(()), |electrophile| carbon_electrophile(step, carbon, electrophile)),
+        _ => Ok(()),
+    }
+}
+
+/// Whether the carbon is part of a ring that the step closes.
+fn other_ring_forms(step: &Step<'_>, carbon: u32) -> bool {
+    step.gained(carbon).any(|(other, _)| {
+        let ends = (step.image(carbon), step.image(other));
+        matches!(ends, (Some(a), Some(b)) if step.after.bond(a, b).is_some_and(|bond| bond.ring > 0))
+    })
+}
+
+fn nitrogen(step: &Step<'_>, carbon: u32, electrophile: Option<u32>) -> Verdict {
+    let image = step.image(carbon);
+    let new = image.and_then(|image| {
+        step.after.next_to(image).find(|&next| step.after.element(next) == N && !step.after.is_aromatic(next))
+    });
+    let nitro_or_azo = new.is_some_and(|new| step.after.is_nitro(new) || !step.after.is_saturated(new));
+    if !nitro_or_azo {
+        return Err(Refusal::NoLeavingGroup);
+    }
+    let azo = electrophile.is_some() && new.is_some_and(|new| step.after.count(new, N) > 0);
+    position(step, carbon, if azo { 15 } else { -75 })
+}
+
+fn halogen(step: &Step<'_>, carbon: u32, element: u8) -> Verdict {
+    let verdict = position(step, carbon, -80);
+    // Iodine also comes by lithiation.
+    match verdict {
+        Err(_) if element == I && is_lithiated(step, carbon) => Ok(()),
+        verdict => verdict,
+    }
+}
+
+fn carbon_electrophile(step: &Step<'_>, carbon: u32, electrophile: u32) -> Verdict {
+    let before = &step.before;
+    let group = before.group(electrophile);
+    let formyl = step.image(electrophile).is_some_and(|image| step.after.group(image) == Group::Aldehyde);
+    match group {
+        Group::CarbonDioxide => lithiation_or(step, carbon, 20),
+        _ if formyl => lithiation_or(step, carbon, 14),
+        Group::AcylHalide | Group::Anhydride | Group::Acid | Group::Isocyanate | Group::Chloroformate => {
+            free_amines(step)?;
+            position(step, carbon, -16)
+        }
+        Group::Organoboron | Group::Organotin | Group::Organometal | Group::Organozinc => {
+            Err(Refusal::NoLeavingGroup)
+        }
+        Group::Nitrile => position(step, carbon, 15),
+        Group::Ester | Group::Amide | Group::Weinreb | Group::ActiveEster => {
+            lithiation_or(step, carbon, 1000)
+        }
+        Group::Aldehyde | Group::Ketone | Group::ImineCarbon => lithiation_or(step, carbon, 12),
+        Group::Alkene => position(step, carbon, -14),
+        Group::Alkyl => {
+            if before.is_saturated(electrophile) {
+                friedel_crafts_alkyl(step, electrophile)?;
+            }
+            free_amines(step)?;
+            position(step, carbon, -14)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Friedel–Crafts: amines bind the Lewis acid or are acylated.
+fn free_amines(step: &Step<'_>) -> Verdict {
+    let amine = |group| {
+        matches!(
+            group,
+            Group::PrimaryAmine
+                | Group::SecondaryAmine
+                | Group::Aniline
+                | Group::SecondaryAniline
+                | Group::Hydrazine
+        )
+    };
+    let spared = step.atoms().any(|atom| amine(step.before.group(atom)) && step.is_untouched(atom));
+    if spared { Err(Refusal::Spared) } else { Ok(()) }
+}
+
+/// Refuses primary alkyl electrophiles whose cation rearranges.
+fn friedel_crafts_alkyl(step: &Step<'_>, carbon: u32) -> Verdict {
+    let before = &step.before;
+    let primary = before.carbons(carbon) == 1 && before.hydrogens(carbon) == 2;
+    let helped = before.is_benzylic_or_allylic(carbon)
+        || before.next_to(carbon).any(|next| before.hydrogens(next) == 3 || before.ring(next) == 3)
+        || before.is_alpha(carbon)
+        || before
+            .next_to(carbon)
+            .any(|next| matches!(before.element(next), O | N) && step.image(next).is_some());
+    if primary && !helped { Err(Refusal::Arene) } else { Ok(()) }
+}
+
+/// By the ring's own electrons if its score reaches `least`, else by lithium next to a group that directs it.
+fn lithiation_or(step: &Step<'_>, carbon: u32, least: i32) -> Verdict {
+    match position(step, carbon, least) {
+        Err(_) if is_lithiated(step, carbon) => Ok(()),
+        verdict => verdict,
+    }
+}
+
+/// Whether a strong base takes this aromatic proton, and no other in the flask first.
+fn is_lithiated(step: &Step<'_>, carbon: u32) -> bool {
+    let before = &step.before;
+    let acid = step.atoms().any(|atom| {
+        step.is_untouched(atom)
+            && before.hydrogens(atom) > 0
+            && (matches!(before.element(atom), O | S)
+                || matches!(
+                    before.group(atom),
+                    Group::PrimaryAmine
+                        | Group::SecondaryAmine
+                        | Group::Aniline
+                        | Group::Azole
+                        | Group::Indole
+                ))
+    });
+    let electrophile = step.atoms().any(|atom| {
+        step.is_untouched(atom)
+            && matches!(
+                before.group(atom),
+                Group::Aldehyde | Group::Ketone | Group::AcylHalide | Group::Nitro | Group::Anhydride
+            )
+    });
+    let alpha = before.next_to(carbon).any(|next| {
+        before.is_aromatic(next) && matches!(before.element(next), O | S | N) && before.ring(next) == 5
+    });
+    let directed = before.next_to(carbon).filter(|&next| before.is_aromatic(next)).any(|next| {
+        before.next_to(next).any(|group| match before.element(group) {
+            _ if before.is_aromatic(group) => false,
+            F | CL | BR => true,
+            O => matches!(before.group(group), Group::ArylEther | Group::Acetal | Group::EsterOxygen),
+            N => matches!(before.group(group), Group::CarbamateNitrogen | Group::AmideNitrogen),
+            C => before.is_trifluoromethyl(group) || matches!(before.group(group), Group::Amide),
+            S => before.oxo(group) == 2,
+            _ => false,
+        })
+    });
+    !acid && !electrophile && (alpha || directed)
+}
+
+/// Whether the position is rich enough, and no other in the flask much richer.
+fn position(step: &Step<'_>, carbon: u32, least: i32) -> Verdict {
+    let before = &step.before;
+    let own = score(before, carbon);
+    if own < least {
+        return Err(Refusal::Arene);
+    }
+    let better = step.atoms().any(|atom| {
+        atom != carbon
+            && before.is_aromatic_carbon(atom)
+            && before.hydrogens(atom) > 0
+            && step.image(atom).is_some()
+            && !step.are_alike(atom, carbon)
+            && score(before, atom) > own + MIXTURE
+    });
+    if better { Err(Refusal::Position) } else { Ok(()) }
+}
+
+/// How readily an electrophile takes the place of hydrogen on an aromatic carbon; benzene is 0.
+pub fn score(facts: &Facts, carbon: u32) -> i32 {
+    let five = facts.around(carbon).iter().any(|bond| bond.ring == 5 && bond.order == Order::Aromatic);
+    let mut score = 0;
+    let mut crowded = 0;
+    for (atom, distance) in aromatic_positions(&facts.structure, carbon) {
+        if five && distance > 2 && facts.ring(atom) != 5 {
+            continue;
+        }
+        score += ring_atom(facts, carbon, atom, distance, five);
+        for next in facts.next_to(atom).filter(|&next| !is_ring_bond(facts, atom, next)) {
+            score += substituent(facts, atom, next, distance, five);
+            crowded += i32::from(distance == 1);
+        }
+        crowded +=
+            i32::from(distance == 1 && facts.degree(atom) == 3 && facts.hydrogens(atom) == 0 && !five) / 2;
+    }
+    score - [0, 3, 16][crowded.clamp(0, 2) as usize]
+}
+
+fn is_ring_bond(facts: &Facts, a: u32, b: u32) -> bool {
+    facts.bond(a, b).is_some_and(|bond| bond.order == Order::Aromatic)
+}
+
+/// What an atom of the ring system does to a position.
+fn ring_atom(facts: &Facts, carbon: u32, atom: u32, distance: u32, five: bool) -> i32 {
+    let charge = facts.at(atom).charge;
+    let lone_pair = facts.element(atom) == N && (facts.hydrogens(atom) > 0 || facts.degree(atom) == 3);
+    let in_five = facts.ring(atom) == 5;
+    match facts.element(atom) {
+        C => 0,
+        _ if charge > 0 => -45,
+        N if lone_pair && in_five && five => {
+            // Pyrrole reacts next to nitrogen, indole at C3.
+            let fused = facts.next_to(carbon).any(|next| facts.degree(next) == 3 && fused(facts, next))
+                || facts.next_to(atom).any(|next| fused(facts, next));
+            let azole = it_is_azole(facts, atom);
+            match (distance, fused) {
+                (1, _) if azole => 34,
+                (1, true) => 36,
+                (_, true) => 50,
+                (1, false) => 54,
+                _ => 44,
+            }
+        }
+        N if lone_pair && in_five => [0, 14, 4, 12][distance as usize],
+        N if lone_pair => [0, 4, 10, 4][distance as usize],
+        N if five => [0, -30, -14, -14][distance as usize],
+        N => [0, -44, -34, -42][distance as usize],
+        O if five => [0, 42, 24, 0][distance as usize],
+        S if five => [0, 32, 18, 0][distance as usize],
+        O | S => [0, 8, 2, 6][distance as usize],
+        _ => 0,
+    }
+}
+
+/// Whether a five-membered ring has another nitrogen.
+fn it_is_azole(facts: &Facts, nitrogen: u32) -> bool {
+    facts.distances(nitrogen, 2).into_iter().any(|(atom, distance)| {
+        distance > 0 && facts.element(atom) == N && facts.is_aromatic(atom) && facts.ring(atom) == 5
+    })
+}
+
+/// Whether an aromatic atom is part of two rings.
+fn fused(facts: &Facts, atom: u32) -> bool {
+    facts.around(atom).iter().filter(|bond| bond.order == Order::Aromatic).count() == 3
+}
+
+/// What a substituent of a ring atom does to a position at a distance from that atom.
+fn substituent(facts: &Facts, atom: u32, next: u32, distance: u32, five: bool) -> i32 {
+    let double = facts.bond(atom, next).is_some_and(|bond| bond.order == Order::Double);
+    // In five-membered rings the 2-position talks to the 3- and 5-position.
+    let conjugated = if five { distance == 1 || distance == 3 } else { distance != 2 };
+    let pick = |near: i32, far: i32| if conjugated { near } else { far };
+    let para = i32::from(distance == 3) * 2;
+    match facts.element(next) {
+        O if double => pick(20, -4),
+        _ if facts.is_nitro(next) => pick(-44, -32),
+        N => match facts.group(next) {
+            Group::AmideNitrogen | Group::CarbamateNitrogen | Group::UreaNitrogen => pick(17, -1),
+            Group::SulfonamideNitrogen | Group::ImideNitrogen => pick(9, -3),
+            Group::Azine | Group::Azole | Group::OtherNitrogen => pick(-2, -6),
+            _ if facts.at(next).charge > 0 => pick(-45, -34),
+            _ if facts.is_saturated(next) => pick(34 + para, 2),
+            _ => pick(4, -6),
+        },
+        O => match facts.group(next) {
+            Group::EsterOxygen | Group::SulfonateOxygen => pick(8, -4),
+            _ => pick(26 + para, -2),
+        },
+        S if facts.oxo(next) > 0 => pick(-34, -24),
+        S => pick(14, -2),
+        F | CL | BR | I => pick(-3, -13),
+        C if facts.is_aromatic(next) => pick(8, -2),
+        C if facts.is_trifluoromethyl(next) => pick(-29, -16),
+        C if facts.is_cyano(next) => pick(-34, -24),
+        C if facts.is_carbonyl(next) => pick(-28 - para, -18),
+        C if facts.is_saturated(next) => {
+            let drawn =
+                facts.next_to(next).filter(|&far| matches!(facts.element(far), F | CL | BR | O | N)).count();
+            pick(11 - 3 * drawn as i32, 1 - drawn as i32)
+        }
+        C => pick(2, 0),
+        SI | SN | B => pick(4, 0),
+        _ => 0,
+    }
+}

@@ -1,0 +1,295 @@
+//! What a step changes: bonds made, broken and reordered, hydrogens and charges.
+
+use chem::{Order, Structure};
+
+use crate::group::{Group, groups};
+use crate::look::{Look, O, S};
+
+/// A molecule with the group of each of its atoms.
+#[derive(Debug, Clone, Default)]
+pub struct Facts {
+    pub(crate) structure: Structure,
+    pub(crate) groups: Vec<Group>,
+    molecule: Option<chem::Molecule>,
+}
+
+impl Facts {
+    /// Finds out about a molecule: some tens of microseconds.
+    #[must_use]
+    pub fn of(molecule: &chem::Molecule) -> Self {
+        let structure = Structure::of(molecule);
+        let groups = groups(&structure);
+        Self { structure, groups, molecule: Some(molecule.clone()) }
+    }
+
+    /// Number of atoms.
+    #[must_use]
+    pub fn atoms(&self) -> usize {
+        self.structure.len()
+    }
+
+    /// Whether the molecule is its own mirror image.
+    pub(crate) fn is_achiral(&self) -> bool {
+        self.molecule.as_ref().is_some_and(chem::Molecule::is_achiral)
+    }
+
+    /// The group of an atom.
+    pub(crate) fn group(&self, atom: u32) -> Group {
+        self.groups[atom as usize]
+    }
+}
+
+impl Look for Facts {
+    fn structure(&self) -> &Structure {
+        &self.structure
+    }
+}
+
+/// A step: what is in the flask, what is wanted, and which atom becomes which.
+#[derive(Debug)]
+pub struct Step<'a> {
+    /// All precursors, their atoms in a row.
+    pub(crate) before: Facts,
+    pub(crate) after: &'a Facts,
+    /// For each atom before, which molecule of the flask it belongs to.
+    pub(crate) molecule_of: Vec<u8>,
+    /// For each atom before, the atom after.
+    pub(crate) image: Vec<Option<u32>>,
+    /// For each atom after, the atom before.
+    pub(crate) origin: Vec<Option<u32>>,
+    pub(crate) change: Change,
+}
+
+/// The bonds that a step changes. Atoms are numbered as before the step.
+#[derive(Debug, Default)]
+pub struct Change {
+    /// Bonds between atoms of the flask that are there only afterwards.
+    pub made: Vec<(u32, u32, Order)>,
+    /// Bonds to atoms that no precursor brings, which are numbered as after the step.
+    pub added: Vec<(u32, u32, Order)>,
+    /// Bonds that are there only before; an atom that leaves has no image.
+    pub broken: Vec<(u32, u32, Order)>,
+    /// Bonds of another order before than after.
+    pub reordered: Vec<(u32, u32, Order, Order)>,
+}
+
+impl<'a> Step<'a> {
+    /// The step from `flask` to `product`; `sources` says for each atom of each molecule of the flask which atom of
+    /// the product it becomes.
+    #[must_use]
+    pub fn new<'b>(
+        flask: impl IntoIterator<Item = (&'b Facts, &'b [Option<u32>])>,
+        product: &'a Facts,
+    ) -> Self {
+        let mut before = Facts::default();
+        let (mut molecule_of, mut image) = (Vec::new(), Vec::new());
+        for (number, (facts, sources)) in flask.into_iter().enumerate() {
+            before.structure.append(&facts.structure);
+            before.groups.extend_from_slice(&facts.groups);
+            image.extend_from_slice(sources);
+            image.resize(before.structure.len(), None);
+            molecule_of.resize(before.structure.len(), number as u8);
+        }
+        let mut origin = vec![None; product.structure.len()];
+        for (atom, target) in image.iter().enumerate() {
+            if let Some(target) = *target {
+                origin[target as usize] = Some(atom as u32);
+            }
+        }
+        let mut map = Map { before: &before, after: product, image, origin };
+        map.tell_oxygens_apart();
+        map.complete();
+        let Map { image, origin, .. } = map;
+        let change = Change::of(&before, product, &image, &origin);
+        Self { before, after: product, molecule_of, image, origin, change }
+    }
+
+    /// What an atom of the flask becomes.
+    pub fn image(&self, atom: u32) -> Option<u32> {
+        self.image[atom as usize]
+    }
+
+    /// Hydrogens that an atom gains; 0 for one that leaves.
+    pub fn hydrogens_gained(&self, atom: u32) -> i32 {
+        self.image(atom).map_or(0, |image| {
+            i32::from(self.after.hydrogens(image)) - i32::from(self.before.hydrogens(atom))
+        })
+    }
+
+    /// Bonds broken at an atom: the other atom and the order.
+    pub fn lost(&self, atom: u32) -> impl Iterator<Item = (u32, Order)> + '_ {
+        at(&self.change.broken, atom)
+    }
+
+    /// Bonds made at an atom, within the flask.
+    pub fn gained(&self, atom: u32) -> impl Iterator<Item = (u32, Order)> + '_ {
+        at(&self.change.made, atom)
+    }
+
+    /// Bonds of the atom that have another order afterwards: the other atom, before and after.
+    pub fn reordered(&self, atom: u32) -> impl Iterator<Item = (u32, Order, Order)> + '_ {
+        self.change.reordered.iter().filter_map(move |&(a, b, before, after)| {
+            (a == atom).then_some((b, before, after)).or((b == atom).then_some((a, before, after)))
+        })
+    }
+
+    /// Whether the step leaves the atom as it is, its hydrogens, charge and bonds.
+    pub fn is_untouched(&self, atom: u32) -> bool {
+        let Some(image) = self.image(atom) else { return false };
+        let is_in = |a: u32, b: u32| a == atom || b == atom;
+        self.hydrogens_gained(atom) == 0
+            && self.before.at(atom).charge == self.after.at(image).charge
+            && !self.change.made.iter().any(|&(a, b, _)| is_in(a, b))
+            && !self.change.broken.iter().any(|&(a, b, _)| is_in(a, b))
+            && !self.change.added.iter().any(|&(a, _, _)| a == atom)
+            && !self.change.reordered.iter().any(|&(a, b, _, _)| is_in(a, b))
+    }
+
+    /// Whether two atoms of the flask are alike by symmetry.
+    pub fn are_alike(&self, a: u32, b: u32) -> bool {
+        self.before.at(a).class == self.before.at(b).class
+    }
+
+    /// Whether two atoms are of one molecule of the flask.
+    pub fn are_together(&self, a: u32, b: u32) -> bool {
+        self.molecule_of[a as usize] == self.molecule_of[b as usize]
+    }
+
+    /// All atoms of the flask.
+    pub fn atoms(&self) -> impl Iterator<Item = u32> + use<> {
+        0..self.before.structure.len() as u32
+    }
+}
+
+/// Which atom becomes which, as a template has it, brought into the form in which a chemist would have it.
+struct Map<'a> {
+    before: &'a Facts,
+    after: &'a Facts,
+    image: Vec<Option<u32>>,
+    origin: Vec<Option<u32>>,
+}
+
+impl Map<'_> {
+    /// Templates do not care which oxygen of an acid leaves. Here the doubly bonded one stays where it is.
+    fn tell_oxygens_apart(&mut self) {
+        for carbon in 0..self.image.len() as u32 {
+            let Some(here) = self.image[carbon as usize] else { continue };
+            let order_after =
+                |atom: Option<u32>| atom.and_then(|atom| self.after.bond(here, atom)).map(|bond| bond.order);
+            let Some(double) = self.before.doubly(carbon, |atom| self.is_terminal(atom)) else { continue };
+            let double_stays = order_after(self.image[double as usize]) == Some(Order::Double);
+            let single = self.before.around(carbon).iter().find(|bond| {
+                bond.order == Order::Single
+                    && self.before.element(bond.to) == self.before.element(double)
+                    && order_after(self.image[bond.to as usize]) == Some(Order::Double)
+            });
+            if let Some(single) = single.map(|bond| bond.to).filter(|_| !double_stays) {
+                self.swap(double, single);
+                continue;
+            }
+            self.keep_diol_oxygen(carbon, double);
+        }
+    }
+
+    /// Where a carbonyl group's oxygen is drawn into an acetal and an alcohol's is lost, it is the other way round.
+    fn keep_diol_oxygen(&mut self, carbon: u32, double: u32) {
+        let Some(oxygen) = self.image[double as usize] else { return };
+        let single = |atom: Option<u32>| {
+            atom.and_then(|atom| self.after.bond(oxygen, atom))
+                .is_some_and(|bond| bond.order == Order::Single)
+        };
+        if !single(self.image[carbon as usize]) {
+            return;
+        }
+        let lost =
+            self.after.next_to(oxygen).filter_map(|next| self.origin[next as usize]).find_map(|next| {
+                (next != carbon).then(|| {
+                    self.before.next_to(next).find(|&gone| {
+                        self.image[gone as usize].is_none()
+                            && self.before.element(gone) == O
+                            && self.before.degree(gone) == 1
+                    })
+                })?
+            });
+        if let Some(lost) = lost {
+            self.swap(double, lost);
+        }
+    }
+
+    fn is_terminal(&self, atom: u32) -> bool {
+        matches!(self.before.element(atom), O | S) && self.before.degree(atom) == 1
+    }
+
+    fn swap(&mut self, a: u32, b: u32) {
+        self.image.swap(a as usize, b as usize);
+        for atom in [a, b] {
+            if let Some(image) = self.image[atom as usize] {
+                self.origin[image as usize] = Some(atom);
+            }
+        }
+    }
+
+    /// Pairs atoms that the template names on both sides without saying that they are the same: the oxygen of a
+    /// carbonyl group that it writes as leaving and coming back.
+    fn complete(&mut self) {
+        let mut open: Vec<u32> =
+            (0..self.image.len() as u32).filter(|&atom| self.image[atom as usize].is_some()).collect();
+        while let Some(atom) = open.pop() {
+            let Some(here) = self.image[atom as usize] else { continue };
+            for bond in self.before.around(atom) {
+                if self.image[bond.to as usize].is_some() {
+                    continue;
+                }
+                let twin = self.after.around(here).iter().find(|new| {
+                    self.origin[new.to as usize].is_none()
+                        && new.order == bond.order
+                        && self.after.element(new.to) == self.before.element(bond.to)
+                        && self.after.degree(new.to) == self.before.degree(bond.to)
+                });
+                if let Some(twin) = twin {
+                    self.image[bond.to as usize] = Some(twin.to);
+                    self.origin[twin.to as usize] = Some(bond.to);
+                    open.push(bond.to);
+                }
+            }
+        }
+    }
+}
+
+fn at(bonds: &[(u32, u32, Order)], atom: u32) -> impl Iterator<Item = (u32, Order)> + '_ {
+    bonds.iter().filter_map(move |&(a, b, order)| {
+        (a == atom).then_some((b, order)).or((b == atom).then_some((a, order)))
+    })
+}
+
+impl Change {
+    fn of(before: &Facts, after: &Facts, image: &[Option<u32>], origin: &[Option<u32>]) -> Self {
+        let mut change = Self::default();
+        for atom in 0..image.len() as u32 {
+            let Some(here) = image[atom as usize] else { continue };
+            for bond in before.around(atom) {
+                match image[bond.to as usize] {
+                    None => change.broken.push((atom, bond.to, bond.order)),
+                    Some(_) if bond.to < atom => {}
+                    Some(there) => match after.bond(here, there) {
+                        None => change.broken.push((atom, bond.to, bond.order)),
+                        Some(now) if now.order != bond.order => {
+                            change.reordered.push((atom, bond.to, bond.order, now.order));
+                        }
+                        Some(_) => {}
+                    },
+                }
+            }
+            for bond in after.around(here) {
+                match origin[bond.to as usize] {
+                    None => change.added.push((atom, bond.to, bond.order)),
+                    Some(other) if other > atom && before.bond(atom, other).is_none() => {
+                        change.made.push((atom, other, bond.order));
+                    }
+                    Some(_) => {}
+                }
+            }
+        }
+        change
+    }
+}

@@ -1,0 +1,468 @@
+//! Protecting groups, esters and amides: what comes off before what.
+//!
+//! The orders are those of Wuts and Greene, "Protective Groups in Organic Synthesis" (reactivity charts 1 to 10).
+
+use chem::Order;
+
+use crate::change::{Facts, Step};
+use crate::event::Event;
+use crate::group::Group;
+use crate::look::*;
+use crate::refusal::Refusal;
+
+type Verdict = Result<(), Refusal>;
+
+/// A group that guards a heteroatom.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Guard {
+    Trityl,
+    /// By the number of carbons on silicon that are not methyl, and aryls.
+    Silyl(i32),
+    Tetrahydropyranyl,
+    Acetal,
+    Boc,
+    TertButylEster,
+    TertButylEther,
+    Methoxybenzyl,
+    Methoxymethyl,
+    Cbz,
+    Fmoc,
+    Alloc,
+    Allyl,
+    BenzylEster,
+    BenzylEther,
+    BenzylAmine,
+    /// An ether of an enol.
+    Vinyl,
+    /// An alkyl ether of a phenol that is no methyl ether.
+    ArylAlkyl,
+    /// An ester of an alcohol or phenol that is the part that stays.
+    Acyl,
+    Trifluoroacetyl,
+    /// An ester whose acid stays.
+    Ester,
+    Amide,
+    Phthalimide,
+    ArylMethyl,
+    AlkylMethyl,
+    Sulfonyl,
+}
+
+/// Checks a cleavage or hydrolysis.
+pub fn check(step: &Step<'_>, _events: &[Event], event: &Event) -> Verdict {
+    match *event {
+        Event::Cleavage { atom, root } => match guard(&step.before, atom, root) {
+            Some(guard) => cleavage(step, guard, atom, root),
+            None => unguarded(step, atom, root),
+        },
+        Event::Hydrolysis { carbon, leaving } => hydrolysis(step, carbon, leaving),
+        _ => Ok(()),
+    }
+}
+
+/// Whether an atom of the step is in a ring that the product has and the flask had not.
+pub fn is_new_ring(step: &Step<'_>, atom: u32) -> bool {
+    step.gained(atom).any(|(other, _)| {
+        let ends = (step.image(atom), step.image(other));
+        matches!(ends, (Some(a), Some(b)) if step.after.bond(a, b).is_some_and(|bond| bond.ring > 0))
+    })
+}
+
+/// The guard that begins with the bond from a heteroatom to `root`.
+fn guard(it: &Facts, atom: u32, root: u32) -> Option<Guard> {
+    let aryls = |at: u32| it.next_to(at).filter(|&next| it.is_aromatic(next)).count();
+    let on_acyl = it.next_to(atom).any(|next| next != root && it.is_carbonyl(next) && !it.is_aromatic(next));
+    match it.element(root) {
+        SI => {
+            let methyls = it.next_to(root).filter(|&next| it.hydrogens(next) == 3).count() as i32;
+            let bulky = it.next_to(root).filter(|&next| it.carbons(next) == 4).count() as i32;
+            let rank = match (methyls, bulky, aryls(root)) {
+                (3, _, _) => 100,
+                (2, 1, _) => 72,
+                (_, 1, 2) => 42,
+                (0, 0, 0) if it.next_to(root).any(|next| it.carbons(next) == 3) => 50,
+                (0, 0, 0) => 90,
+                _ => 80,
+            };
+            Some(Guard::Silyl(rank))
+        }
+        S if it.oxo(root) == 2 => Some(Guard::Sulfonyl),
+        C if it.is_carbonyl(root) && !it.is_aromatic(root) => acyl_guard(it, atom, root),
+        C if it.group(root) == Group::Alkene && it.group(atom) == Group::Ether => Some(Guard::Vinyl),
+        C if it.is_saturated(root) => {
+            let oxygen = it.next_to(root).any(|next| next != atom && it.element(next) == O);
+            Some(match () {
+                () if aryls(root) >= 3 => Guard::Trityl,
+                () if oxygen && it.ring(root) >= 5 => Guard::Tetrahydropyranyl,
+                () if oxygen && it.hydrogens(root) == 2 => Guard::Methoxymethyl,
+                () if oxygen => Guard::Acetal,
+                () if it.carbons(root) == 3 && on_acyl => Guard::TertButylEster,
+                () if it.carbons(root) == 3 && aryls(root) == 0 => Guard::TertButylEther,
+                () if aryls(root) > 0 && it.carbons(root) == 1 && on_acyl && it.element(atom) == O => {
+                    Guard::BenzylEster
+                }
+                () if aryls(root) == 1 && has_para_methoxy(it, root) => Guard::Methoxybenzyl,
+                () if aryls(root) > 0 && it.element(atom) == O => Guard::BenzylEther,
+                () if aryls(root) > 0 && it.element(atom) == N => Guard::BenzylAmine,
+                () if is_allyl(it, root) => Guard::Allyl,
+                () if on_acyl && it.element(atom) == O => Guard::Ester,
+                () if it.element(atom) == O && it.next_to(atom).any(|next| it.is_aromatic(next)) => {
+                    if it.hydrogens(root) == 3 { Guard::ArylMethyl } else { Guard::ArylAlkyl }
+                }
+                () if it.element(atom) == O => Guard::AlkylMethyl,
+                () => return None,
+            })
+        }
+        _ => None,
+    }
+}
+
+fn acyl_guard(it: &Facts, atom: u32, root: u32) -> Option<Guard> {
+    let oxygen =
+        it.next_to(root).find(|&next| next != atom && it.element(next) == O && it.is_saturated(next));
+    let Some(oxygen) = oxygen else {
+        let fluorinated = it.next_to(root).any(|next| it.is_trifluoromethyl(next));
+        return Some(match it.element(atom) {
+            _ if fluorinated => Guard::Trifluoroacetyl,
+            N if it.group(atom) == Group::ImideNitrogen && it.is_in_ring(atom) => Guard::Phthalimide,
+            N => Guard::Amide,
+            O => Guard::Acyl,
+            _ => return None,
+        });
+    };
+    let alkyl = it.next_to(oxygen).find(|&next| next != root)?;
+    let fluorenyl =
+        it.next_to(alkyl).any(|next| it.is_sp3(next) && it.ring(next) == 5 && it.carbons(next) == 3);
+    Some(match () {
+        () if it.is_sp3(alkyl) && it.carbons(alkyl) == 3 => Guard::Boc,
+        () if fluorenyl && it.hydrogens(alkyl) == 2 => Guard::Fmoc,
+        () if it.is_sp3(alkyl) && it.next_to(alkyl).any(|next| it.is_aromatic(next)) => Guard::Cbz,
+        () if is_allyl(it, alkyl) => Guard::Alloc,
+        () => Guard::Amide,
+    })
+}
+
+fn is_allyl(it: &Facts, carbon: u32) -> bool {
+    it.is_sp3(carbon) && it.next_to(carbon).any(|next| it.group(next) == Group::Alkene)
+}
+
+fn has_para_methoxy(it: &Facts, benzyl: u32) -> bool {
+    let ipso = it.next_to(benzyl).find(|&next| it.is_aromatic(next));
+    ipso.is_some_and(|ipso| {
+        crate::group::aromatic_positions(&it.structure, ipso).iter().any(|&(atom, distance)| {
+            matches!(distance, 1 | 3) && it.next_to(atom).any(|next| it.group(next) == Group::ArylEther)
+        })
+    })
+}
+
+/// How readily acid takes a guard off; 0: not at all.
+fn acid(it: &Facts, guard: Guard, atom: u32) -> i32 {
+    match guard {
+        Guard::Trityl => 100,
+        Guard::Silyl(rank) => match rank {
+            100 => 98,
+            90 => 90,
+            72 => 76,
+            50 => 48,
+            42 => 38,
+            _ => 60,
+        },
+        Guard::Tetrahydropyranyl if it.ring(atom) > 0 => 80,
+        Guard::Tetrahydropyranyl => 90,
+        Guard::Acetal => 82,
+        Guard::Vinyl => 95,
+        Guard::Boc => 78,
+        Guard::TertButylEster => 66,
+        Guard::Methoxymethyl => 62,
+        Guard::Methoxybenzyl if it.element(atom) == O => 60,
+        Guard::TertButylEther if it.element(atom) == O => 55,
+        Guard::Cbz => 15,
+        Guard::BenzylEther => 12,
+        _ => 0,
+    }
+}
+
+/// How readily hydrogen and palladium take a guard off; 0: not at all.
+fn hydrogen(it: &Facts, guard: Guard, atom: u32) -> i32 {
+    match guard {
+        Guard::Cbz => 100,
+        Guard::BenzylEster => 96,
+        Guard::BenzylEther | Guard::Methoxybenzyl if it.element(atom) == O => 84,
+        Guard::BenzylAmine => 60,
+        _ => 0,
+    }
+}
+
+/// How readily hydroxide takes a guard off; 0: not at all.
+fn base(it: &Facts, guard: Guard, atom: u32) -> i32 {
+    match guard {
+        Guard::Trifluoroacetyl => 95,
+        Guard::Fmoc => 98,
+        Guard::Acyl | Guard::Ester | Guard::BenzylEster | Guard::Allyl => {
+            let acyl = it.next_to(atom).find(|&next| it.is_carbonyl(next) && !it.is_aromatic(next));
+            let alkyl = it.next_to(atom).find(|&next| Some(next) != acyl);
+            let (Some(acyl), Some(alkyl)) = (acyl, alkyl) else { return 0 };
+            let ease = match it.carbons(alkyl) {
+                _ if it.is_aromatic(alkyl) => 88,
+                0 => 74,
+                1 => 70,
+                2 => 55,
+                _ => 8,
+            };
+            ease - crowd(it, acyl)
+        }
+        Guard::Phthalimide => 60,
+        Guard::Amide => 12,
+        _ => 0,
+    }
+}
+
+/// What crowding next to a carbonyl carbon takes off.
+fn crowd(it: &Facts, acyl: u32) -> i32 {
+    it.next_to(acyl)
+        .map(|next| match it.carbons(next) {
+            4 => 30,
+            _ if it.is_aromatic(next) => 5,
+            3 => 5,
+            _ => 0,
+        })
+        .max()
+        .unwrap_or(0)
+}
+
+/// All guards of the flask that the step leaves on, with the atoms at both ends of their bond.
+fn kept(step: &Step<'_>) -> Vec<(Guard, u32, u32)> {
+    let before = &step.before;
+    let mut kept = Vec::new();
+    for atom in step.atoms().filter(|&atom| matches!(before.element(atom), N | O | S)) {
+        if before.is_aromatic(atom) && before.element(atom) != N {
+            continue;
+        }
+        for bond in before.around(atom).iter().filter(|bond| bond.order == Order::Single) {
+            let stays = matches!((step.image(atom), step.image(bond.to)),
+                (Some(a), Some(b)) if step.after.bond(a, b).is_some());
+            if let Some(guard) = guard(before, atom, bond.to).filter(|_| stays) {
+                kept.push((guard, atom, bond.to));
+            }
+        }
+    }
+    kept
+}
+
+fn cleavage(step: &Step<'_>, guard: Guard, atom: u32, root: u32) -> Verdict {
+    let before = &step.before;
+    let kept: Vec<_> = kept(step)
+        .into_iter()
+        .filter(|&(_, other, end)| {
+            other != atom && !(step.are_alike(other, atom) && step.are_alike(end, root))
+        })
+        .collect();
+    let beats = |rank: &dyn Fn(Guard, u32, u32) -> i32, margin: i32| {
+        let own = rank(guard, atom, root);
+        own > 0 && !kept.iter().any(|&(guard, atom, root)| rank(guard, atom, root) > own + margin)
+    };
+    let acid_rank = |guard, atom, _root| acid(before, guard, atom);
+    let epoxide = step
+        .atoms()
+        .any(|other| before.element(other) == O && before.ring(other) == 3 && step.is_untouched(other));
+    let by_acid = beats(&acid_rank, 8) && !epoxide;
+    let by_base = beats(&|guard, atom, _| base(before, guard, atom), -3) && !base_victim(step, guard);
+    let by_hydrogen = beats(&|guard, atom, _| hydrogen(before, guard, atom), 3) && !hydrogen_victim(step);
+    let works = match guard {
+        Guard::Silyl(_) => {
+            let rank = |guard: Guard, atom: u32| match guard {
+                Guard::Silyl(rank) => rank + silyl_place(before, atom),
+                _ => 0,
+            };
+            let own = rank(guard, atom);
+            let by_fluoride = !kept.iter().any(|&(guard, atom, _)| rank(guard, atom) > own - 3);
+            let like_silyl = kept.iter().any(|&(guard, other, _)| rank(guard, other) > own - 3);
+            by_fluoride || (by_acid && !like_silyl)
+        }
+        Guard::Boc => {
+            let other_boc = kept.iter().any(|&(guard, other, _)| {
+                guard == Guard::Boc && boc_place(before, other) >= boc_place(before, atom)
+            });
+            by_acid && !other_boc
+        }
+        Guard::Alloc | Guard::Allyl => true,
+        Guard::Fmoc | Guard::Trifluoroacetyl | Guard::Phthalimide => true,
+        Guard::Cbz | Guard::BenzylEther => by_hydrogen || (before.is_phenolic(atom) && by_acid_strong(&kept)),
+        Guard::BenzylAmine => by_hydrogen,
+        Guard::BenzylEster => by_hydrogen || by_base,
+        Guard::Methoxybenzyl => by_acid || by_hydrogen || before.element(atom) == N,
+        Guard::Trityl
+        | Guard::Tetrahydropyranyl
+        | Guard::Acetal
+        | Guard::TertButylEster
+        | Guard::TertButylEther
+        | Guard::Methoxymethyl => {
+            by_acid && !kept.iter().any(|&(other, _, _)| other == guard && guard != Guard::TertButylEther)
+                || before.element(atom) != O
+        }
+        Guard::Acyl | Guard::Ester => by_base,
+        Guard::Amide => by_base || before.element(atom) != N,
+        Guard::ArylMethyl => aryl_methyl(step, &kept, atom),
+        Guard::AlkylMethyl => by_acid_strong(&kept) && before.hydrogens(root) > 0,
+        Guard::ArylAlkyl => by_acid_strong(&kept),
+        Guard::Sulfonyl | Guard::Vinyl => true,
+    };
+    if works { Ok(()) } else { Err(Refusal::Spared) }
+}
+
+impl Facts {
+    fn is_phenolic(&self, atom: u32) -> bool {
+        self.next_to(atom).any(|next| self.is_aromatic(next))
+    }
+}
+
+/// Whether nothing is kept that boron tribromide or hot acid takes off.
+fn by_acid_strong(kept: &[(Guard, u32, u32)]) -> bool {
+    !kept.iter().any(|(guard, _, _)| {
+        matches!(
+            guard,
+            Guard::Trityl
+                | Guard::Silyl(_)
+                | Guard::Tetrahydropyranyl
+                | Guard::Acetal
+                | Guard::Boc
+                | Guard::TertButylEster
+                | Guard::TertButylEther
+                | Guard::Methoxybenzyl
+                | Guard::Methoxymethyl
+                | Guard::Cbz
+                | Guard::BenzylEther
+                | Guard::BenzylEster
+                | Guard::Allyl
+        )
+    })
+}
+
+/// A methyl ether of a phenol: boron tribromide takes it off, next to a carbonyl group first.
+fn aryl_methyl(step: &Step<'_>, kept: &[(Guard, u32, u32)], atom: u32) -> bool {
+    let before = &step.before;
+    let chelated = |oxygen: u32| {
+        before.next_to(oxygen).filter(|&next| before.is_aromatic(next)).any(|ipso| {
+            before.next_to(ipso).filter(|&next| before.is_aromatic(next)).any(|ortho| {
+                before.next_to(ortho).any(|next| before.is_carbonyl(next) && !before.is_aromatic(next))
+            })
+        })
+    };
+    let like = kept.iter().any(|&(guard, other, _)| {
+        guard == Guard::ArylMethyl && other != atom && (!chelated(atom) || chelated(other))
+    });
+    !like && by_acid_strong(kept)
+}
+
+/// How much sooner a silyl ether comes off for where it is.
+fn silyl_place(it: &Facts, atom: u32) -> i32 {
+    let carbon = it.next_to(atom).find(|&next| it.element(next) == C);
+    carbon.map_or(0, |carbon| match it.carbons(carbon) {
+        _ if it.is_aromatic(carbon) => 12,
+        0 | 1 => 8,
+        2 => 0,
+        _ => -8,
+    })
+}
+
+/// How much sooner a Boc group comes off for where it is.
+fn boc_place(it: &Facts, atom: u32) -> i32 {
+    match () {
+        () if it.is_aromatic(atom) => 3,
+        () if it.next_to(atom).filter(|&next| it.is_carbonyl(next)).count() > 1 => 2,
+        () if it.next_to(atom).any(|next| it.is_aromatic(next)) => 1,
+        () => 0,
+    }
+}
+
+/// Whether hydrogen and palladium would take something else.
+pub fn hydrogen_victim(step: &Step<'_>) -> bool {
+    let before = &step.before;
+    step.atoms().any(|atom| {
+        step.is_untouched(atom)
+            && match before.group(atom) {
+                Group::Nitro | Group::Azide | Group::Alkyne | Group::TerminalAlkyne => true,
+                Group::Alkene => !is_shielded_alkene(before, atom),
+                Group::Halogen => matches!(before.element(atom), BR | I),
+                _ => false,
+            }
+    })
+}
+
+/// Whether a double bond is so substituted, or so stabilised, that hydrogen leaves it alone.
+pub fn is_shielded_alkene(it: &Facts, atom: u32) -> bool {
+    let Some(partner) = it.doubly(atom, |next| it.element(next) == C) else { return true };
+    let ends = [atom, partner];
+    let substituents: usize = ends.iter().map(|&end| it.degree(end) - 1).sum();
+    let hetero = ends.iter().any(|&end| {
+        it.next_to(end).any(|next| matches!(it.element(next), N | O | S) && it.is_saturated(next))
+    });
+    substituents >= 4 || hetero || (it.is_in_ring(atom) && it.is_in_ring(partner) && substituents >= 3)
+}
+
+/// Whether hydroxide would take something else.
+fn base_victim(step: &Step<'_>, guard: Guard) -> bool {
+    let before = &step.before;
+    step.atoms().any(|atom| {
+        step.is_untouched(atom)
+            && match before.group(atom) {
+                Group::AcylHalide | Group::Anhydride | Group::ActiveEster | Group::SulfonylHalide => true,
+                Group::Ester => guard == Guard::Amide,
+                _ => false,
+            }
+    })
+}
+
+/// A heteroatom set free from something that is no guard.
+fn unguarded(step: &Step<'_>, atom: u32, root: u32) -> Verdict {
+    let before = &step.before;
+    let leaves_alone = step.image(root).is_none();
+    // A plain N-alkyl group does not come off: von Braun and chloroformates ask for more than a step says.
+    let plain = before.element(root) == C
+        && before.is_saturated(root)
+        && before.element(atom) == N
+        && !before.is_benzylic_or_allylic(root)
+        && !before.is_alpha(root)
+        && !before.next_to(root).any(|next| next != atom && matches!(before.element(next), N | O | S | SI));
+    let aryl =
+        before.element(root) == C && before.is_aromatic(root) && matches!(before.element(atom), N | O | S);
+    if leaves_alone
+        && (plain && before.carbons(root) != 3
+            || aryl
+                && !before.next_to(atom).any(|n| before.is_nitro(n))
+                && crate::electrophile::activation(before, root) < 30)
+    {
+        return Err(Refusal::NoLeavingGroup);
+    }
+    Ok(())
+}
+
+/// An acyl compound hydrolysed to its acid.
+fn hydrolysis(step: &Step<'_>, carbon: u32, leaving: u32) -> Verdict {
+    let before = &step.before;
+    let rank = |atom: u32| match before.group(atom) {
+        Group::AcylHalide | Group::Anhydride | Group::ActiveEster => 100,
+        Group::Ester | Group::Thioester => {
+            let oxygen = before.next_to(atom).find(|&next| {
+                matches!(before.group(next), Group::EsterOxygen | Group::Sulfide | Group::OtherSulfur)
+            });
+            let root = oxygen.and_then(|oxygen| before.next_to(oxygen).find(|&next| next != atom));
+            match (oxygen, root) {
+                (Some(_), Some(root)) if before.is_aromatic(root) => 88,
+                (Some(_), Some(root)) if before.is_sp3(root) && before.carbons(root) == 3 => 8,
+                (Some(_), Some(root)) => [74, 70, 55, 8][before.carbons(root).min(3)] - crowd(before, atom),
+                _ => 60,
+            }
+        }
+        Group::Nitrile => 20,
+        Group::Amide | Group::Weinreb => 12,
+        _ => 0,
+    };
+    let own = rank(carbon);
+    let spared = own > 0
+        && step.atoms().any(|atom| {
+            atom != carbon && step.is_untouched(atom) && !step.are_alike(atom, carbon) && rank(atom) > own - 3
+        });
+    let _ = leaving;
+    if spared { Err(Refusal::Spared) } else { Ok(()) }
+}

@@ -1,0 +1,287 @@
+//! How readily electrophiles react, nucleophile by nucleophile.
+//!
+//! Sources: Clayden, Greeves and Warren for the order of carbonyl compounds; Streitwieser (Chem. Rev. 1956) for SN2 rates
+//! by substitution and leaving group; Miller, "Aromatic Nucleophilic Substitution" (1968), and the σ⁻ constants of Hansch,
+//! Leo and Taft (Chem. Rev. 1991) for activation in SNAr; Fitzgerald and others (J. Am. Chem. Soc. 2005, on oxidative
+//! addition) and Almond-Thynne and others (Chem. Sci. 2017, on polyhalogenated azines) for couplings.
+
+use chem::Order;
+
+use crate::change::{Facts, Step};
+use crate::group::{Group, aromatic_positions};
+use crate::look::*;
+
+/// Activation from which an aromatic halide takes nucleophiles without a metal.
+pub const ACTIVATED: i32 = 16;
+
+/// The rank of a carbonyl or sulfonyl electrophile towards N, O and S nucleophiles; 0 for none.
+pub fn acyl(facts: &Facts, atom: u32) -> i32 {
+    match facts.group(atom) {
+        Group::AcylHalide => 100,
+        Group::Isocyanate => 98,
+        Group::Chloroformate => 95,
+        Group::SulfonylHalide => 92,
+        Group::Anhydride => 90,
+        Group::ActiveEster => 70,
+        Group::Thioester => 45,
+        Group::Ester => 25,
+        _ => 0,
+    }
+}
+
+/// The rank of an sp3 carbon with a leaving group in an SN2; 0 for none.
+pub fn alkyl(facts: &Facts, carbon: u32) -> i32 {
+    if !facts.is_sp3(carbon) {
+        return 0;
+    }
+    let leaving = facts.next_to(carbon).filter_map(|next| leaving_rank(facts, carbon, next)).max();
+    let Some(leaving) = leaving else { return 0 };
+    let epoxide = facts.next_to(carbon).any(|next| facts.element(next) == O && facts.ring(next) == 3);
+    // Epihalohydrins react at the epoxide and close again: it looks like a substitution of the halide.
+    let beside_epoxide = !epoxide
+        && facts
+            .next_to(carbon)
+            .any(|next| facts.next_to(next).any(|far| facts.element(far) == O && facts.ring(far) == 3));
+    let helped = facts.is_alpha(carbon) || facts.is_benzylic_or_allylic(carbon) || beside_epoxide;
+    let crowd = match facts.carbons(carbon) {
+        _ if facts.is_neopentylic(carbon) && !epoxide => return 1,
+        0 | 1 => 0,
+        2 => 30,
+        _ => return 1,
+    };
+    (leaving - crowd + if helped { 14 } else { 0 } + if facts.hydrogens(carbon) == 3 { 12 } else { 0 }).max(1)
+}
+
+/// How well `leaving` leaves an sp3 carbon, as a base for [`alkyl`]; `None` where it does not.
+fn leaving_rank(facts: &Facts, carbon: u32, leaving: u32) -> Option<i32> {
+    // A carbon with several halogens, or with a lone pair beside it, is another matter.
+    if facts.next_to(carbon).filter(|&next| is_halogen(facts.element(next))).count() > 1 {
+        return None;
+    }
+    match facts.element(leaving) {
+        I => Some(82),
+        BR => Some(78),
+        CL => Some(52),
+        O if facts.group(leaving) == Group::SulfonateOxygen => Some(77),
+        O if facts.ring(leaving) == 3 => Some(50),
+        _ => None,
+    }
+}
+
+/// How much the ring around an aromatic carbon helps a nucleophile to attack there.
+pub fn activation(facts: &Facts, carbon: u32) -> i32 {
+    let mut sum = 0;
+    for (atom, distance) in aromatic_positions(facts.structure(), carbon) {
+        let conjugated = distance == 1 || distance == 3;
+        sum += match facts.element(atom) {
+            N if facts.at(atom).charge == 1 && conjugated => 34,
+            N if facts.degree(atom) == 2 && facts.hydrogens(atom) == 0 => match distance {
+                1 if facts.ring(atom) == 5 => 24,
+                1 => 30,
+                3 => 38,
+                _ => 5,
+            },
+            O | S if distance == 1 => 6,
+            _ => {
+                let quinolone = conjugated && carries_ring_carbonyl(facts, carbon, atom);
+                let fused = distance == 1
+                    && facts.around(atom).iter().filter(|bond| bond.order == Order::Aromatic).count() == 3;
+                substituent(facts, atom, distance, conjugated)
+                    + if quinolone { 28 } else { 0 }
+                    + if fused { 6 } else { 0 }
+            }
+        };
+    }
+    sum
+}
+
+/// Whether an aromatic atom is bonded to a carbonyl group that is part of a ring fused to its own (quinolones).
+fn carries_ring_carbonyl(facts: &Facts, carbon: u32, atom: u32) -> bool {
+    facts.next_to(atom).any(|next| {
+        facts.is_aromatic(next)
+            && facts.is_carbonyl(next)
+            && facts.bond(next, carbon).is_none()
+            && !facts.next_to(next).any(|far| facts.bond(far, carbon).is_some())
+    })
+}
+
+fn substituent(facts: &Facts, atom: u32, distance: u32, conjugated: bool) -> i32 {
+    let outside = facts.around(atom).iter().filter(|bond| bond.order != Order::Aromatic).map(|bond| bond.to);
+    outside
+        .map(|next| match facts.element(next) {
+            _ if facts.is_nitro(next) => [12, 42][usize::from(conjugated)],
+            O if conjugated && facts.bond(atom, next).is_some_and(|bond| bond.order == Order::Double) => 12,
+            _ if facts.is_trifluoromethyl(next) => [4, 11][usize::from(conjugated)],
+            _ if facts.is_acceptor(next) && !facts.is_aromatic(next) => [4, 18][usize::from(conjugated)],
+            F | CL | BR | I => [4, 3][usize::from(distance == 3)],
+            N | O | S if conjugated && facts.is_saturated(next) => -12,
+            _ => 0,
+        })
+        .sum()
+}
+
+/// How well a leaving group leaves in an SNAr, as a part of its rank; `None` where it does not leave.
+pub fn aryl_leaving(facts: &Facts, leaving: u32) -> Option<i32> {
+    Some(match facts.element(leaving) {
+        F => 12,
+        CL => 2,
+        BR => 0,
+        I => -4,
+        S if facts.oxo(leaving) == 2 => 8,
+        S if facts.oxo(leaving) == 1 => 5,
+        S => -14,
+        N if facts.is_nitro(leaving) => 6,
+        N if facts.at(leaving).charge == 1 => 12,
+        O if facts.group(leaving) == Group::SulfonateOxygen => 6,
+        O if facts.hydrogens(leaving) > 0 || facts.at(leaving).charge < 0 => -14,
+        O => -12,
+        _ => return None,
+    })
+}
+
+/// The rank of an aromatic carbon with a leaving group in an SNAr; 0 where it is not activated.
+pub fn aryl(facts: &Facts, carbon: u32) -> i32 {
+    if !facts.is_aromatic_carbon(carbon) {
+        return 0;
+    }
+    let leaves =
+        |&next: &u32| is_halogen(facts.element(next)) || (facts.element(next) == S && facts.oxo(next) > 0);
+    let Some(leaving) = facts.next_to(carbon).find(leaves) else { return 0 };
+    let activation = activation(facts, carbon);
+    match aryl_leaving(facts, leaving) {
+        Some(leaving) if activation >= ACTIVATED => (activation + leaving).max(1),
+        _ => 0,
+    }
+}
+
+/// The rank of a carbon with a halogen or triflate in couplings with palladium, nickel or copper; 0 for none.
+pub fn coupling(facts: &Facts, carbon: u32) -> i32 {
+    let sp2 = facts.is_aromatic(carbon) || facts.doubly(carbon, |next| facts.element(next) == C).is_some();
+    let best = facts.next_to(carbon).filter_map(|next| coupling_leaving(facts, next)).max();
+    let Some(best) = best.filter(|_| sp2 && facts.element(carbon) == C) else { return 0 };
+    let mut help = 0;
+    for (atom, distance) in aromatic_positions(facts.structure(), carbon) {
+        let ring_nitrogen = facts.element(atom) == N && facts.degree(atom) == 2 && facts.hydrogens(atom) == 0;
+        help += match distance {
+            1 if ring_nitrogen => 9,
+            3 if ring_nitrogen => 16,
+            1 | 3 if facts.next_to(atom).any(|next| facts.is_acceptor(next) && !facts.is_aromatic(next)) => 2,
+            _ => 0,
+        };
+    }
+    let most = if best < 60 { 30 } else { 10 };
+    best + help.min(most)
+}
+
+fn coupling_leaving(facts: &Facts, leaving: u32) -> Option<i32> {
+    match facts.element(leaving) {
+        I => Some(100),
+        BR => Some(84),
+        CL => Some(44),
+        O if facts.group(leaving) == Group::SulfonateOxygen => {
+            let triflate = facts
+                .next_to(leaving)
+                .any(|sulfur| facts.next_to(sulfur).any(|next| facts.count(next, F) > 1));
+            Some(if triflate { 92 } else { 35 })
+        }
+        N if facts.at(leaving).charge == 1 && facts.triply(leaving).is_some() => Some(105),
+        _ => None,
+    }
+}
+
+/// Whether `leaving` leaves in couplings.
+pub fn leaves_in_couplings(facts: &Facts, leaving: u32) -> bool {
+    coupling_leaving(facts, leaving).is_some()
+}
+
+/// The rank of a carbonyl group towards hydride, amines, ylides and enolates; 0 for none that they attack.
+pub fn carbonyl(facts: &Facts, carbon: u32) -> i32 {
+    let aryls = facts.next_to(carbon).filter(|&next| facts.is_aromatic(next)).count() as i32;
+    match facts.group(carbon) {
+        Group::AcylHalide => 115,
+        // A pyrrole's aldehyde is a vinylogous formamide.
+        Group::Aldehyde if facts.next_to(carbon).any(|next| is_pyrrolic(facts, next)) => 50,
+        Group::Aldehyde => match facts.hydrogens(carbon) {
+            2 => 112,
+            _ => 100 - 3 * aryls,
+        },
+        Group::Ketone => {
+            let donor = facts.next_to(carbon).any(|next| is_vinylogous(facts, next));
+            let ring = facts.ring(carbon);
+            let acceptor =
+                facts.next_to(carbon).any(|next| facts.is_acceptor(next) || facts.count(next, F) > 1);
+            let conjugated = facts
+                .next_to(carbon)
+                .any(|next| facts.doubly(next, |other| facts.element(other) == C).is_some());
+            let methyl = facts.next_to(carbon).any(|next| facts.hydrogens(next) == 3);
+            let base = match (aryls, ring) {
+                _ if donor => return 15,
+                (0, 4..=6) => 72,
+                (0, _) if methyl => 66,
+                (0, _) => 60,
+                (1, _) => 48,
+                _ => 36,
+            };
+            base + if acceptor { 15 } else { 0 } - if conjugated { 10 } else { 0 }
+        }
+        _ => 0,
+    }
+}
+
+/// Whether an aromatic carbon is next to the nitrogen of a pyrrole.
+fn is_pyrrolic(facts: &Facts, carbon: u32) -> bool {
+    facts.is_aromatic(carbon)
+        && facts.next_to(carbon).any(|next| {
+            facts.element(next) == N
+                && facts.is_aromatic(next)
+                && facts.ring(next) == 5
+                && facts.degree(next) + usize::from(facts.hydrogens(next)) == 3
+        })
+}
+
+/// Whether a carbon next to a carbonyl group passes the electrons of a heteroatom on to it.
+fn is_vinylogous(facts: &Facts, carbon: u32) -> bool {
+    facts.doubly(carbon, |next| facts.element(next) == C).is_some_and(|far| {
+        facts.next_to(far).any(|next| matches!(facts.element(next), N | O) && facts.is_saturated(next))
+    })
+}
+
+/// The rank of an electrophile towards Grignard and lithium reagents; 0 for none.
+pub fn organometal(facts: &Facts, atom: u32) -> i32 {
+    match facts.group(atom) {
+        Group::CarbonDioxide => 110,
+        Group::AcylHalide => 105,
+        Group::Isocyanate | Group::Anhydride | Group::Chloroformate => 95,
+        Group::Aldehyde => 100,
+        Group::Ketone => 60 + carbonyl(facts, atom) / 4,
+        Group::Weinreb => 60,
+        Group::ImineCarbon if facts.group_of_imine_is_plain(atom) => 45,
+        Group::Ester | Group::ActiveEster | Group::Thioester | Group::Carbonate => 55,
+        Group::Nitrile => 48,
+        Group::Alkyl => match alkyl(facts, atom) {
+            0 | 1 => 0,
+            _ if facts.next_to(atom).any(|next| facts.element(next) == I) => 42,
+            _ if facts.next_to(atom).any(|next| facts.element(next) == O && facts.ring(next) == 3) => 46,
+            _ => 20,
+        },
+        _ => 0,
+    }
+}
+
+impl Facts {
+    /// Whether the nitrogen of an imine has only carbon on it.
+    fn group_of_imine_is_plain(&self, carbon: u32) -> bool {
+        self.doubly(carbon, |next| self.element(next) == N)
+            .is_some_and(|nitrogen| self.group(nitrogen) == Group::Imine)
+    }
+}
+
+/// An electrophile that is left alone although, by `rank`, it would react sooner than `own` does, or as soon.
+pub fn spared(step: &Step<'_>, own: u32, own_rank: i32, rank: impl Fn(&Facts, u32) -> i32) -> Option<u32> {
+    step.atoms().find(|&atom| {
+        atom != own
+            && step.is_untouched(atom)
+            && !step.are_alike(atom, own)
+            && rank(&step.before, atom) > (own_rank - crate::nucleophile::TIE).max(0)
+    })
+}

@@ -1,0 +1,145 @@
+//! The verdict on a step.
+
+use crate::change::Step;
+use crate::event::{Event, events};
+use crate::refusal::Refusal;
+use crate::{arene, cleavage, flask, origin, polar, redox, stereo};
+
+/// How much of a step the rules know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Certainty {
+    /// What would react first has been asked, site against site.
+    Decided,
+    /// Nothing speaks against the step, but which site reacts is not known.
+    Open,
+}
+
+/// The first thing that is wrong with the step, if there is one: tens of microseconds.
+///
+/// # Errors
+/// Says why a chemist would not sign the step.
+pub fn judge(step: &Step<'_>) -> Result<Certainty, Refusal> {
+    let events = events(step);
+    flask::check(step, &events)?;
+    origin::check(step)?;
+    stereo::check(step, &events)?;
+    for event in &events {
+        polar::check(step, &events, event)?;
+        arene::check(step, &events, event)?;
+        redox::check(step, &events, event)?;
+        cleavage::check(step, &events, event)?;
+    }
+    let decided = !events.is_empty() && events.iter().all(is_decided);
+    Ok(if decided { Certainty::Decided } else { Certainty::Open })
+}
+
+/// Whether the tables order the sites at which such an event may happen.
+fn is_decided(event: &Event) -> bool {
+    !matches!(
+        event,
+        Event::Functionalisation { .. }
+            | Event::Aldol { .. }
+            | Event::Heck { .. }
+            | Event::DirectArylation { .. }
+            | Event::ConjugateAddition { .. }
+            | Event::Metathesis { .. }
+    )
+}
+
+/// What happens in the step, for people to read.
+#[must_use]
+pub fn describe(step: &Step<'_>) -> String {
+    let names: Vec<String> = events(step).iter().map(|event| format!("{event:?}")).collect();
+    names.join(", ")
+}
+
+/// Whether some event is one that `wanted` takes.
+pub fn any(events: &[Event], wanted: impl Fn(&Event) -> bool) -> bool {
+    events.iter().any(wanted)
+}
+
+#[cfg(test)]
+mod tests {
+    use chem::{PreparedMolecule, Template};
+
+    use super::*;
+    use crate::change::Facts;
+    use crate::refusal::Refusal;
+
+    const AMIDE: &str =
+        "([#6:1]-[C;H0;D3;+0:2](=[O;D1;H0:3])-[N;+0:4])>>(O-[C;H0;D3;+0:2](-[#6:1])=[O;D1;H0:3]).([N;+0:4])";
+    const ETHER: &str = "([C:1]-[O;H0;D2;+0:2]-[c:3])>>(Br-[C:1]).([OH;D1;+0:2]-[c:3])";
+    const SNAR: &str = "([c:1]-[N;+0:2])>>(F-[c:1]).([N;+0:2])";
+    const ADDITION: &str = "([#6:1]-[C;+0:2]-[OH;D1;+0:3])>>(Br-[Mg]-[#6:1]).([C;+0:2]=[O;H0;D1;+0:3])";
+    const NITRATION: &str = "([O-]-[N+](=O)-[c;+0:1])>>[cH;+0:1]";
+
+    /// What is said of the step that a template makes of these precursors, written as they stand in the outcome.
+    fn verdict(template: &str, product: &str, precursors: &str) -> Result<Certainty, Refusal> {
+        let template = Template::parse(template).unwrap();
+        let product = PreparedMolecule::new(&product.parse().unwrap());
+        let mut wanted: Vec<String> = precursors
+            .split('.')
+            .map(|part| part.parse::<chem::Molecule>().unwrap().canonical_smiles())
+            .collect();
+        wanted.sort();
+        let outcomes = template.apply(&product);
+        let outcome = outcomes
+            .iter()
+            .find(|outcome| {
+                let mut found: Vec<String> =
+                    outcome.precursors.iter().map(|part| part.molecule.canonical_smiles()).collect();
+                found.sort();
+                found == wanted
+            })
+            .expect("the template makes these precursors");
+        let flask: Vec<Facts> = outcome.precursors.iter().map(|part| Facts::of(&part.molecule)).collect();
+        let sources = outcome.precursors.iter().map(|part| &*part.sources);
+        let product = Facts::of(product.molecule());
+        judge(&Step::new(flask.iter().zip(sources), &product))
+    }
+
+    #[test]
+    fn the_more_nucleophilic_amine_is_acylated() {
+        let right = verdict(AMIDE, "O=C(NCc1cccc(N)c1)c1ccccc1", "NCc1cccc(N)c1.O=C(O)c1ccccc1");
+        let wrong = verdict(AMIDE, "O=C(Nc1cccc(CN)c1)c1ccccc1", "NCc1cccc(N)c1.O=C(O)c1ccccc1");
+
+        assert_eq!((right, wrong), (Ok(Certainty::Decided), Err(Refusal::Spared)));
+    }
+
+    #[test]
+    fn a_fluoride_leaves_only_an_activated_arene() {
+        let activated = verdict(SNAR, "N#Cc1ccc(N2CCOCC2)cc1", "N#Cc1ccc(F)cc1.C1COCCN1");
+        let plain = verdict(SNAR, "CN(C)c1ccc(N2CCOCC2)cc1", "CN(C)c1ccc(F)cc1.C1COCCN1");
+
+        assert_eq!((activated, plain), (Ok(Certainty::Decided), Err(Refusal::NotActivated)));
+    }
+
+    #[test]
+    fn substitutions_invert_and_tertiary_carbon_takes_none() {
+        let inverted = "([C:1]-[C@@H;D3;+0:2](-[C:3])-[O;H0;D2;+0:4]-[c:5])>>(Br-[C@H;D3;+0:2](-[C:1])-[C:3]).([OH;D1;+0:4]-[c:5])";
+        let right = verdict(inverted, "CC[C@H](C)Oc1ccccc1", "CC[C@@H](C)Br.Oc1ccccc1");
+        let retained = verdict(ETHER, "CC[C@H](C)Oc1ccccc1", "CC[C@H](C)Br.Oc1ccccc1");
+        let tertiary = verdict(ETHER, "CCC(C)(C)Oc1ccccc1", "CCC(C)(C)Br.Oc1ccccc1");
+
+        assert_eq!(right, Ok(Certainty::Decided));
+        assert_eq!((retained, tertiary), (Err(Refusal::Retention), Err(Refusal::Hindered)));
+    }
+
+    #[test]
+    fn grignard_reagents_bear_no_acid_and_leave_no_aldehyde_alone() {
+        let plain = verdict(ADDITION, "OC(C1CC1)c1ccccc1", "Br[Mg]c1ccccc1.O=CC1CC1");
+        let acid = verdict(ADDITION, "OC(C1CC1)c1ccc(O)cc1", "Br[Mg]c1ccc(O)cc1.O=CC1CC1");
+        let spared = verdict(ADDITION, "CC(O)(c1ccccc1)C1CCC(C=O)CC1", "Br[Mg]c1ccccc1.CC(=O)C1CCC(C=O)CC1");
+
+        assert_eq!(plain, Ok(Certainty::Decided));
+        assert_eq!((acid, spared), (Err(Refusal::SelfReacting), Err(Refusal::Spared)));
+    }
+
+    #[test]
+    fn nitration_goes_where_the_ring_is_richest() {
+        let para = verdict(NITRATION, "COc1ccc([N+](=O)[O-])cc1", "COc1ccccc1");
+        let meta = verdict(NITRATION, "COc1cccc([N+](=O)[O-])c1", "COc1ccccc1");
+
+        assert_eq!((para, meta), (Ok(Certainty::Decided), Err(Refusal::Position)));
+    }
+}

@@ -1,0 +1,180 @@
+//! How readily nucleophiles react, reagent by reagent.
+//!
+//! Each column of the table is the order of one kind of reagent; a number says nothing beyond its column. Sources:
+//! Mayr's nucleophilicity scale (Mayr and Patz, Angew. Chem. Int. Ed. 1994) for the order of amines, sulfur and oxygen;
+//! acidities in DMSO (Bordwell, Acc. Chem. Res. 1988) for what a base sets free first; Clayden, Greeves and Warren for the
+//! rest. Steps of less than [`TIE`] are no selectivity.
+
+use crate::change::{Facts, Step};
+use crate::group::Group;
+use crate::look::*;
+
+/// Sites whose ranks differ by less than this react alike.
+pub const TIE: i32 = 5;
+
+/// What a nucleophile meets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reagent {
+    /// Acyl chlorides, anhydrides, coupled acids, chloroformates, isocyanates.
+    Acyl,
+    /// Sulfonyl halides.
+    Sulfonyl,
+    /// Alkyl halides, sulfonates and epoxides, with base.
+    Alkyl,
+    /// Aryl halides that are activated.
+    Aryl,
+    /// Aryl halides with palladium or copper.
+    Metal,
+    /// Aldehydes and ketones.
+    Carbonyl,
+    /// Silyl halides.
+    Silyl,
+    /// Michael acceptors.
+    Acceptor,
+}
+
+/// Ranks of a group, in the order of [`Reagent`]; 0: does not react.
+const fn ranks(group: Group) -> [i32; 8] {
+    match group {
+        //                            acyl sulf alkyl aryl metal carb silyl accept
+        Group::Ammonia => [100, 100, 84, 90, 60, 95, 30, 95],
+        Group::PrimaryAmine => [100, 100, 84, 90, 80, 100, 30, 95],
+        Group::SecondaryAmine => [98, 98, 84, 95, 82, 88, 20, 98],
+        Group::Hydrazine => [100, 100, 85, 95, 60, 112, 20, 98],
+        Group::Hydroxylamine => [92, 92, 70, 70, 40, 112, 50, 80],
+        Group::Aniline => [62, 62, 56, 60, 82, 62, 10, 50],
+        Group::SecondaryAniline => [54, 50, 50, 48, 72, 20, 5, 40],
+        Group::PoorAniline => [32, 30, 34, 32, 74, 30, 5, 20],
+        Group::Diarylamine => [18, 10, 25, 20, 60, 0, 0, 5],
+        Group::Amidine => [62, 60, 62, 62, 50, 40, 10, 60],
+        Group::Azole => [42, 44, 72, 70, 50, 0, 30, 70],
+        Group::Indole => [8, 10, 42, 36, 45, 0, 10, 15],
+        Group::AmideNitrogen => [6, 5, 36, 25, 48, 0, 10, 15],
+        Group::CarbamateNitrogen => [4, 4, 30, 12, 42, 0, 5, 5],
+        Group::UreaNitrogen => [5, 5, 32, 20, 42, 5, 5, 10],
+        Group::ImideNitrogen => [10, 10, 72, 40, 30, 0, 10, 60],
+        Group::SulfonamideNitrogen => [14, 10, 66, 40, 45, 0, 10, 40],
+        Group::ThioamideNitrogen | Group::ThiocarbonylSulfur => [30, 20, 82, 60, 40, 0, 0, 60],
+        Group::Thiol => [58, 50, 97, 102, 88, 40, 40, 110],
+        Group::Thiophenol => [55, 50, 98, 102, 90, 30, 40, 110],
+        Group::Phenol => [36, 38, 76, 76, 55, 0, 88, 40],
+        Group::PrimaryAlcohol => [30, 32, 32, 44, 30, 5, 100, 25],
+        Group::SecondaryAlcohol => [23, 24, 25, 36, 20, 3, 72, 15],
+        Group::TertiaryAlcohol => [9, 5, 12, 14, 5, 0, 25, 3],
+        Group::AcidOxygen => [12, 5, 74, 15, 5, 0, 60, 20],
+        Group::OximeOxygen => [42, 40, 78, 66, 40, 0, 70, 30],
+        Group::Enol => [30, 30, 70, 40, 10, 0, 60, 20],
+        Group::Hemiacetal => [26, 20, 30, 20, 5, 0, 60, 10],
+        _ => [0; 8],
+    }
+}
+
+/// The rank of an atom, hindrance and electrons nearby included; 0 for one that does not react.
+pub fn rank(facts: &Facts, atom: u32, reagent: Reagent) -> i32 {
+    let group = facts.group(atom);
+    let has_proton = facts.hydrogens(atom) > 0 || facts.at(atom).charge < 0;
+    if !has_proton && group != Group::ThiocarbonylSulfur {
+        return 0;
+    }
+    let base = ranks(group)[reagent as usize];
+    if base == 0 { carbon_acid(facts, atom, reagent) } else { (base - hindrance(facts, atom, group)).max(1) }
+}
+
+/// The rank of a C–H that a base sets free.
+fn carbon_acid(facts: &Facts, atom: u32, reagent: Reagent) -> i32 {
+    if facts.group(atom) == Group::TerminalAlkyne && facts.hydrogens(atom) == 1 {
+        return if reagent == Reagent::Alkyl { 20 } else { 0 };
+    }
+    if !facts.is_sp3(atom) || !matches!(reagent, Reagent::Alkyl | Reagent::Acceptor | Reagent::Aryl) {
+        return 0;
+    }
+    let strong = facts.next_to(atom).filter(|&next| facts.is_acceptor(next)).count();
+    match strong {
+        0 | 1 => 0,
+        _ => 70,
+    }
+}
+
+/// What is subtracted for crowding around a nucleophile.
+fn hindrance(facts: &Facts, atom: u32, group: Group) -> i32 {
+    let branches = |next: u32| (facts.carbons(next) as i32 - 1).max(0);
+    match group {
+        Group::PrimaryAmine => facts
+            .next_to(atom)
+            .map(|next| match branches(next) {
+                0 => 0,
+                1 => 6,
+                _ => 26,
+            })
+            .sum(),
+        Group::SecondaryAmine => {
+            let in_ring = facts.is_in_ring(atom);
+            let crowd: i32 = facts
+                .next_to(atom)
+                .map(|next| match (facts.hydrogens(next), branches(next)) {
+                    (3, _) => 0,
+                    (2, _) if in_ring => 0,
+                    (2, _) => 5,
+                    (1, _) => 9,
+                    _ => 24,
+                })
+                .sum();
+            crowd
+        }
+        Group::Aniline | Group::Phenol => {
+            let ipso = facts.next_to(atom).next();
+            let ortho = ipso.map_or(0, |ipso| {
+                facts
+                    .next_to(ipso)
+                    .filter(|&next| next != atom && facts.degree(next) > 2 && facts.is_aromatic(next))
+                    .count()
+            });
+            let chelated = group == Group::Phenol
+                && ipso.is_some_and(|ipso| {
+                    facts.next_to(ipso).filter(|&next| facts.is_aromatic(next)).any(|next| {
+                        facts.next_to(next).any(|far| facts.is_carbonyl(far) && !facts.is_aromatic(far))
+                    })
+                });
+            [0, 2, 6][ortho.min(2)] + if chelated { 9 } else { 0 }
+        }
+        // The far nitrogen of an aryl hydrazine, or of a hydrazide, is the nucleophile.
+        Group::Hydrazine if facts.hydrogens(atom) < 2 => {
+            if facts.next_to(atom).any(|next| facts.is_aromatic(next)) { 60 } else { 8 }
+        }
+        _ => 0,
+    }
+}
+
+/// A nucleophile that is left alone although it would react sooner than, or as soon as, `own` of rank `rank_of_own`.
+///
+/// Amines react without a base, and then nothing does that needs one.
+pub fn spared(step: &Step<'_>, own: u32, rank_of_own: i32, reagent: Reagent) -> Option<u32> {
+    let needs_base = |group| {
+        matches!(
+            group,
+            Group::Phenol
+                | Group::AcidOxygen
+                | Group::Azole
+                | Group::ImideNitrogen
+                | Group::SulfonamideNitrogen
+                | Group::OximeOxygen
+                | Group::Enol
+                | Group::Alkyl
+        )
+    };
+    let amine = matches!(
+        step.before.group(own),
+        Group::Ammonia
+            | Group::PrimaryAmine
+            | Group::SecondaryAmine
+            | Group::TertiaryAmine
+            | Group::Hydrazine
+    );
+    step.atoms().find(|&atom| {
+        atom != own
+            && !(amine && needs_base(step.before.group(atom)))
+            && step.is_untouched(atom)
+            && !(step.are_alike(atom, own))
+            && rank(&step.before, atom, reagent) > rank_of_own - TIE
+    })
+}

@@ -1,0 +1,258 @@
+//! Oxidations and reductions: what the reagent would take first.
+//!
+//! Orders of reduction and of oxidation as in Clayden, Greeves and Warren (chapters 23 and 24) and Hudlicky, "Reductions
+//! in Organic Chemistry" and "Oxidations in Organic Chemistry".
+
+use crate::change::Step;
+use crate::cleavage::{hydrogen_victim, is_shielded_alkene};
+use crate::electrophile;
+use crate::event::Event;
+use crate::group::Group;
+use crate::look::*;
+use crate::nucleophile::TIE;
+use crate::refusal::Refusal;
+
+type Verdict = Result<(), Refusal>;
+
+/// Checks an event that is an oxidation or a reduction.
+pub fn check(step: &Step<'_>, events: &[Event], event: &Event) -> Verdict {
+    match *event {
+        Event::CarbonylReduction { carbon } => carbonyl(step, carbon),
+        Event::AcylReduction { carbon } => acyl(step, carbon),
+        Event::AmideReduction { carbon } => {
+            epoxides(step)?;
+            spare(step, carbon, |group| {
+                matches!(
+                    group,
+                    Group::Aldehyde
+                        | Group::Ketone
+                        | Group::Ester
+                        | Group::Acid
+                        | Group::AcylHalide
+                        | Group::Anhydride
+                        | Group::Azide
+                )
+            })?;
+            spare_alike(step, carbon, Group::Amide)
+        }
+        Event::NitrileReduction { carbon } => {
+            spare(step, carbon, |group| {
+                matches!(
+                    group,
+                    Group::Aldehyde | Group::Ketone | Group::AcylHalide | Group::Azide | Group::Nitro
+                )
+            })?;
+            spare_alike(step, carbon, Group::Nitrile)
+        }
+        Event::NitroReduction { nitrogen } => {
+            spare(step, nitrogen, |group| matches!(group, Group::Azide | Group::AcylHalide))?;
+            spare_alike(step, nitrogen, Group::Nitro)
+        }
+        Event::AzideReduction { nitrogen } => spare_alike(step, nitrogen, Group::Azide),
+        Event::Hydrogenation { carbon, partner } => hydrogenation(step, events, carbon, partner),
+        Event::Dehalogenation { carbon, halogen } => dehalogenation(step, carbon, halogen),
+        Event::AlcoholOxidation { carbon } => alcohol(step, carbon),
+        Event::AcidOxidation { carbon } => acid(step, carbon),
+        Event::SulfurOxidation { sulfur } => {
+            spare(step, sulfur, |group| {
+                matches!(group, Group::Thiol | Group::Thiophenol | Group::PrimaryAmine)
+            })?;
+            spare_alike(step, sulfur, Group::Sulfide)
+        }
+        Event::NitrogenOxidation { nitrogen } => {
+            let pyridine = step.before.group(nitrogen) == Group::Azine;
+            spare(step, nitrogen, |group| {
+                matches!(group, Group::Sulfide | Group::Thiol) || (pyridine && group == Group::TertiaryAmine)
+            })
+        }
+        Event::Epoxidation { carbon, partner } => {
+            spare(step, carbon, |group| {
+                matches!(
+                    group,
+                    Group::Sulfide
+                        | Group::Thiol
+                        | Group::PrimaryAmine
+                        | Group::SecondaryAmine
+                        | Group::TertiaryAmine
+                        | Group::Aniline
+                        | Group::SecondaryAniline
+                )
+            })?;
+            richer_alkene(step, carbon, partner)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a step that leaves such a group alone.
+fn spare(step: &Step<'_>, own: u32, victim: impl Fn(Group) -> bool) -> Verdict {
+    let spared = step.atoms().any(|atom| {
+        atom != own
+            && step.before.bond(atom, own).is_none()
+            && victim(step.before.group(atom))
+            && step.is_untouched(atom)
+            && !step.are_alike(atom, own)
+    });
+    if spared { Err(Refusal::Spared) } else { Ok(()) }
+}
+
+/// Refuses a step that leaves another group of the kind alone.
+fn spare_alike(step: &Step<'_>, own: u32, kind: Group) -> Verdict {
+    let own_kind = step.before.group(own) == kind;
+    if own_kind { spare(step, own, |group| group == kind) } else { Ok(()) }
+}
+
+/// Refuses a step with aluminium hydride that leaves an epoxide alone.
+fn epoxides(step: &Step<'_>) -> Verdict {
+    let before = &step.before;
+    let spared = step
+        .atoms()
+        .any(|atom| before.element(atom) == O && before.ring(atom) == 3 && step.is_untouched(atom));
+    if spared { Err(Refusal::Spared) } else { Ok(()) }
+}
+
+fn carbonyl(step: &Step<'_>, carbon: u32) -> Verdict {
+    let own = electrophile::carbonyl(&step.before, carbon);
+    match electrophile::spared(step, carbon, own, electrophile::carbonyl) {
+        Some(_) => Err(Refusal::Spared),
+        None => Ok(()),
+    }
+}
+
+/// An acid, ester or like compound reduced: what hydride takes sooner is not left alone.
+fn acyl(step: &Step<'_>, carbon: u32) -> Verdict {
+    let before = &step.before;
+    let own = before.group(carbon);
+    spare(step, carbon, |group| {
+        matches!(group, Group::Aldehyde | Group::Ketone | Group::AcylHalide | Group::Anhydride)
+            || (matches!(own, Group::Ester | Group::Amide | Group::Weinreb) && group == Group::ActiveEster)
+    })?;
+    match own {
+        Group::Ester => spare_alike(step, carbon, Group::Ester),
+        Group::Acid => spare_alike(step, carbon, Group::Acid),
+        Group::Amide => spare(step, carbon, |group| matches!(group, Group::Ester)),
+        _ => Ok(()),
+    }
+}
+
+fn hydrogenation(step: &Step<'_>, events: &[Event], carbon: u32, partner: u32) -> Verdict {
+    let before = &step.before;
+    if before.is_aromatic(carbon) {
+        // Benzene rings ask for conditions that nothing else unsaturated survives.
+        return if hydrogen_victim(step) { Err(Refusal::Spared) } else { Ok(()) };
+    }
+    let own_alkyne = before.triply(carbon).is_some();
+    let conjugated = before.is_alpha(carbon) || before.is_alpha(partner);
+    let victim = step.atoms().any(|atom| {
+        step.is_untouched(atom)
+            && match before.group(atom) {
+                Group::Nitro | Group::Azide => true,
+                Group::Alkyne | Group::TerminalAlkyne => true,
+                Group::Alkene if !own_alkyne => {
+                    let crowd = |a: u32, b: u32| before.degree(a) + before.degree(b);
+                    let other = before.doubly(atom, |next| before.element(next) == C).unwrap_or(atom);
+                    !is_shielded_alkene(before, atom)
+                        && crowd(atom, other) <= crowd(carbon, partner)
+                        && !conjugated
+                }
+                Group::Halogen => before.element(atom) == I,
+                _ => false,
+            }
+    });
+    let _ = events;
+    if victim { Err(Refusal::Spared) } else { Ok(()) }
+}
+
+fn dehalogenation(step: &Step<'_>, carbon: u32, halogen: u32) -> Verdict {
+    let before = &step.before;
+    let rank = |element: u8| match element {
+        I => 3,
+        BR => 2,
+        CL => 1,
+        _ => 0,
+    };
+    let own = rank(before.element(halogen));
+    if own == 0 {
+        return Err(Refusal::NoLeavingGroup);
+    }
+    let spared = step.atoms().any(|atom| {
+        let on_arene = before.next_to(atom).any(|next| before.is_aromatic(next));
+        step.is_untouched(atom)
+            && !step.are_alike(atom, halogen)
+            && rank(before.element(atom)) > own
+            && on_arene == before.is_aromatic(carbon)
+    });
+    if spared { Err(Refusal::Spared) } else { Ok(()) }
+}
+
+/// How readily an alcohol is oxidised, for its carbon; 0 for none.
+fn oxidisable(step: &Step<'_>, carbon: u32) -> i32 {
+    let before = &step.before;
+    let alcohol = before
+        .next_to(carbon)
+        .any(|next| matches!(before.group(next), Group::PrimaryAlcohol | Group::SecondaryAlcohol));
+    if !alcohol {
+        return 0;
+    }
+    let helped = if before.is_benzylic_or_allylic(carbon) { 12 } else { 0 };
+    (if before.carbons(carbon) < 2 { 60 } else { 52 }) + helped
+}
+
+fn alcohol(step: &Step<'_>, carbon: u32) -> Verdict {
+    let before = &step.before;
+    let own = oxidisable(step, carbon);
+    spare(step, carbon, |group| {
+        matches!(
+            group,
+            Group::Thiol | Group::Thiophenol | Group::PrimaryAmine | Group::SecondaryAmine | Group::Hydrazine
+        )
+    })?;
+    let spared = own > 0
+        && step.atoms().any(|atom| {
+            atom != carbon
+                && !step.are_alike(atom, carbon)
+                && step.is_untouched(atom)
+                && oxidisable(step, atom) > own - TIE
+                && before.element(atom) == C
+        });
+    if spared { Err(Refusal::Spared) } else { Ok(()) }
+}
+
+fn acid(step: &Step<'_>, carbon: u32) -> Verdict {
+    spare(step, carbon, |group| {
+        matches!(
+            group,
+            Group::Thiol
+                | Group::Thiophenol
+                | Group::Aldehyde
+                | Group::PrimaryAmine
+                | Group::SecondaryAmine
+                | Group::PrimaryAlcohol
+                | Group::Sulfide
+        )
+    })
+}
+
+/// Refuses a step by an oxidant that attacks C–H while something softer is left alone.
+pub fn oxidant(step: &Step<'_>, carbon: u32) -> Verdict {
+    acid(step, carbon)?;
+    spare(step, carbon, |group| matches!(group, Group::SecondaryAlcohol | Group::Aniline | Group::Phenol))
+}
+
+/// Another double bond that a peracid takes first.
+fn richer_alkene(step: &Step<'_>, carbon: u32, partner: u32) -> Verdict {
+    let before = &step.before;
+    let rank = |a: u32, b: u32| {
+        let drawn = [a, b].into_iter().filter(|&end| before.is_alpha(end)).count() as i32;
+        (before.carbons(a) + before.carbons(b)) as i32 * 10 - 15 * drawn
+    };
+    let own = rank(carbon, partner);
+    let spared = step.atoms().any(|atom| {
+        before.group(atom) == Group::Alkene
+            && step.is_untouched(atom)
+            && before.doubly(atom, |next| before.element(next) == C).is_some_and(|other| {
+                step.is_untouched(other) && rank(atom, other) > own && !step.are_alike(atom, carbon)
+            })
+    });
+    if spared { Err(Refusal::Spared) } else { Ok(()) }
+}

@@ -1,0 +1,145 @@
+//! Whether stereocentres come out as they must.
+//!
+//! A substitution by SN2 or Mitsunobu inverts its carbon; a centre that no bond is broken at stays as it is; and a single
+//! enantiomer comes from something chiral. Relative configuration that the reaction or a neighbouring centre decides is
+//! no enantiomer from nowhere.
+
+use chem::Centre;
+
+use crate::change::Step;
+use crate::event::Event;
+use crate::look::*;
+use crate::refusal::Refusal;
+
+type Verdict = Result<(), Refusal>;
+
+/// Checks the stated centres of the product.
+pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
+    let (before, after) = (&step.before, &step.after);
+    let mut created = 0;
+    let mut carried = 0;
+    for atom in step.atoms() {
+        let Some(image) = step.image(atom) else { continue };
+        let Some(now) = after.at(image).centre.as_ref() else { continue };
+        let Some(was) = before.at(atom).centre.as_ref() else {
+            created += 1;
+            continue;
+        };
+        carried += 1;
+        let inverted = inverts(step, events, atom);
+        match comparison(step, atom, was, now) {
+            Some(Hand::Kept) if inverted == Some(true) => return Err(Refusal::Retention),
+            Some(Hand::Turned) if inverted == Some(false) => return Err(Refusal::StereoScrambled),
+            _ => {}
+        }
+    }
+    // Nothing chiral went in, and one enantiomer comes out.
+    let chiral_before = step.atoms().any(|atom| before.at(atom).centre.is_some());
+    if created > 0 && carried == 0 && !chiral_before && !is_achiral(step) {
+        return Err(Refusal::StereoFromNowhere);
+    }
+    if created > 0 && !chiral_nearby(step) && !is_achiral(step) {
+        return Err(Refusal::StereoFromNowhere);
+    }
+    Ok(())
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Hand {
+    Kept,
+    Turned,
+}
+
+/// Whether the step inverts the carbon: `None` where it may do either.
+fn inverts(step: &Step<'_>, events: &[Event], atom: u32) -> Option<bool> {
+    let mut touched = step.lost(atom).next().is_some() || step.gained(atom).next().is_some();
+    touched |= step.change.added.iter().any(|&(at, _, _)| at == atom);
+    if !touched {
+        return Some(false);
+    }
+    for event in events {
+        match *event {
+            Event::Alkylation { nucleophile, carbon, leaving } if carbon == atom => {
+                let before = &step.before;
+                let migration = before.element(leaving) == C || before.bond(nucleophile, leaving).is_some();
+                let cation = before.next_to(atom).filter(|&next| before.is_aromatic(next)).count() > 1
+                    || before.next_to(atom).any(|next| {
+                        next != leaving
+                            && matches!(before.element(next), N | O | S)
+                            && before.is_saturated(next)
+                    });
+                return (!migration && !cation).then_some(true);
+            }
+            Event::Deoxyhalogenation { carbon, .. } if carbon == atom => return None,
+            Event::Coupling { metal, .. } if metal == atom => return Some(false),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Compares a centre before and after; one new neighbour takes the place of one that left.
+fn comparison(step: &Step<'_>, atom: u32, was: &Centre, now: &Centre) -> Option<Hand> {
+    let image = step.image(atom)?;
+    let mut expected: Vec<u32> = Vec::with_capacity(4);
+    let mut hole = None;
+    for &next in &was.order {
+        let kept = if next == Centre::HYDROGEN { Some(Centre::HYDROGEN) } else { step.image(next) };
+        let kept = kept.filter(|&kept| {
+            now.order.contains(&kept) && (kept == Centre::HYDROGEN || step.after.bond(image, kept).is_some())
+        });
+        match kept {
+            Some(kept) => expected.push(kept),
+            None if hole.is_none() => {
+                hole = Some(expected.len());
+                expected.push(0);
+            }
+            None => return None,
+        }
+    }
+    if let Some(hole) = hole {
+        let others: Vec<u32> =
+            expected.iter().enumerate().filter(|&(at, _)| at != hole).map(|(_, &atom)| atom).collect();
+        expected[hole] = *now.order.iter().find(|next| !others.contains(next))?;
+    }
+    if expected.len() != now.order.len() {
+        return None;
+    }
+    let places: Vec<usize> = expected
+        .iter()
+        .map(|next| now.order.iter().position(|other| other == next))
+        .collect::<Option<_>>()?;
+    let odd = is_odd(&places);
+    Some(if (was.clockwise == now.clockwise) ^ odd { Hand::Kept } else { Hand::Turned })
+}
+
+/// Whether an odd number of swaps sorts the places.
+pub fn is_odd(places: &[usize]) -> bool {
+    let mut odd = false;
+    for (at, place) in places.iter().enumerate() {
+        for later in &places[at + 1..] {
+            odd ^= later < place;
+        }
+    }
+    odd
+}
+
+/// Whether the product's stated centres are all of the kind that has no mirror image: relative, as in cis and trans.
+fn is_achiral(step: &Step<'_>) -> bool {
+    step.after.is_achiral()
+}
+
+/// Whether a centre that is created has one that was there within a few bonds, to be decided by it.
+fn chiral_nearby(step: &Step<'_>) -> bool {
+    let (before, after) = (&step.before, &step.after);
+    step.atoms().all(|atom| {
+        let Some(image) = step.image(atom) else { return true };
+        let created = after.at(image).centre.is_some() && before.at(atom).centre.is_none();
+        !created
+            || after.distances(image, 4).into_iter().any(|(near, distance)| {
+                distance > 0
+                    && step.origin[near as usize].is_some_and(|origin| before.at(origin).centre.is_some())
+                    && after.at(near).centre.is_some()
+            })
+    })
+}

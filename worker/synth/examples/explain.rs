@@ -1,0 +1,30 @@
+//! Says what the model thinks of single steps: which templates propose them, what happens, and what is wrong.
+//!
+//! `explain MODEL_DIR < REACTIONS`, a reaction `precursor.precursor>>product` a line; a line's other columns are ignored.
+
+#![allow(clippy::print_stdout, reason = "a program that reports")]
+
+use std::error::Error;
+use std::io::stdin;
+use std::path::Path;
+
+use chem::Molecule;
+use synth::{RetroModel, explain};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let folder = std::env::args().nth(1).ok_or("usage: explain MODEL_DIR < REACTIONS")?;
+    let model = RetroModel::load(Path::new(&folder))?;
+    for line in stdin().lines() {
+        let line = line?;
+        let Some((precursors, product)) = line.split('\t').find_map(|column| column.split_once(">>")) else {
+            continue;
+        };
+        println!("{precursors}>>{product}");
+        let precursors: Vec<Molecule> = precursors.split('.').map(str::parse).collect::<Result<_, _>>()?;
+        for found in explain(&model, &product.parse()?, &precursors) {
+            let verdict = found.fault.map_or_else(|| "stands".to_owned(), |fault| fault.to_string());
+            println!("  {}\t{verdict}\t{}", found.template, found.events);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,145 @@
+//! A table of right and wrong: single steps that the service must return, and ones that it never may.
+//!
+//! Each row is asked as a user would ask: the product alone, one step deep, with the row's precursors on the shelf. Where
+//! the rows come from: `data/SOURCES.md`.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
+
+mod toy;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::thread;
+
+use chem::Molecule;
+use synth::{RetroModel, Task, explain, plan};
+use toy::{expansions, shelf, task};
+
+/// A row of a table.
+struct Row {
+    category: String,
+    precursors: Vec<String>,
+    product: String,
+}
+
+/// The rows of a table; of one whose first column is a verdict, those of that verdict.
+fn rows(table: &str, verdict: Option<&str>) -> Vec<Row> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(table);
+    let text = std::fs::read_to_string(path).unwrap();
+    text.lines()
+        .skip(1)
+        .filter_map(|line| {
+            let mut fields = line.split('\t');
+            if verdict.is_some() && fields.next() != verdict {
+                return None;
+            }
+            let category = fields.next().unwrap().to_owned();
+            let (precursors, product) = fields.next().unwrap().split_once(">>").unwrap();
+            let precursors = precursors.split('.').map(str::to_owned).collect();
+            Some(Row { category, precursors, product: product.to_owned() })
+        })
+        .collect()
+}
+
+fn model() -> Arc<RetroModel> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/uspto_retro");
+    Arc::new(RetroModel::load(&folder).unwrap())
+}
+
+/// Whether the step is among the routes of one step to its product.
+fn is_returned(model: &Arc<RetroModel>, row: &Row) -> bool {
+    let mut wanted: Vec<String> = row.precursors.iter().map(|smiles| canonical(smiles)).collect();
+    wanted.sort_unstable();
+    let names: Vec<&str> = row.precursors.iter().map(String::as_str).collect();
+    let task = Task { max_depth: 1, max_groups: 1000, max_group_size: 1000, ..task(&row.product) };
+    let plan = plan(model, &shelf(&names), &task, &expansions(60));
+    plan.routes().any(|route| {
+        route.steps.iter().any(|step| {
+            let mut names: Vec<&str> =
+                step.precursors.iter().map(|&at| route.nodes[at].smiles.as_str()).collect();
+            names.sort_unstable();
+            names == wanted
+        })
+    })
+}
+
+fn canonical(smiles: &str) -> String {
+    smiles.parse::<Molecule>().unwrap().canonical_smiles()
+}
+
+/// The rows that are returned, and those that are not, each of these with what the model says of it.
+fn sorted_out(rows: Vec<Row>) -> (Vec<Row>, Vec<(Row, String)>) {
+    let model = model();
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let share = rows.len().div_ceil(cores);
+    let returned: Vec<bool> = thread::scope(|scope| {
+        let parts: Vec<_> = rows
+            .chunks(share)
+            .map(|part| {
+                let model = &model;
+                scope.spawn(move || part.iter().map(|row| is_returned(model, row)).collect::<Vec<_>>())
+            })
+            .collect();
+        parts.into_iter().flat_map(|part| part.join().unwrap()).collect()
+    });
+    let (mut yes, mut no) = (Vec::new(), Vec::new());
+    for (row, returned) in rows.into_iter().zip(returned) {
+        if returned {
+            yes.push(row);
+        } else {
+            let reason = reason(&model, &row);
+            no.push((row, reason));
+        }
+    }
+    (yes, no)
+}
+
+fn reason(model: &RetroModel, row: &Row) -> String {
+    let molecules: Vec<Molecule> = row.precursors.iter().map(|smiles| smiles.parse().unwrap()).collect();
+    let found = explain(model, &row.product.parse().unwrap(), &molecules);
+    let mut reasons: Vec<String> = found
+        .iter()
+        .map(|found| found.fault.map_or_else(|| "stands".to_owned(), |fault| fault.to_string()))
+        .collect();
+    reasons.sort_unstable();
+    reasons.dedup();
+    if reasons.is_empty() { "no template".to_owned() } else { reasons.join("; ") }
+}
+
+/// Prints the impossible steps that are returned and counts them.
+fn wrongly_returned(rows: Vec<Row>) -> usize {
+    let all = rows.len();
+    let (returned, _) = sorted_out(rows);
+    for row in &returned {
+        println!("RETURNED\t{}\t{}>>{}", row.category, row.precursors.join("."), row.product);
+    }
+    println!("{} of {all} impossible steps are returned", returned.len());
+    returned.len()
+}
+
+/// Prints the steps that work and are not returned, and gives the share of those that are.
+fn share_returned(rows: Vec<Row>) -> f64 {
+    let (returned, missing) = sorted_out(rows);
+    for (row, reason) in &missing {
+        println!("MISSING\t{}\t{}>>{}\t{reason}", row.category, row.precursors.join("."), row.product);
+    }
+    let all = returned.len() + missing.len();
+    println!("{} of {all} steps that work are returned", returned.len());
+    returned.len() as f64 / all as f64
+}
+
+#[test]
+fn no_impossible_step_is_returned() {
+    assert_eq!(wrongly_returned(rows("wrong_steps.tsv", None)), 0);
+}
+
+#[test]
+fn steps_that_work_are_returned() {
+    assert!(share_returned(rows("right_steps.tsv", None)) >= 0.97);
+}
+
+#[test]
+fn steps_that_were_written_blind_are_told_apart() {
+    assert!(wrongly_returned(rows("blind_steps.tsv", Some("wrong"))) <= 1);
+    assert!(share_returned(rows("blind_steps.tsv", Some("right"))) >= 0.96);
+}

@@ -128,7 +128,7 @@ struct Chemistry {
     for_sale: Vec<usize>,
 }
 
-const NAMES: [&str; 6] = ["[Zn]", "[Cu]", "[Ni]", "[Co]", "[Fe]", "[Mn]"];
+const NAMES: [&str; 6] = ["[He]", "[Ne]", "[Ar]", "[Kr]", "[Xe]", "[Rn]"];
 
 impl Chemistry {
     fn plan(&self, algorithm: Algorithm, max_depth: u32) -> Plan {
@@ -178,8 +178,8 @@ impl Chemistry {
         if molecule != 0 && self.for_sale.contains(&molecule) {
             return vec![(0.0, made.clone())];
         }
-        let making = self.reactions.iter().filter(|(_, product, _)| *product == molecule);
-        let total: f32 = making.map(|(weight, ..)| *weight as f32).sum();
+        // Noble gases share a bit of the masks, so all templates may match.
+        let total: f32 = self.reactions.iter().map(|(weight, ..)| *weight as f32).sum();
         let mut all = Vec::new();
         for (at, (weight, product, precursors)) in self.reactions.iter().enumerate() {
             let other_choice = made.get(&molecule).is_some_and(|&chosen| chosen != at);

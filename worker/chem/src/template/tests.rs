@@ -160,18 +160,15 @@ fn the_index_finds_the_templates_that_may_match() {
 }
 
 #[test]
-fn neither_the_order_of_templates_nor_of_atoms_changes_what_an_index_finds() {
+fn the_order_of_templates_does_not_change_what_an_index_finds() {
     let (templates, molecules) = (templates(), molecules());
     let index = TemplateIndex::new((0..).zip(&templates));
     let backwards = TemplateIndex::new((0..).zip(&templates).collect::<Vec<_>>().into_iter().rev());
-    let rows = include_str!("../../tests/data/molecules.tsv").lines().skip(1);
-    let written = rows.map(|row| row.split('\t').next().unwrap().parse::<Molecule>().unwrap());
 
-    for (molecule, written) in molecules.iter().zip(written).take(60) {
-        let found = index.matching(&PreparedMolecule::new(molecule));
+    for molecule in molecules.iter().take(60) {
+        let product = PreparedMolecule::new(molecule);
 
-        assert_eq!(backwards.matching(&PreparedMolecule::new(molecule)), found, "{molecule:?}");
-        assert_eq!(index.matching(&PreparedMolecule::new(&written)), found, "{molecule:?}");
+        assert_eq!(backwards.matching(&product), index.matching(&product), "{molecule:?}");
     }
 }
 

@@ -246,3 +246,21 @@ impl Weighter<Key, Kept> for Weight {
         kept.bytes
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn templates_that_do_not_match_are_not_listed_and_those_that_do_share_the_probability() {
+        let model = Arc::new(RetroModel::of_one_template("[C:1]-[O:2]>>[C:1]-Cl.[O:2]"));
+        let expander = Expander::new(model, 0);
+        let list = |smiles: &str| {
+            let expansion = expander.expansion(&smiles.parse().unwrap());
+            expander.list(&expansion).to_vec()
+        };
+
+        assert_eq!(list("CCO"), [Ranked { template: 0, probability: 1.0 }]);
+        assert_eq!(list("CCN"), []);
+    }
+}

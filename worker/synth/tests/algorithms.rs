@@ -178,6 +178,7 @@ impl Chemistry {
         if molecule != 0 && self.for_sale.contains(&molecule) {
             return vec![(0.0, made.clone())];
         }
+        // Noble gases share a bit of the masks, so all templates may match.
         let total: f32 = self.reactions.iter().map(|(weight, ..)| *weight as f32).sum();
         let mut all = Vec::new();
         for (at, (weight, product, precursors)) in self.reactions.iter().enumerate() {

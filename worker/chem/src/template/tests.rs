@@ -160,6 +160,19 @@ fn the_index_finds_the_templates_that_may_match() {
 }
 
 #[test]
+fn the_order_of_templates_does_not_change_what_an_index_finds() {
+    let (templates, molecules) = (templates(), molecules());
+    let index = TemplateIndex::new((0..).zip(&templates));
+    let backwards = TemplateIndex::new((0..).zip(&templates).collect::<Vec<_>>().into_iter().rev());
+
+    for molecule in molecules.iter().take(60) {
+        let product = PreparedMolecule::new(molecule);
+
+        assert_eq!(backwards.matching(&product), index.matching(&product), "{molecule:?}");
+    }
+}
+
+#[test]
 fn an_index_finds_templates_by_the_numbers_it_was_given() {
     let sides = ["[C:1]-[O:2]>>[C:1].[O:2]", "[C:1]-[N:2]>>[C:1].[N:2]", "[C:1]-[O:2]>>[C:1]-Cl.[O:2]"];
     let templates = sides.map(|smarts| Template::parse(smarts).unwrap());

@@ -74,13 +74,17 @@ pub(crate) trait Choice {
     /// How many of its most probable templates may be tried on a molecule from the start. More may be whenever nothing
     /// else is left to try.
     fn templates(&self) -> usize {
-        50
+        // Monte Carlo tree search solves 25 of the benchmark kit's 50 targets with 20 templates, 23 with 50 or 200, of
+        // the shipped model, 300 expansions each.
+        20
     }
 
     /// How many templates are tried at a time on a molecule of which `tried` have been tried.
     fn batch(&self, tried: usize) -> usize {
         // In the graph's order of cost, ten templates are as many as are about as good as each other; the
-        // improbable ones are tried by the hundred.
+        // improbable ones are tried by the hundred. Batches of five, ten and twenty solve about as many of the benchmark
+        // kit's targets as each other in as much time (that of 300 expansions with ten), and twenty find a tenth fewer
+        // first disconnections.
         match tried {
             0..50 => 10,
             50..200 => 40,

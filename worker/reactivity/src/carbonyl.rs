@@ -93,7 +93,6 @@ pub fn conjugate_addition(
             })
             || before.doubly(atom, |far| before.element(far) == C && before.is_alpha(far)).is_some()
     };
-    let allene = before.triply(carbon).is_some();
     let internal = closes_ring(step, nucleophile, carbon).is_some();
     let acid_catalysed = matches!(
         before.group(nucleophile),
@@ -106,11 +105,7 @@ pub fn conjugate_addition(
     ) && (before.carbons(carbon) >= 3 || before.element(nucleophile) == S)
         || before.count(carbon, O) > 0;
     if !is_acceptor(partner) {
-        return if acid_catalysed || internal || allene && internal {
-            Ok(())
-        } else {
-            Err(Refusal::NotActivated)
-        };
+        return if acid_catalysed || internal { Ok(()) } else { Err(Refusal::NotActivated) };
     }
     if before.element(nucleophile) == C && !is_acidic(before, nucleophile) {
         return Err(Refusal::Unreactive);

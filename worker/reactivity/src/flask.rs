@@ -255,7 +255,7 @@ fn organometals(step: &Step<'_>, events: &[Event]) -> Verdict {
                 |event| matches!(*event, Event::MetalAddition { carbon, .. } if it.bond(carbon, atom).is_some()),
             );
         let oxidant = matches!(it.group(atom), Group::Nitro | Group::Azide);
-        if (proton && !acid_as_electrophile && !(involved && !own)) || oxidant {
+        if (proton && !acid_as_electrophile && (own || !involved)) || oxidant {
             return Err(Refusal::Incompatible);
         }
         let electrophile = electrophile::organometal(it, atom);

@@ -76,7 +76,9 @@ mod tests {
     /// What is said of the step that a template makes of these precursors, written as they stand in the outcome.
     fn verdict(template: &str, product: &str, precursors: &str) -> Result<Certainty, Refusal> {
         let template = Template::parse(template).unwrap();
-        let product = PreparedMolecule::new(&product.parse().unwrap());
+        let written: chem::Molecule = product.parse().unwrap();
+        let canonical = chem::Molecule::trusted(&written.canonical_smiles()).unwrap();
+        let product = PreparedMolecule::new(&canonical);
         let mut wanted: Vec<String> = precursors
             .split('.')
             .map(|part| part.parse::<chem::Molecule>().unwrap().canonical_smiles())

@@ -36,6 +36,7 @@ pub use fingerprint::Fingerprint;
 pub use key::Key;
 pub use molecule::{Limits, Molecule};
 pub use parent::Parent;
+pub use parity::is_odd;
 pub use pattern::Pattern;
 pub use prepared::PreparedMolecule;
 pub use structure::{Atom, Bond, Centre, Order, Structure};

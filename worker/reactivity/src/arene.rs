@@ -11,7 +11,7 @@ use crate::event::Event;
 use crate::group::{Group, aromatic_positions};
 use crate::look::*;
 use crate::refusal::Refusal;
-use crate::rivals::closes_ring;
+use crate::rivals::is_new_ring;
 
 /// A position this much poorer than the best one is still part of the mixture that chemists separate.
 const MIXTURE: i32 = 9;
@@ -21,11 +21,10 @@ type Verdict = Result<(), Refusal>;
 /// Checks a substitution of an aromatic hydrogen.
 pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
     let Event::AromaticSubstitution { carbon, electrophile, element } = *event else { return Ok(()) };
-    let internal = electrophile.is_some_and(|other| closes_ring(step, carbon, other).is_some());
     let oxide = aromatic_positions(&step.before.structure, carbon)
         .iter()
         .any(|&(atom, _)| step.before.element(atom) == N && step.before.at(atom).charge == 1);
-    if internal || oxide || other_ring_forms(step, carbon) {
+    if oxide || is_new_ring(step, carbon) {
         return Ok(());
     }
     match element {
@@ -36,14 +35,6 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
         C => electrophile.map_or(Ok(()), |electrophile| carbon_electrophile(step, carbon, electrophile)),
         _ => Ok(()),
     }
-}
-
-/// Whether the carbon is part of a ring that the step closes.
-fn other_ring_forms(step: &Step<'_>, carbon: u32) -> bool {
-    step.gained(carbon).any(|(other, _)| {
-        let ends = (step.image(carbon), step.image(other));
-        matches!(ends, (Some(a), Some(b)) if step.after.bond(a, b).is_some_and(|bond| bond.ring > 0))
-    })
 }
 
 fn nitrogen(step: &Step<'_>, carbon: u32, electrophile: Option<u32>) -> Verdict {

@@ -74,9 +74,10 @@ pub fn conjugate_addition(
 ) -> Verdict {
     let before = &step.before;
     // A second bond to the partner is a cycloaddition; metals and strong acids add to plain alkenes.
-    let partner_bonds =
-        step.gained(partner).next().is_some() || step.change.added.iter().any(|&(a, _, _)| a == partner);
-    if partner_bonds || before.is_aromatic(carbon) || matches!(before.element(nucleophile), B | SI | SN) {
+    if step.takes_up(partner)
+        || before.is_aromatic(carbon)
+        || matches!(before.element(nucleophile), B | SI | SN)
+    {
         return Ok(());
     }
     if matches!(before.group(nucleophile), Group::Organometal) {

@@ -126,6 +126,17 @@ impl<'a> Step<'a> {
         at(&self.change.made, atom)
     }
 
+    /// Whether the atom gets a bond that it had not, to an atom of the flask or of a reagent that is not listed.
+    pub fn takes_up(&self, atom: u32) -> bool {
+        self.gained(atom).next().is_some() || self.change.added.iter().any(|&(at, _, _)| at == atom)
+    }
+
+    /// Whether the step leaves an epoxide alone.
+    pub fn spares_epoxide(&self) -> bool {
+        let epoxide = |atom: u32| self.before.element(atom) == O && self.before.ring(atom) == 3;
+        self.atoms().any(|atom| epoxide(atom) && self.is_untouched(atom))
+    }
+
     /// Bonds of the atom that have another order afterwards: the other atom, before and after.
     pub fn reordered(&self, atom: u32) -> impl Iterator<Item = (u32, Order, Order)> + '_ {
         self.change.reordered.iter().filter_map(move |&(a, b, before, after)| {

@@ -60,14 +60,6 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
     }
 }
 
-/// Whether an atom of the step is in a ring that the product has and the flask had not.
-pub fn is_new_ring(step: &Step<'_>, atom: u32) -> bool {
-    step.gained(atom).any(|(other, _)| {
-        let ends = (step.image(atom), step.image(other));
-        matches!(ends, (Some(a), Some(b)) if step.after.bond(a, b).is_some_and(|bond| bond.ring > 0))
-    })
-}
-
 /// The guard that begins with the bond from a heteroatom to `root`.
 fn guard(it: &Facts, atom: u32, root: u32) -> Option<Guard> {
     let aryls = |at: u32| it.next_to(at).filter(|&next| it.is_aromatic(next)).count();
@@ -262,10 +254,7 @@ fn cleavage(step: &Step<'_>, guard: Guard, atom: u32, root: u32) -> Verdict {
         own > 0 && !kept.iter().any(|&(guard, atom, root)| rank(guard, atom, root) > own + margin)
     };
     let acid_rank = |guard, atom, _root| acid(before, guard, atom);
-    let epoxide = step
-        .atoms()
-        .any(|other| before.element(other) == O && before.ring(other) == 3 && step.is_untouched(other));
-    let by_acid = beats(&acid_rank, 8) && !epoxide;
+    let by_acid = beats(&acid_rank, 8) && !step.spares_epoxide();
     let by_base = beats(&|guard, atom, _| base(before, guard, atom), -3) && !base_victim(step, guard);
     let by_hydrogen = beats(&|guard, atom, _| hydrogen(before, guard, atom), 3) && !hydrogen_victim(step);
     let works = match guard {

@@ -384,7 +384,7 @@ fn is_alcohol_carbon(step: &Step<'_>, atom: u32) -> bool {
 
 /// Events of one atom that takes part in no new bond.
 fn changed(step: &Step<'_>, atom: u32, events: &mut Vec<Event>) {
-    let is_new = step.gained(atom).next().is_some() || step.change.added.iter().any(|&(at, _, _)| at == atom);
+    let is_new = step.takes_up(atom);
     let gained = step.hydrogens_gained(atom);
     match step.before.element(atom) {
         C if !is_new && gained > 0 => events.extend(reduced_carbon(step, atom, gained)),
@@ -401,8 +401,7 @@ fn changed(step: &Step<'_>, atom: u32, events: &mut Vec<Event>) {
             let root = step.lost(atom).find(|&(gone, order)| {
                 order == Order::Single
                     && matches!(step.before.element(gone), C | SI | S | P | B)
-                    && step.gained(gone).next().is_none()
-                    && !step.change.added.iter().any(|&(at, _, _)| at == gone)
+                    && !step.takes_up(gone)
             });
             events.extend(root.map(|(root, _)| Event::Cleavage { atom, root }));
         }

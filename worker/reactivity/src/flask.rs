@@ -1,15 +1,13 @@
 //! What cannot be in one flask, and what cannot be kept at all.
 
-use chem::Order;
+use chem::{Order, is_odd};
 
 use crate::change::{Facts, Step};
 use crate::electrophile;
 use crate::event::Event;
 use crate::group::Group;
-use crate::judge::any;
 use crate::look::*;
 use crate::refusal::Refusal;
-use crate::stereo::is_odd;
 
 type Verdict = Result<(), Refusal>;
 
@@ -242,7 +240,7 @@ fn organometals(step: &Step<'_>, events: &[Event]) -> Verdict {
     if metals.is_empty() {
         return Ok(());
     }
-    let coupling = any(events, |event| matches!(event, Event::Coupling { .. }));
+    let coupling = events.iter().any(|event| matches!(event, Event::Coupling { .. }));
     for atom in step.atoms() {
         let involved = !step.is_untouched(atom) && !step.are_together(atom, metals[0]);
         let own = step.are_together(atom, metals[0]);
@@ -250,9 +248,7 @@ fn organometals(step: &Step<'_>, events: &[Event]) -> Verdict {
         let proton = it.hydrogens(atom) > 0
             && (matches!(it.element(atom), N | O | S) || it.group(atom) == Group::TerminalAlkyne && !ethynyl);
         let acid_as_electrophile = it.group(atom) == Group::AcidOxygen
-            && any(
-                events,
-                |event| matches!(*event, Event::MetalAddition { carbon, .. } if it.bond(carbon, atom).is_some()),
+            && events.iter().any(|event| matches!(*event, Event::MetalAddition { carbon, .. } if it.bond(carbon, atom).is_some()),
             );
         let oxidant = matches!(it.group(atom), Group::Nitro | Group::Azide);
         if (proton && !acid_as_electrophile && (own || !involved)) || oxidant {
@@ -355,7 +351,6 @@ fn hand(it: &Facts, atom: u32, first: [u32; 3]) -> Option<bool> {
 fn same_ring(it: &Facts, a: u32, b: u32, span: usize) -> bool {
     // Another way round of six less span bonds.
     let mut ways = vec![vec![a]];
-    let mut found = 0;
     for _ in 0..6 - span {
         ways = ways
             .into_iter()
@@ -369,8 +364,7 @@ fn same_ring(it: &Facts, a: u32, b: u32, span: usize) -> bool {
             })
             .collect();
     }
-    found += ways.iter().filter(|way| way[way.len() - 1] == b).count();
-    found > 0
+    ways.iter().any(|way| way[way.len() - 1] == b)
 }
 
 /// The atoms of a smallest ring through a bond, in order.

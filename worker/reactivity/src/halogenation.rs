@@ -5,7 +5,8 @@ use crate::change::Step;
 use crate::group::Group;
 use crate::look::*;
 use crate::refusal::Refusal;
-use crate::{arene, cleavage, redox};
+use crate::rivals::is_new_ring;
+use crate::{arene, redox};
 
 type Verdict = Result<(), Refusal>;
 
@@ -23,8 +24,7 @@ pub fn deoxyhalogenation(step: &Step<'_>, oxygen: u32) -> Verdict {
         _ => 0,
     };
     let own = rank(oxygen);
-    let epoxide = |atom: u32| before.element(atom) == O && before.ring(atom) == 3 && step.is_untouched(atom);
-    let spared = step.atoms().any(epoxide)
+    let spared = step.spares_epoxide()
         || own > 0
             && step.atoms().any(|atom| {
                 rank(atom) >= own
@@ -81,7 +81,7 @@ pub fn functionalisation(step: &Step<'_>, carbon: u32, element: u8) -> Verdict {
     let allowed = match element {
         F | CL | BR | I => free || beside_heteroatom || before.carbons(carbon) >= 3,
         O => free || beside_heteroatom,
-        N => is_acidic(before, carbon) || cleavage::is_new_ring(step, carbon),
+        N => is_acidic(before, carbon) || is_new_ring(step, carbon),
         _ => true,
     };
     if !allowed {

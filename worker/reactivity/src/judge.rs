@@ -53,11 +53,6 @@ pub fn describe(step: &Step<'_>) -> String {
     names.join(", ")
 }
 
-/// Whether some event is one that `wanted` takes.
-pub fn any(events: &[Event], wanted: impl Fn(&Event) -> bool) -> bool {
-    events.iter().any(wanted)
-}
-
 #[cfg(test)]
 mod tests {
     use chem::{PreparedMolecule, Template};

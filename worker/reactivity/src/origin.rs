@@ -87,7 +87,7 @@ fn oxidation(step: &Step<'_>, atom: u32, image: u32) -> Result<(), Refusal> {
 fn source(step: &Step<'_>, atom: u32, image: u32) -> Result<(), Refusal> {
     let (before, after) = (&step.before, &step.after);
     let saturated = after.is_saturated(image) && !after.is_aromatic(image);
-    let gains = step.gained(atom).next().is_some() || step.change.added.iter().any(|&(at, _, _)| at == atom);
+    let gains = step.takes_up(atom);
     let hydrogens = step.hydrogens_gained(atom);
     let is_carbon_on = |element: u8| before.count(atom, element) > 0;
     let refused = match before.group(atom) {

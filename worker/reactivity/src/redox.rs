@@ -20,7 +20,10 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
         Event::CarbonylReduction { carbon } => carbonyl(step, carbon),
         Event::AcylReduction { carbon } => acyl(step, carbon),
         Event::AmideReduction { carbon } => {
-            epoxides(step)?;
+            // Aluminium hydride opens epoxides.
+            if step.spares_epoxide() {
+                return Err(Refusal::Spared);
+            }
             spare(step, carbon, |group| {
                 matches!(
                     group,
@@ -100,15 +103,6 @@ fn spare(step: &Step<'_>, own: u32, victim: impl Fn(Group) -> bool) -> Verdict {
 fn spare_alike(step: &Step<'_>, own: u32, kind: Group) -> Verdict {
     let own_kind = step.before.group(own) == kind;
     if own_kind { spare(step, own, |group| group == kind) } else { Ok(()) }
-}
-
-/// Refuses a step with aluminium hydride that leaves an epoxide alone.
-fn epoxides(step: &Step<'_>) -> Verdict {
-    let before = &step.before;
-    let spared = step
-        .atoms()
-        .any(|atom| before.element(atom) == O && before.ring(atom) == 3 && step.is_untouched(atom));
-    if spared { Err(Refusal::Spared) } else { Ok(()) }
 }
 
 fn carbonyl(step: &Step<'_>, carbon: u32) -> Verdict {

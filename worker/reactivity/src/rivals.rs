@@ -61,23 +61,26 @@ pub fn reacts_elsewhere(events: &[Event], own: u32) -> bool {
     events.iter().filter(is_own).count() > 1
 }
 
-/// The size of the smallest ring that the new bond between two atoms is in, where they were of one molecule before.
-pub fn closes_ring(step: &Step<'_>, a: u32, b: u32) -> Option<u8> {
-    if !step.are_together(a, b) {
-        return None;
-    }
+/// The size of the smallest ring of the product that the bond between two atoms of the flask is in.
+fn ring_after(step: &Step<'_>, a: u32, b: u32) -> Option<u8> {
     let (a, b) = (step.image(a)?, step.image(b)?);
     step.after.bond(a, b).map(|bond| bond.ring).filter(|&ring| ring > 0)
+}
+
+/// The size of the smallest ring that the new bond between two atoms is in, where they were of one molecule before.
+pub fn closes_ring(step: &Step<'_>, a: u32, b: u32) -> Option<u8> {
+    ring_after(step, a, b).filter(|_| step.are_together(a, b))
 }
 
 /// Whether the new bond is one of several by which two molecules become a ring: what reacts first is then decided by
 /// which ring forms.
 pub fn builds_ring(step: &Step<'_>, a: u32, b: u32) -> bool {
-    if step.are_together(a, b) {
-        return false;
-    }
-    let (Some(a), Some(b)) = (step.image(a), step.image(b)) else { return false };
-    step.after.bond(a, b).is_some_and(|bond| bond.ring > 0)
+    !step.are_together(a, b) && ring_after(step, a, b).is_some()
+}
+
+/// Whether a bond that the atom gets is in a ring.
+pub fn is_new_ring(step: &Step<'_>, atom: u32) -> bool {
+    step.gained(atom).any(|(other, _)| ring_after(step, atom, other).is_some())
 }
 
 /// Electrophiles that every free nucleophile attacks at once, left alone: acyl, sulfonyl halides, isocyanates.

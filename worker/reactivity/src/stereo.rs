@@ -4,7 +4,7 @@
 //! enantiomer comes from something chiral. Relative configuration that the reaction or a neighbouring centre decides is
 //! no enantiomer from nowhere.
 
-use chem::Centre;
+use chem::{Centre, is_odd};
 
 use crate::change::Step;
 use crate::event::Event;
@@ -16,16 +16,14 @@ type Verdict = Result<(), Refusal>;
 /// Checks the stated centres of the product.
 pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
     let (before, after) = (&step.before, &step.after);
-    let mut created = 0;
-    let mut carried = 0;
+    let mut created = false;
     for atom in step.atoms() {
         let Some(image) = step.image(atom) else { continue };
         let Some(now) = after.at(image).centre.as_ref() else { continue };
         let Some(was) = before.at(atom).centre.as_ref() else {
-            created += 1;
+            created = true;
             continue;
         };
-        carried += 1;
         let inverted = inverts(step, events, atom);
         match comparison(step, atom, was, now) {
             Some(Hand::Kept) if inverted == Some(true) => return Err(Refusal::Retention),
@@ -33,12 +31,8 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
             _ => {}
         }
     }
-    // Nothing chiral went in, and one enantiomer comes out.
-    let chiral_before = step.atoms().any(|atom| before.at(atom).centre.is_some());
-    if created > 0 && carried == 0 && !chiral_before && !is_achiral(step) {
-        return Err(Refusal::StereoFromNowhere);
-    }
-    if created > 0 && !chiral_nearby(step) && !is_achiral(step) {
+    // Nothing chiral decides it, and one enantiomer comes out; cis and trans have no mirror image.
+    if created && !chiral_nearby(step) && !after.is_achiral() {
         return Err(Refusal::StereoFromNowhere);
     }
     Ok(())
@@ -52,9 +46,7 @@ enum Hand {
 
 /// Whether the step inverts the carbon: `None` where it may do either.
 fn inverts(step: &Step<'_>, events: &[Event], atom: u32) -> Option<bool> {
-    let mut touched = step.lost(atom).next().is_some() || step.gained(atom).next().is_some();
-    touched |= step.change.added.iter().any(|&(at, _, _)| at == atom);
-    if !touched {
+    if step.lost(atom).next().is_none() && !step.takes_up(atom) {
         return Some(false);
     }
     for event in events {
@@ -111,22 +103,6 @@ fn comparison(step: &Step<'_>, atom: u32, was: &Centre, now: &Centre) -> Option<
         .collect::<Option<_>>()?;
     let odd = is_odd(&places);
     Some(if (was.clockwise == now.clockwise) ^ odd { Hand::Kept } else { Hand::Turned })
-}
-
-/// Whether an odd number of swaps sorts the places.
-pub fn is_odd(places: &[usize]) -> bool {
-    let mut odd = false;
-    for (at, place) in places.iter().enumerate() {
-        for later in &places[at + 1..] {
-            odd ^= later < place;
-        }
-    }
-    odd
-}
-
-/// Whether the product's stated centres are all of the kind that has no mirror image: relative, as in cis and trans.
-fn is_achiral(step: &Step<'_>) -> bool {
-    step.after.is_achiral()
 }
 
 /// Whether a centre that is created has one that was there within a few bonds, to be decided by it.

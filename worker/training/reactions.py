@@ -62,7 +62,7 @@ _ELEMENT = re.compile(r"\[?\d*([A-Z][a-z]?|[a-z][a-z]?|\*)")
 
 RECORDED_PER_PART = 10_000
 
-Recorded = tuple[int, tuple[str, str, str]]
+Recorded = tuple[int, tuple[str, ...]]
 Parts = list[tuple[str, tuple[int, ...]]]
 
 
@@ -244,12 +244,11 @@ def make_row(source: str, line: int, recorded: tuple[str, str, str], components:
 
 
 def recorded_reactions(path: Path) -> Iterator[Recorded]:
-    """Yields line number and (left, agents, product) of a source's file."""
+    """Yields line number and (left, agents, product) of a source's file, or as many parts as a broken line has."""
     with gzip.open(path, "rt", encoding="utf-8", newline="") as lines:
         for number, row in enumerate(csv.DictReader(lines, delimiter="\t" if ".tsv" in path.name else ","), start=2):
             if "rxn_smiles" in row:
-                left, agents, product = row["rxn_smiles"].split(">")
-                yield number, (left, agents, product.split(" ")[0])
+                yield number, tuple(row["rxn_smiles"].split(" ")[0].split(">"))
             else:
                 yield number, (row["precursors"], row["reagent_part"], row["product"])
 
@@ -275,7 +274,7 @@ def rows_of(name: str, recorded: Iterable[Recorded], judge: Judge, count: Callab
     """Yields the rows of one source that may be trained on; reports why others are left out."""
     source, components = name.split(".")[0], Components()
     for number, sides in recorded:
-        made = make_row(source, number, sides, components)
+        made = make_row(source, number, sides, components) if len(sides) == 3 else "not two arrows"
         if isinstance(made, str):
             count(made)
             continue

@@ -41,4 +41,4 @@ pub use pattern::Pattern;
 pub use prepared::PreparedMolecule;
 pub use structure::{Atom, Bond, Centre, Order, Structure};
 pub use tautomer::{Skeleton, TautomerKey};
-pub use template::{Outcome, Precursor, Template, TemplateIndex};
+pub use template::{Match, Matches, Outcome, Precursor, Site, Template, TemplateIndex};

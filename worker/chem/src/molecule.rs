@@ -289,6 +289,13 @@ impl Molecule {
         }
     }
 
+    /// For each atom, in the order of [`Structure`](crate::Structure)'s, the hashes of its Morgan environments of radius
+    /// 0, 1, 2 and 3, no chirality.
+    #[must_use]
+    pub fn environments(&self) -> Vec<[u32; 4]> {
+        morgan::environments(self.graph())
+    }
+
     /// Whether an atom has a charge.
     pub(crate) fn is_charged(&self) -> bool {
         match self.0.canonical.get() {

@@ -51,10 +51,7 @@ pub(crate) fn fingerprint(graph: &Graph) -> Option<Fingerprint> {
                 continue;
             }
             around.sort_unstable();
-            let own = combine(layer, hashes[at]);
-            next[at] = around
-                .iter()
-                .fold(own, |hash, &(bond, neighbour)| combine(hash, combine(combine(0, bond), neighbour)));
+            next[at] = widened(layer, hashes[at], &around);
             further[at] = environment;
             groups.push((environment, next[at], at));
         }
@@ -71,6 +68,39 @@ pub(crate) fn fingerprint(graph: &Graph) -> Option<Fingerprint> {
         (hashes, reach) = (next, further);
     }
     Some(Fingerprint::from_on_bits(bits))
+}
+
+/// Bonds away from an atom that [`environments`] looks at.
+const REACH: usize = 3;
+
+/// For each atom its hash and those of its surroundings one, two and three bonds away: RDKit's numbers, none left out. A
+/// bond of a kind that fingerprints do not know counts as 0.
+pub(crate) fn environments(graph: &Graph) -> Vec<[u32; REACH + 1]> {
+    let bonds: Vec<u32> = graph.bonds().map(|(_, bond)| bond_type(bond.order).unwrap_or(0)).collect();
+    let mut all: Vec<[u32; REACH + 1]> =
+        first_hashes(graph).into_iter().map(|hash| [hash, 0, 0, 0]).collect();
+    let mut around: Vec<(u32, u32)> = Vec::with_capacity(8);
+    for layer in 0..REACH {
+        for at in 0..all.len() {
+            around.clear();
+            around.extend(
+                graph
+                    .neighbor_slice(index(at))
+                    .iter()
+                    .map(|&(neighbour, bond)| (bonds[bond.0 as usize], all[neighbour.0 as usize][layer])),
+            );
+            around.sort_unstable();
+            all[at][layer + 1] = widened(layer as u32, all[at][layer], &around);
+        }
+    }
+    all
+}
+
+/// The hash of an atom's surroundings, one bond wider than `own`, from the bonds to its neighbours and theirs, ascending.
+fn widened(layer: u32, own: u32, around: &[(u32, u32)]) -> u32 {
+    around.iter().fold(combine(layer, own), |hash, &(bond, neighbour)| {
+        combine(hash, combine(combine(0, bond), neighbour))
+    })
 }
 
 /// What every atom is by itself.

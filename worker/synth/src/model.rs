@@ -1,37 +1,22 @@
 //! A retrosynthesis model: reaction templates and the network that ranks them.
 
 use std::fmt;
-use std::fs::File;
 use std::path::Path;
-use std::thread;
 
-use chem::{Fingerprint, PreparedMolecule, Template, TemplateIndex};
-use flate2::read::MultiGzDecoder;
+use chem::{Fingerprint, PreparedMolecule, Template};
 
 use crate::error::ModelError;
 use crate::feasibility::Filter;
+use crate::library::Library;
 use crate::policy::{Policy, Ranked};
 use crate::precedents::Precedents;
 
-/// The columns of `templates.csv.gz`, behind an unnamed one that numbers the rows.
-const COLUMNS: [&str; 4] = ["retro_template", "template_hash", "library_occurrence", "library_index"];
-
 /// Templates and the policy network that ranks them, loaded once and shared.
 pub struct RetroModel {
-    /// `None` for a template that cannot be compiled: it is never applied.
-    templates: Vec<Option<Template>>,
-    /// Of those that can be compiled, by row.
-    index: TemplateIndex,
-    hashes: Vec<String>,
+    library: Library,
     policy: Policy,
     filter: Option<Filter>,
     precedents: Option<Precedents>,
-}
-
-/// A row of the template table.
-struct Row {
-    smarts: String,
-    hash: String,
 }
 
 impl RetroModel {
@@ -50,56 +35,41 @@ impl RetroModel {
     /// # Errors
     /// Fails when a file is missing or broken, says which line or tensor it is, or when no template is usable.
     pub fn load(dir: &Path) -> Result<Self, ModelError> {
-        let path = dir.join("templates.csv.gz");
-        let rows = read_rows(&path)?;
-        let templates = compile(&rows);
-        if templates.iter().all(Option::is_none) {
-            return Err(ModelError::NoTemplates { path, read: rows.len() });
-        }
-        let policy = Policy::load(&dir.join("policy.safetensors"), rows.len())?;
+        let library = Library::load(&dir.join("templates.csv.gz"))?;
+        let policy = Policy::load(&dir.join("policy.safetensors"), library.len())?;
         let there = |name: &str| Some(dir.join(name)).filter(|path| path.exists());
         let filter = there("feasibility.safetensors").map(|path| Filter::load(&path)).transpose()?;
         let precedents =
-            there("precedents.safetensors").map(|path| Precedents::load(&path, rows.len())).transpose()?;
-        let hashes = rows.into_iter().map(|row| row.hash).collect();
-        Ok(Self { index: index(&templates), templates, hashes, policy, filter, precedents })
+            there("precedents.safetensors").map(|path| Precedents::load(&path, library.len())).transpose()?;
+        Ok(Self { library, policy, filter, precedents })
     }
 
     /// A model for tests of what comes after the templates.
     #[cfg(test)]
     pub(crate) fn of_one_template(smarts: &str) -> Self {
-        let rows = [Row { smarts: smarts.to_owned(), hash: String::new() }];
-        let templates = compile(&rows);
-        Self {
-            index: index(&templates),
-            templates,
-            hashes: vec![String::new()],
-            policy: Policy::uniform(1),
-            filter: None,
-            precedents: None,
-        }
+        Self { library: Library::of_one(smarts), policy: Policy::uniform(1), filter: None, precedents: None }
     }
 
     /// Number of templates, usable or not.
     #[must_use]
     pub fn templates(&self) -> usize {
-        self.templates.len()
+        self.library.len()
     }
 
     /// Number of templates that could not be compiled and are never applied.
     #[must_use]
     pub fn skipped_templates(&self) -> usize {
-        self.templates.iter().filter(|template| template.is_none()).count()
+        self.library.skipped()
     }
 
     /// The compiled template of row `index`, `None` when it could not be compiled.
     pub(crate) fn template(&self, index: u32) -> Option<&Template> {
-        self.templates[index as usize].as_ref()
+        self.library.template(index)
     }
 
     /// The hash that the table gives the template of row `index`.
     pub(crate) fn template_hash(&self, index: u32) -> &str {
-        &self.hashes[index as usize]
+        self.library.hash(index)
     }
 
     /// Probability that the reaction works, 1 as far as the model does not know.
@@ -115,7 +85,9 @@ impl RetroModel {
 
     /// The templates that may match a product, most probable first.
     pub(crate) fn rank(&self, product: &PreparedMolecule) -> Vec<Ranked> {
-        self.policy.rank(&product.molecule().fingerprint(), &self.index.matching(product))
+        let templates: Vec<u32> =
+            self.library.matches(product).templates.iter().map(|found| found.template).collect();
+        self.policy.rank(&product.molecule().fingerprint(), &templates)
     }
 }
 
@@ -123,50 +95,4 @@ impl fmt::Debug for RetroModel {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "RetroModel({} templates)", self.templates())
     }
-}
-
-fn read_rows(path: &Path) -> Result<Vec<Row>, ModelError> {
-    let file = File::open(path).map_err(|source| ModelError::Unreadable { path: path.to_owned(), source })?;
-    let mut reader = csv::ReaderBuilder::new().delimiter(b'\t').from_reader(MultiGzDecoder::new(file));
-    let fault = |line: u64, fault: String| ModelError::Row { path: path.to_owned(), line, fault };
-    let header = reader.headers().map_err(|error| fault(1, error.to_string()))?;
-    if header.iter().skip(1).ne(COLUMNS) {
-        let expected = COLUMNS.join(", ");
-        return Err(fault(1, format!("expected an unnamed column and {expected}")));
-    }
-    let mut rows = Vec::new();
-    for record in reader.records() {
-        // The header is line 1; no field holds a line break.
-        let line = rows.len() as u64 + 2;
-        let record = record.map_err(|error| fault(line, error.to_string()))?;
-        if record[0].parse() != Ok(rows.len()) {
-            return Err(fault(line, format!("is numbered `{}`, expected {}", &record[0], rows.len())));
-        }
-        rows.push(Row { smarts: record[1].to_owned(), hash: record[2].to_owned() });
-    }
-    Ok(rows)
-}
-
-/// Compiles every template, on all cores.
-fn compile(rows: &[Row]) -> Vec<Option<Template>> {
-    let cores = thread::available_parallelism().map_or(1, usize::from);
-    let share = rows.len().div_ceil(cores).max(1);
-    thread::scope(|scope| {
-        let parts: Vec<_> = rows
-            .chunks(share)
-            .map(|part| {
-                let one = |row: &Row| Template::parse(&row.smarts).ok();
-                scope.spawn(move || part.iter().map(one).collect::<Vec<_>>())
-            })
-            .collect();
-        parts
-            .into_iter()
-            .flat_map(|part| part.join().expect("model: compiling a template does not panic"))
-            .collect()
-    })
-}
-
-fn index(templates: &[Option<Template>]) -> TemplateIndex {
-    let numbered = (0_u32..).zip(templates);
-    TemplateIndex::new(numbered.filter_map(|(row, template)| Some((row, template.as_ref()?))))
 }

@@ -7,7 +7,7 @@ use chematic::rxn::transform::TracedProduct;
 use super::duplicates::Duplicates;
 use super::fast::{self, End};
 use super::graph::{self, Made};
-use super::{Outcome, Precursor, Template};
+use super::{Outcome, Precursor, Site, Template};
 use crate::correspondence;
 use crate::key::Key;
 use crate::molecule::Molecule;
@@ -32,10 +32,11 @@ pub(super) fn on_the_graph(
 ) -> Option<Vec<Outcome>> {
     let (script, target) = (template.script.as_ref()?, product.target()?);
     let mut outcomes: BTreeMap<Vec<Key>, Outcome> = BTreeMap::new();
-    let end = fast::run(script, target, go_on, &mut |draft| match graph::molecules(script, draft, target) {
+    let end = fast::run(script, target, go_on, &mut |draft, images| match graph::molecules(script, draft, target) {
         Made::Molecules(precursors) => {
             let key = precursors.iter().map(|precursor| precursor.molecule.key()).collect();
-            outcomes.entry(key).or_insert(Outcome { precursors });
+            let outcome = outcomes.entry(key).or_insert(Outcome { precursors, sites: Vec::new() });
+            outcome.sites.extend(Site::of(target, images));
             true
         }
         Made::StereoLost => true,
@@ -65,7 +66,7 @@ pub(super) fn the_long_way(
         let Some(mut precursors) = precursors(&products) else { continue };
         precursors.sort_by_key(|precursor| precursor.molecule.key());
         let key = precursors.iter().map(|precursor| precursor.molecule.key()).collect();
-        outcomes.entry(key).or_insert(Outcome { precursors });
+        outcomes.entry(key).or_insert(Outcome { precursors, sites: Vec::new() });
     }
     outcomes.into_values().filter(|outcome| keeps_stereo(template, product, outcome)).collect()
 }

@@ -22,7 +22,7 @@ pub(super) enum End {
     Unsure,
 }
 
-/// Calls `each` with the draft of every match that gives molecules, and goes the long way when it gives false.
+/// Calls `each` with the draft of every match that gives molecules and the atoms matched, and goes the long way when it gives false.
 ///
 /// Matches that build the same thing on the same atoms are drafted once: a template with three like groups (a Boc
 /// group) matches six times in one place. `go_on` is asked before each match.
@@ -30,7 +30,7 @@ pub(super) fn run(
     script: &Script,
     target: &Target,
     go_on: &mut dyn FnMut() -> bool,
-    each: &mut dyn FnMut(&Draft) -> bool,
+    each: &mut dyn FnMut(&Draft, &[u8]) -> bool,
 ) -> End {
     let mut draft = Draft::default();
     let mut seen = HashSet::new();
@@ -53,7 +53,7 @@ pub(super) fn run(
         }
         draft.fill(script, target, images);
         let sure = match judge::judge(script, target, &mut draft) {
-            Verdict::Molecules => each(&draft),
+            Verdict::Molecules => each(&draft, images),
             Verdict::Nothing => true,
             Verdict::Unsure => false,
         };

@@ -19,7 +19,7 @@ pub(super) fn on_the_graph(template: &Template, precursors: &[Molecule]) -> Opti
     let script = template.forward_script.as_ref()?;
     let target = Target::new(&precursors.iter().collect::<Vec<_>>())?;
     let mut products: BTreeMap<Key, Precursor> = BTreeMap::new();
-    let end = fast::run(script, &target, &mut || true, &mut |draft| match graph::molecules(
+    let end = fast::run(script, &target, &mut || true, &mut |draft, _| match graph::molecules(
         script, draft, &target,
     ) {
         Made::Molecules(made) => {

@@ -13,8 +13,12 @@ use std::sync::Arc;
 
 use super::matcher::{self, Set, Target};
 use super::query::{MAX_PATTERN, Query};
+use super::site::{Match, Matches, Site};
 use super::{Screen, Template};
 use crate::prepared::PreparedMolecule;
+
+/// Most sites of a product side that are told apart: a peptide has more bonds of a kind than anybody will look at.
+const MAX_SITES: usize = 16;
 
 /// Finds the templates that may match a molecule.
 #[derive(Default)]
@@ -131,21 +135,26 @@ impl TemplateIndex {
         self.sides = sides;
     }
 
-    /// Numbers of the templates that [may match](Template::may_match), ascending.
+    /// The templates that [may match](Template::may_match), ascending, and where they do.
     #[must_use]
-    pub fn matching(&self, product: &PreparedMolecule) -> Vec<u32> {
-        let Some(target) = product.target() else { return self.all.clone() };
-        let mut found = self.unscreened.clone();
+    pub fn matches(&self, product: &PreparedMolecule) -> Matches {
+        let nowhere = |&template: &u32| Match { template, first: 0, count: 0 };
+        let mut found = Matches::default();
+        let Some(target) = product.target() else {
+            found.templates.extend(self.all.iter().map(nowhere));
+            return found;
+        };
+        found.templates.extend(self.unscreened.iter().map(nowhere));
         if target.features.len() <= 128 {
             self.find::<1>(product, target, &mut found);
         } else {
             self.find::<2>(product, target, &mut found);
         }
-        found.sort_unstable();
+        found.templates.sort_unstable();
         found
     }
 
-    fn find<const W: usize>(&self, product: &PreparedMolecule, target: &Target, found: &mut Vec<u32>) {
+    fn find<const W: usize>(&self, product: &PreparedMolecule, target: &Target, found: &mut Matches) {
         let places = self.places::<W>(target);
         let occurs = |&at: &u32| places[at as usize] != Set::EMPTY;
         for (_, sides) in self.found_by.iter().filter(|(at, _)| occurs(at)) {
@@ -157,9 +166,23 @@ impl TemplateIndex {
                 for (set, &at) in candidates.iter_mut().zip(&side.surroundings) {
                     *set = places[at as usize];
                 }
-                let mut accept = |images: &[u8]| side.screen.accepts(product, target, images);
-                if matcher::may_match_among(&side.screen.query, target, candidates, &mut accept) {
-                    found.extend_from_slice(&side.templates);
+                let first = found.sites.len();
+                let mut enough = |images: &[u8]| {
+                    if !side.screen.accepts(product, target, images) {
+                        return false;
+                    }
+                    let Some(site) = Site::of(target, images) else { return true };
+                    if !found.sites[first..].contains(&site) {
+                        found.sites.push(site);
+                    }
+                    found.sites.len() - first == MAX_SITES
+                };
+                let may_match = matcher::may_match_among(&side.screen.query, target, candidates, &mut enough);
+                let count = found.sites.len() - first;
+                if may_match || count > 0 {
+                    let (first, count) = (first as u32, count as u32);
+                    let here = |&template: &u32| Match { template, first, count };
+                    found.templates.extend(side.templates.iter().map(here));
                 }
             }
         }

@@ -18,6 +18,7 @@ mod parts;
 mod query;
 mod script;
 mod script_stereo;
+mod site;
 mod target;
 #[cfg(test)]
 mod tests;
@@ -25,6 +26,7 @@ mod text;
 mod valence;
 
 pub use index::TemplateIndex;
+pub use site::{Match, Matches, Site};
 pub(crate) use matcher::{Target, matches};
 pub(crate) use query::Query;
 
@@ -49,6 +51,7 @@ pub struct Template {
     script: Option<Script>,
     /// The same for the other direction.
     forward_script: Option<Script>,
+    atoms_added: Option<Vec<u8>>,
     backward: OnceLock<Engine>,
     forward: OnceLock<Vec<(usize, Engine)>>,
 }
@@ -58,6 +61,8 @@ pub struct Template {
 pub struct Outcome {
     /// The molecules needed, in the order of their keys.
     pub precursors: Vec<Precursor>,
+    /// Where the template does that, as far as it is known: matches that make the same edit are looked at once.
+    pub sites: Vec<Site>,
 }
 
 /// A molecule that a template makes of others.
@@ -82,6 +87,7 @@ impl Template {
             screen: Query::new(&product).map(|query| Arc::new(Screen { query, demand: demand() })),
             script: Script::new(&product, &precursors),
             forward_script: Script::new(&precursors, &product),
+            atoms_added: script::atoms_added(&product, &precursors),
             states_stereo,
             text,
             backward: OnceLock::new(),
@@ -117,6 +123,13 @@ impl Template {
     pub fn may_match(&self, product: &PreparedMolecule) -> bool {
         let (Some(screen), Some(target)) = (&self.screen, product.target()) else { return true };
         matcher::may_match_where(&screen.query, target, &mut |images| screen.accepts(product, target, images))
+    }
+
+    /// Atomic numbers of the heavy atoms that the precursors have and the product has not, ascending; `None` where only
+    /// applying the template tells, since it takes atoms away or makes others of them.
+    #[must_use]
+    pub fn atoms_added(&self) -> Option<&[u8]> {
+        self.atoms_added.as_deref()
     }
 
     /// Runs the template forwards on precursors.

@@ -46,6 +46,24 @@ pub(super) struct Written {
     digest: u64,
 }
 
+/// Atomic numbers of the heavy atoms that `written` has and `matched` has not, ascending; `None` where atoms go, become
+/// others, or are of an element that is not stated.
+pub(super) fn atoms_added(matched: &QueryMolecule, written: &QueryMolecule) -> Option<Vec<u8>> {
+    let there = |side: &QueryMolecule, map: u16| side.atoms.iter().find(|atom| atom.atom_map == Some(map)).cloned();
+    let element = |query: &AtomQuery| Statement::of(query).and_then(|stated| stated.element);
+    for atom in &matched.atoms {
+        let becomes = there(written, atom.atom_map?)?;
+        let (before, after) = (element(&atom.query), element(&becomes.query));
+        if after.is_some() && before != after {
+            return None;
+        }
+    }
+    let new = written.atoms.iter().filter(|atom| atom.atom_map.is_none_or(|map| there(matched, map).is_none()));
+    let mut added: Vec<u8> = new.map(|atom| element(&atom.query)).collect::<Option<_>>()?;
+    added.sort_unstable();
+    Some(added)
+}
+
 impl Script {
     /// The script that turns `matched` into `written`, or `None` where it cannot be followed exactly.
     pub fn new(matched: &QueryMolecule, written: &QueryMolecule) -> Option<Self> {

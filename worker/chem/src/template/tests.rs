@@ -139,6 +139,10 @@ fn what_is_made_on_the_graph_is_what_the_long_way_makes() {
     assert!(quick > pairs / 2, "{quick} of {pairs}");
 }
 
+fn matching(index: &TemplateIndex, product: &PreparedMolecule) -> Vec<u32> {
+    index.matches(product).templates.iter().map(|found| found.template).collect()
+}
+
 #[test]
 fn the_index_finds_the_templates_that_may_match() {
     let (templates, molecules) = (templates(), molecules());
@@ -152,11 +156,40 @@ fn the_index_finds_the_templates_that_may_match() {
     for molecule in products {
         let product = PreparedMolecule::new(&molecule);
 
-        let found = index.matching(&product);
+        let found = matching(&index, &product);
 
         let one_by_one = (0_u32..).zip(&templates).filter(|(_, template)| template.may_match(&product));
         assert_eq!(found, one_by_one.map(|(number, _)| number).collect::<Vec<_>>(), "{molecule:?}");
     }
+}
+
+#[test]
+fn the_index_finds_every_site_that_a_template_uses() {
+    let (templates, molecules) = (templates(), molecules());
+    let index = TemplateIndex::new((0..).zip(&templates));
+    let mut used = 0;
+    for molecule in molecules.iter().take(100) {
+        let product = PreparedMolecule::new(molecule);
+        let matches = index.matches(&product);
+        for found in matches.templates.iter().filter(|found| found.count > 0) {
+            let sites = matches.sites_of(found);
+            for outcome in templates[found.template as usize].apply(&product) {
+                used += outcome.sites.len();
+                assert!(outcome.sites.iter().all(|site| sites.contains(site)), "{molecule:?}");
+            }
+        }
+    }
+    assert!(used > 1_000, "{used}");
+}
+
+#[test]
+fn a_template_applies_at_each_of_the_like_groups() {
+    let index = TemplateIndex::new([(0, &Template::parse("[C:1]-[OH:2]>>[C:1]=[O:2]").unwrap())]);
+
+    let matches = index.matches(&PreparedMolecule::new(&"OCCCO".parse::<Molecule>().unwrap()));
+
+    let sites = matches.sites_of(&matches.templates[0]).iter().map(|site| site.atoms().collect::<Vec<_>>());
+    assert_eq!(sites.collect::<Vec<_>>(), [[0, 1], [3, 4]]);
 }
 
 #[test]
@@ -168,7 +201,7 @@ fn the_order_of_templates_does_not_change_what_an_index_finds() {
     for molecule in molecules.iter().take(60) {
         let product = PreparedMolecule::new(molecule);
 
-        assert_eq!(backwards.matching(&product), index.matching(&product), "{molecule:?}");
+        assert_eq!(matching(&backwards, &product), matching(&index, &product), "{molecule:?}");
     }
 }
 
@@ -177,13 +210,13 @@ fn an_index_finds_templates_by_the_numbers_it_was_given() {
     let sides = ["[C:1]-[O:2]>>[C:1].[O:2]", "[C:1]-[N:2]>>[C:1].[N:2]", "[C:1]-[O:2]>>[C:1]-Cl.[O:2]"];
     let templates = sides.map(|smarts| Template::parse(smarts).unwrap());
     let index = TemplateIndex::new([(7, &templates[0]), (9, &templates[1]), (3, &templates[2])]);
-    let found = |smiles: &str| index.matching(&PreparedMolecule::new(&smiles.parse::<Molecule>().unwrap()));
+    let found = |smiles: &str| matching(&index, &PreparedMolecule::new(&smiles.parse::<Molecule>().unwrap()));
 
     assert_eq!(
         (found("CCO"), found("CN"), found("CC"), found("NCO")),
         (vec![3, 7], vec![9], vec![], vec![3, 7, 9])
     );
-    let none = TemplateIndex::default().matching(&PreparedMolecule::new(&"C".parse::<Molecule>().unwrap()));
+    let none = matching(&TemplateIndex::default(), &PreparedMolecule::new(&"C".parse::<Molecule>().unwrap()));
     assert!(none.is_empty());
 }
 
@@ -207,7 +240,7 @@ fn what_things_cost() {
     per("making an index", started, 1);
     println!("{index:?}");
     let started = cpu_seconds();
-    let found: usize = prepared.iter().map(|product| index.matching(product).len()).sum();
+    let found: usize = prepared.iter().map(|product| index.matches(product).templates.len()).sum();
     per("finding the templates that may match", started, prepared.len());
     println!("({found} pairs)");
     let short = |&&(template, product): &&(&Template, &PreparedMolecule)| {

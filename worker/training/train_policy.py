@@ -1,10 +1,8 @@
-"""Trains the policy network: Morgan fingerprint of the product -> probability of each template.
+"""Trains the policy network of `policy_model.py` on what `policy_examples` made of recorded reactions.
 
-The decision that matters: a reaction's labels are all the templates that explain it, and the loss is minus the logarithm
-of their total probability, so that the network is asked for the recorded precursors and not for the one of several
-equivalent templates that the extraction happened to write. The split is by product, so that no molecule of the
-held-out reactions was seen, and the products of the `--held-out` sources of prepare_templates.py were never examples
-at all. The shape is that of Segler and Waller, Chem. Eur. J. 2017: 2048 bits -> ELU -> templates.
+The decision that matters: a reaction's labels are all pairs of a template and a site that give its recorded precursors, and the loss
+is minus the logarithm of their total probability, so that the network is asked for the precursors and not for the one of several
+equivalent templates that an extraction happened to write. The split is by product; `--held-out` examples are only looked at.
 """
 
 import argparse
@@ -14,172 +12,175 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from safetensors.torch import load_file, save_file
-from torch import nn
-from torch.nn import functional
+from safetensors.numpy import load_file, save_file
 
-import prepare_templates
+from policy_model import Batch, Policy, Sizes
 
-TOP = (1, 10, 50)
+TOP = (1, 3, 10, 50)
 
 
-class Policy(nn.Module):
-    """Scores every template for a product, from its fingerprint."""
-
-    def __init__(self, counts: torch.Tensor, hidden_size: int, dropout: float) -> None:
-        super().__init__()
-        self.layer1 = nn.Linear(2048, hidden_size)
-        self.layer2 = nn.Linear(hidden_size, len(counts))
-        self.dropout = nn.Dropout(dropout)
-        with torch.no_grad():
-            self.layer1.weight.normal_(std=0.09)
-            self.layer1.bias.zero_()
-            self.layer2.bias.copy_(torch.log(counts / counts.sum()))
-
-    def forward(self, bits: torch.Tensor) -> torch.Tensor:
-        """Maps `[batch, 2048]` fingerprints to `[batch, templates]` logits."""
-        return self.layer2(self.dropout(functional.elu(self.layer1(bits))))
+def spread(starts: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Gives, of ragged rows one behind the other, the flat positions, whose they are, and where each begins."""
+    first, counts = starts[rows], starts[rows + 1] - starts[rows]
+    begins = np.cumsum(counts) - counts
+    owners = np.repeat(np.arange(len(rows)), counts)
+    return np.repeat(first - begins, counts) + np.arange(counts.sum()), owners, begins
 
 
-class Labels:
-    """The templates of every example: those of example i are `rows[starts[i] : starts[i + 1]]`, the extracted one first."""
+class Examples:
+    """The arrays of `policy_examples`."""
 
-    def __init__(self, starts: np.ndarray, rows: np.ndarray) -> None:
-        self.starts, self.rows = starts.astype(np.int64), rows.astype(np.int64)
+    def __init__(self, path: Path) -> None:
+        arrays = load_file(path)
+        self.arrays = {name: value.astype(np.int64) if name.endswith("_starts") else value for name, value in arrays.items()}
+        self.products = arrays["products"].astype(np.int64)
+        self.explained = np.flatnonzero(np.diff(self.arrays["right_starts"]) > 0)
 
-    def of(self, examples: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
-        """Gives (position in the batch, template) of every label of some examples."""
-        counts = self.starts[examples + 1] - self.starts[examples]
-        places = np.repeat(np.arange(len(examples)), counts)
-        offsets = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        return torch.from_numpy(places), torch.from_numpy(self.rows[np.repeat(self.starts[examples], counts) + offsets])
+    def _ragged(self, name: str, rows: np.ndarray, starts: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        places, owners, begins = spread(self.arrays[starts], rows)
+        return self.arrays[name][places], owners, begins
+
+    def batch(self, reactions: np.ndarray) -> tuple[Batch, torch.Tensor, torch.Tensor]:
+        """Gives the batch of some reactions, for every pair whose it is, and which pairs are right."""
+        products, arrays = self.products[reactions], self.arrays
+        bits, _, bit_begins = self._ragged("bits", products, "bit_starts")
+        environments, _, atom_begins = self._ragged("environments", products, "atom_starts")
+        bonds, bond_owners, _ = self._ragged("bonds", products, "bond_starts")
+        words, site_owners, site_begins = self._ragged("sites", products, "site_starts")
+        members = np.unpackbits(words.view(np.uint8).reshape(len(words), 16), axis=1, bitorder="little")
+        # A site of no atoms, at the end of each product's, for templates of which nobody knows where they match.
+        atom_sites, site_atoms = np.nonzero(members)
+        site_sizes = members.sum(1)
+        nowhere = len(words) + np.arange(len(products))
+        match_places, match_owners, match_begins = spread(arrays["match_starts"], products)
+        counts = arrays["match_sites"][match_places].astype(np.int64)
+        firsts = arrays["match_firsts"][match_places] + site_begins[match_owners]
+        pair_counts = np.maximum(counts, 1)
+        pair_begins = np.cumsum(pair_counts) - pair_counts
+        pair_matches = np.repeat(np.arange(len(counts)), pair_counts)
+        pair_sites = np.arange(pair_counts.sum()) - pair_begins[pair_matches] + firsts[pair_matches]
+        pair_sites = np.where(counts[pair_matches] > 0, pair_sites, nowhere[match_owners[pair_matches]])
+        rights, right_owners, _ = self._ragged("rights", np.asarray(reactions), "right_starts")
+        masks = arrays["right_sites"][spread(arrays["right_starts"], np.asarray(reactions))[0]].astype(np.int64)
+        match_masks = np.zeros(len(counts), np.int64)
+        # A template that gives the precursors nobody knows where is right wherever it matches.
+        match_masks[match_begins[right_owners] + rights] = np.where(masks == 0, 0xFFFF, masks)
+        right = (match_masks[pair_matches] >> (np.arange(len(pair_matches)) - pair_begins[pair_matches])) & 1
+        tensor = torch.from_numpy
+        batch = Batch(
+            bits=tensor(bits.astype(np.int64)),
+            bit_starts=tensor(bit_begins),
+            environments=tensor(environments.astype(np.int64)),
+            bonds=tensor(bonds[:, :2].astype(np.int64) + atom_begins[bond_owners][:, None]),
+            bond_kinds=tensor(bonds[:, 2].astype(np.int64)),
+            site_atoms=tensor(site_atoms + atom_begins[site_owners[atom_sites]]),
+            atom_sites=tensor(atom_sites),
+            site_sizes=tensor(np.concatenate([site_sizes, np.zeros(len(products))]).astype(np.float32)),
+            site_products=tensor(np.concatenate([site_owners, np.arange(len(products))])),
+            match_templates=tensor(arrays["match_templates"][match_places].astype(np.int64)),
+            match_products=tensor(match_owners),
+            pair_matches=tensor(pair_matches),
+            pair_sites=tensor(pair_sites),
+        )
+        return batch, tensor(match_owners[pair_matches]), tensor(right.astype(bool))
 
 
-def unpacked(bits: np.ndarray) -> torch.Tensor:
-    """Unpacks `[batch, 256]` bytes into `[batch, 2048]` f32."""
-    return torch.from_numpy(np.unpackbits(bits, axis=1)).float()
+def log_sums(scores: torch.Tensor, owners: torch.Tensor, count: int) -> torch.Tensor:
+    """Gives the logarithm of the sum of the exponentials of every owner's scores."""
+    highest = torch.full((count,), -1e30).scatter_reduce(0, owners, scores.detach(), "amax")
+    total = torch.zeros(count).index_add(0, owners, torch.exp(scores - highest[owners]))
+    return highest + torch.log(total)
 
 
-def negative_log_likelihood(scores: torch.Tensor, places: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
-    """Gives the mean of minus the logarithm of the labels' total probability."""
-    picked = scores[places, rows]
-    highest = torch.full((len(scores),), -torch.inf).scatter_reduce(0, places, picked.detach(), "amax")
-    total = torch.zeros(len(scores)).index_add(0, places, torch.exp(picked - highest[places]))
-    return (torch.logsumexp(scores, 1) - highest - torch.log(total)).mean()
+def negative_log_likelihood(scores: torch.Tensor, owners: torch.Tensor, right: torch.Tensor, count: int) -> torch.Tensor:
+    """Gives the mean of minus the logarithm of the right pairs' total probability."""
+    return (log_sums(scores, owners, count) - log_sums(scores[right], owners[right], count)).mean()
 
 
-def accuracies(policy: Policy, bits: np.ndarray, labels: Labels, examples: np.ndarray) -> list[float]:
-    """Gives the shares of examples one of whose templates is among the first 1, 10 and 50; ties count against it."""
+def accuracies(policy: Policy, examples: Examples, reactions: np.ndarray, total: int) -> list[float]:
+    """Gives the shares of `total` reactions of which a right pair is among the first of `TOP` matches, by their best pair."""
     policy.eval()
     ranks = []
     with torch.no_grad():
-        for start in range(0, len(examples), 512):
-            batch = examples[start : start + 512]
-            with torch.autocast("cpu", torch.bfloat16):
-                scores = policy(unpacked(bits[batch])).float()
-            places, rows = labels.of(batch)
-            best = torch.full((len(batch),), -torch.inf).scatter_reduce(0, places, scores[places, rows], "amax")
-            ranks.append((scores >= best[:, None]).sum(1))
+        for start in range(0, len(reactions), 512):
+            chosen = reactions[start : start + 512]
+            batch, owners, right = examples.batch(chosen)
+            scores = policy(batch)
+            best = torch.full((len(chosen),), -torch.inf).scatter_reduce(0, owners[right], scores[right], "amax")
+            highest = torch.full((len(batch.match_templates),), -torch.inf).scatter_reduce(0, batch.pair_matches, scores, "amax")
+            above = highest > best[batch.match_products]
+            ranks.append(torch.zeros(len(chosen)).index_add(0, batch.match_products, above.float()))
     policy.train()
     rank = torch.cat(ranks)
-    return [round(float((rank <= k).float().mean()), 4) for k in TOP]
-
-
-def load_examples(path: Path) -> dict[str, np.ndarray]:
-    """Loads the arrays of prepare_templates.py."""
-    with np.load(path) as arrays:
-        return {name: arrays[name] for name in arrays.files}
-
-
-def start_from(policy: Policy, path: Path, earlier: list[str] | None = None, library: list[str] | None = None) -> None:
-    """Copies what an earlier, perhaps smaller, network knows.
-
-    Its templates are this one's first rows, or are found by their text where both libraries are given; a template it
-    did not have starts as unlikely as its unlikeliest.
-    """
-    found = {name: value.float() for name, value in load_file(path).items()}
-    if earlier is not None and library is not None:
-        place = {text: row for row, text in enumerate(earlier)}
-        rows = torch.tensor([place.get(text, -1) for text in library])
-        known = rows >= 0
-        found["layer2.weight"] = torch.where(known[:, None], found["layer2.weight"][rows], 0.0)
-        found["layer2.bias"] = torch.where(known, found["layer2.bias"][rows], found["layer2.bias"].min())
-    with torch.no_grad():
-        for name, value in found.items():
-            target = policy.state_dict()[name]
-            if name == "layer2.weight" and value.shape[1] < target.shape[1]:
-                target[: len(value), value.shape[1] :] = 0
-            target[tuple(slice(size) for size in value.shape)] = value
+    return [round(float((rank < k).sum()) / total, 4) for k in TOP]
 
 
 def save(policy: Policy, path: Path) -> None:
     """Writes the weights in f32; pack_policy.py makes the shipped file of it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    save_file({name: value.contiguous() for name, value in policy.state_dict().items()}, path)
+    save_file({name: value.numpy() for name, value in policy.state_dict().items()}, path)
 
 
 def main() -> None:
-    """Trains for `--epochs` and writes the weights after every one."""
+    """Trains for `--epochs`; writes weights after every one and, every few minutes, what it needs to go on after a stop."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--examples", type=Path, required=True, help="examples.npz of prepare_templates.py")
+    parser.add_argument("--examples", type=Path, required=True, help="file of policy_examples")
+    parser.add_argument("--use", type=Path, help="numbers of the input lines to train on (.npy); all, if not given")
+    parser.add_argument("--held-out", type=Path, help="file of policy_examples, looked at after every epoch")
+    parser.add_argument("--templates", type=int, required=True)
     parser.add_argument("--out", type=Path, required=True, help="f32 weights (.safetensors) to write")
-    parser.add_argument("--init", type=Path, help="f16 or f32 weights to start from")
-    parser.add_argument("--init-library", type=Path, help="templates.csv.gz of those weights, if it is another library")
-    parser.add_argument("--library", type=Path, help="templates.csv.gz of this network, with --init-library")
     parser.add_argument("--epochs", type=int, default=10)
-    parser.add_argument("--hidden-size", type=int, default=768)
-    parser.add_argument("--batch-size", type=int, default=1024)
+    parser.add_argument("--batch-size", type=int, default=512)
     parser.add_argument("--learning-rate", type=float, default=1e-3)
-    parser.add_argument("--last-learning-rate", type=float, default=1e-5)
-    parser.add_argument("--dropout", type=float, default=0.4)
-    parser.add_argument("--split", type=float, default=0.02, help="share of the products held out")
+    parser.add_argument("--dropout", type=float, default=0.2)
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--minutes-between-checkpoints", type=float, default=4)
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
     torch.manual_seed(args.seed)
-    rng = np.random.default_rng(args.seed)
-
-    data = load_examples(args.examples)
-    bits, held_out_bits = data["bits"], data["held_out_bits"]
-    labels = Labels(data["starts"], data["labels"])
-    held_out = Labels(data["held_out_starts"], data["held_out_labels"])
-    # The split hangs on the product alone, so that another run, with more templates, keeps the same products aside.
-    aside = data["product_hashes"] % 1000 < args.split * 1000
-    train = np.flatnonzero(~aside)
-    policy = Policy(torch.from_numpy(data["counts"]).float(), args.hidden_size, args.dropout)
-    if args.init:
-        libraries = [path and prepare_templates.read_library(path) for path in (args.init_library, args.library)]
-        start_from(policy, args.init, *libraries)
+    examples = Examples(args.examples)
+    train = examples.explained
+    if args.use:
+        train = train[np.isin(examples.arrays["lines"][train], np.load(args.use))]
+    held_out = Examples(args.held_out) if args.held_out else None
+    policy = Policy(Sizes(args.templates), args.dropout)
     optimizer = torch.optim.Adam(policy.parameters(), args.learning_rate, fused=True)
-    total = args.epochs * math.ceil(len(train) / args.batch_size)
-    lowest = args.last_learning_rate / args.learning_rate
-    step = 0
-    began = time.monotonic()
-    for epoch in range(args.epochs):
-        rng.shuffle(train)
-        loss_total = 0.0
-        for start in range(0, len(train), args.batch_size):
-            rows = train[start : start + args.batch_size]
-            step += 1
-            for group in optimizer.param_groups:
-                group["lr"] = args.learning_rate * (lowest + (1 - lowest) * 0.5 * (1 + math.cos(math.pi * step / total)))
-            with torch.autocast("cpu", torch.bfloat16):
-                scores = policy(unpacked(bits[rows]))
-            loss = negative_log_likelihood(scores.float(), *labels.of(rows))
-            optimizer.zero_grad(set_to_none=True)
-            loss.backward()
-            optimizer.step()
-            loss_total += loss.item() * len(rows)
-        split_top = accuracies(policy, bits, labels, np.flatnonzero(aside))
-        held_out_top = accuracies(policy, held_out_bits, held_out, np.arange(len(held_out_bits)))
-        print(
-            f"epoch {epoch + 1}: loss {loss_total / len(train):.3f}, top-1/10/50 of {int(aside.sum())} split "
-            f"reactions {split_top}, of {len(held_out_bits)} held-out source reactions {held_out_top}, "
-            f"{time.monotonic() - began:.0f} s",
-            flush=True,
-        )
-        save(policy, args.out)
+    batches = math.ceil(len(train) / args.batch_size)
+    total, step, resume = args.epochs * batches, 0, args.out.with_suffix(".resume")
+    if resume.exists():
+        state = torch.load(resume)
+        policy.load_state_dict(state["policy"])
+        optimizer.load_state_dict(state["optimizer"])
+        step = state["step"]
+    print(f"{len(train)} reactions, {batches} batches an epoch, from step {step}", flush=True)
+    began = saved = time.monotonic()
+    loss_sum = loss_count = 0.0
+    while step < total:
+        epoch, place = divmod(step, batches)
+        order = np.random.default_rng([args.seed, epoch]).permutation(train)
+        chosen = order[place * args.batch_size : (place + 1) * args.batch_size]
+        step += 1
+        warm = min(1.0, step / 500)
+        for group in optimizer.param_groups:
+            group["lr"] = args.learning_rate * warm * (0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * step / total)))
+        batch, owners, right = examples.batch(chosen)
+        loss = negative_log_likelihood(policy(batch), owners, right, len(chosen))
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        optimizer.step()
+        loss_sum, loss_count = loss_sum + loss.item(), loss_count + 1
+        if step % 100 == 0:
+            print(f"step {step} of {total}, loss {loss_sum / loss_count:.3f}, {time.monotonic() - began:.0f} s, "
+                  f"{time.process_time():.0f} s of processor time", flush=True)  # fmt: skip
+            loss_sum = loss_count = 0.0
+        if step % batches == 0:
+            save(policy, args.out)
+            if held_out:
+                found = accuracies(policy, held_out, held_out.explained, len(held_out.products))
+                print(f"epoch {step // batches}: top-{'/'.join(map(str, TOP))} of the held-out reactions {found}", flush=True)
+        if time.monotonic() - saved > 60 * args.minutes_between_checkpoints:
+            torch.save({"policy": policy.state_dict(), "optimizer": optimizer.state_dict(), "step": step}, resume)
+            saved = time.monotonic()
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ use quick_cache::sync::Cache;
 use reactivity::{Certainty, Facts, Refusal, Step, judge};
 
 use crate::model::RetroModel;
-use crate::policy::Ranked;
+use crate::policy::{Ranked, Ranking};
 
 /// A step that needs more molecules than this is not considered; running it forwards would take factorially
 /// many orders.
@@ -37,8 +37,8 @@ pub struct Expansion {
     prepared: OnceLock<PreparedMolecule>,
     facts: OnceLock<Facts>,
     /// The templates that may match, most probable first.
-    list: OnceLock<Box<[Ranked]>>,
-    /// What each of the first templates of `list` found.
+    ranking: OnceLock<Ranking>,
+    /// What each of the first templates of `ranking` found.
     outcomes: Mutex<Vec<Arc<[Arc<Found>]>>>,
     bytes: AtomicUsize,
 }
@@ -48,6 +48,8 @@ pub struct Expansion {
 pub struct Found {
     /// In the order of their keys. Sources are atoms of [`Expansion::molecule`].
     pub precursors: Vec<Precursor>,
+    /// What part of its template's probability is that of the sites where it does this, above 0 and at most 1.
+    pub share: f32,
     soundness: OnceLock<Result<Certainty, Refusal>>,
 }
 
@@ -73,7 +75,7 @@ impl Expander {
                 molecule: molecule.clone(),
                 prepared: OnceLock::new(),
                 facts: OnceLock::new(),
-                list: OnceLock::new(),
+                ranking: OnceLock::new(),
                 outcomes: Mutex::default(),
                 bytes: AtomicUsize::new(size_of::<Expansion>() + 2 * molecule_bytes(molecule)),
             })
@@ -88,10 +90,14 @@ impl Expander {
 
     /// The templates that may match, most probable first; finds and ranks them if nobody has.
     pub fn list<'a>(&self, expansion: &'a Expansion) -> &'a [Ranked] {
-        expansion.list.get_or_init(|| {
-            let list = self.model.rank(expansion.prepared());
-            expansion.bytes.fetch_add(size_of_val(&*list), Ordering::Relaxed);
-            list.into()
+        self.ranking(expansion).templates()
+    }
+
+    fn ranking<'a>(&self, expansion: &'a Expansion) -> &'a Ranking {
+        expansion.ranking.get_or_init(|| {
+            let ranking = self.model.rank(expansion.prepared());
+            expansion.bytes.fetch_add(ranking.bytes(), Ordering::Relaxed);
+            ranking
         })
     }
 
@@ -144,8 +150,12 @@ impl Expander {
             return None;
         }
         let possible = |outcome: &Outcome| (1..=MAX_PRECURSORS).contains(&outcome.precursors.len());
-        let found = outcomes.into_iter().filter(possible);
-        Some(found.map(|outcome| Arc::new(Found::new(outcome.precursors))).collect())
+        let ranking = self.ranking(expansion);
+        let found = outcomes.into_iter().filter(possible).map(|outcome| {
+            let share = ranking.share(ranked.template, &outcome.sites);
+            Arc::new(Found { share, ..Found::new(outcome.precursors) })
+        });
+        Some(found.collect())
     }
 
     /// Tells the cache that the expansion has grown.
@@ -195,7 +205,7 @@ impl std::fmt::Debug for Expansion {
 impl Found {
     /// What makes something of these, in the order of their keys.
     pub fn new(precursors: Vec<Precursor>) -> Self {
-        Self { precursors, soundness: OnceLock::new() }
+        Self { precursors, share: 1.0, soundness: OnceLock::new() }
     }
 
     /// Whether a chemist would sign the step, by what else would happen in the flask; `product` is what it makes.

@@ -296,7 +296,7 @@ impl Graph {
             }
             let proposal = Proposal {
                 template: ranked.template,
-                probability: ranked.probability,
+                probability: ranked.probability * found.share,
                 found: Arc::clone(found),
             };
             let known = |&&id: &&ReactionId| self.reaction(id).precursors == ids;

@@ -8,7 +8,7 @@ use chem::{Fingerprint, PreparedMolecule, Template};
 use crate::error::ModelError;
 use crate::feasibility::Filter;
 use crate::library::Library;
-use crate::policy::{Policy, Ranked};
+use crate::policy::{Policy, Ranking};
 use crate::precedents::Precedents;
 
 /// Templates and the policy network that ranks them, loaded once and shared.
@@ -84,10 +84,8 @@ impl RetroModel {
     }
 
     /// The templates that may match a product, most probable first.
-    pub(crate) fn rank(&self, product: &PreparedMolecule) -> Vec<Ranked> {
-        let templates: Vec<u32> =
-            self.library.matches(product).templates.iter().map(|found| found.template).collect();
-        self.policy.rank(&product.molecule().fingerprint(), &templates)
+    pub(crate) fn rank(&self, product: &PreparedMolecule) -> Ranking {
+        self.policy.rank(product.molecule(), self.library.matches(product))
     }
 }
 

@@ -4,16 +4,26 @@
 //! `x` is the Morgan fingerprint. A fingerprint sets some 50 of its 2,048 bits, so the first layer is a sum of
 //! that many rows. Of the second only the rows of templates that match the molecule are read: the others are no ways to
 //! make it, whatever the network thinks of them, and take no part in the softmax.
+//!
+//! A network may see sites as well ([`sites`]): then every template has a score for each site that it matches at, the
+//! softmax is over those, and a template's probability is the sum of its sites'.
 
+mod dense;
 mod output;
+mod ranking;
+mod sites;
 
+pub use ranking::{Ranked, Ranking};
+
+use std::iter::repeat_n;
 use std::path::Path;
 
-use chem::Fingerprint;
+use chem::{Fingerprint, Matches, Molecule};
 
 use crate::error::ModelError;
 use crate::tensors::Weights;
 use output::OutputLayer;
+use sites::SiteScorer;
 
 /// Bits of the fingerprint.
 const INPUTS: usize = 2048;
@@ -27,6 +37,7 @@ pub struct Policy {
     bias1: Vec<f32>,
     activation: Activation,
     layer2: OutputLayer,
+    sites: Option<SiteScorer>,
 }
 
 /// What the hidden layer does to its sums.
@@ -34,15 +45,6 @@ pub struct Policy {
 enum Activation {
     Elu,
     Relu,
-}
-
-/// A template that matches a molecule and the probability that the network gives it.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Ranked {
-    /// Row of the template.
-    pub template: u32,
-    /// Between 0 and 1; those of all templates that match sum to 1.
-    pub probability: f32,
 }
 
 impl Policy {
@@ -75,7 +77,8 @@ impl Policy {
                 OutputLayer::rounded(hidden, &weights, bias2()?)
             }
         };
-        Ok(Self { hidden, layer1, bias1, activation, layer2 })
+        let sites = SiteScorer::load(&file, templates, hidden)?;
+        Ok(Self { hidden, layer1, bias1, activation, layer2, sites })
     }
 
     /// A network that finds every template as likely as any other.
@@ -87,22 +90,26 @@ impl Policy {
             bias1: vec![0.0],
             activation: Activation::Elu,
             layer2: OutputLayer::rounded(1, &vec![0.0; templates], vec![0.0; templates]),
+            sites: None,
         }
     }
 
-    /// The templates of these rows, most probable first, ties by row: a softmax over them alone.
-    pub fn rank(&self, fingerprint: &Fingerprint, templates: &[u32]) -> Vec<Ranked> {
-        let mut scores = self.layer2.outputs(&self.hidden_layer(fingerprint), templates);
-        let top = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-        scores.iter_mut().for_each(|score| *score = (*score - top).exp());
-        let total: f32 = scores.iter().sum();
-        let ranked = templates.iter().zip(scores);
-        let mut ranked: Vec<Ranked> =
-            ranked.map(|(&template, score)| Ranked { template, probability: score / total }).collect();
-        ranked.sort_unstable_by(|a, b| {
-            b.probability.total_cmp(&a.probability).then(a.template.cmp(&b.template))
-        });
-        ranked
+    /// The templates that match, most probable first.
+    pub fn rank(&self, molecule: &Molecule, matches: Matches) -> Ranking {
+        let hidden = self.hidden_layer(&molecule.fingerprint());
+        let scores = self.template_scores(&hidden, &matches);
+        let Some(sites) = &self.sites else { return Ranking::of_templates(&matches, scores) };
+        let general = matches.templates.iter().zip(scores);
+        let general = general.flat_map(|(found, score)| repeat_n(score, found.count.max(1) as usize));
+        let special = sites.scores(molecule, &hidden, &matches);
+        let scores = general.zip(special).map(|(general, special)| general + special).collect();
+        Ranking::of_sites(matches, scores)
+    }
+
+    /// What each of the matching templates scores by itself.
+    fn template_scores(&self, hidden: &[f32], matches: &Matches) -> Vec<f32> {
+        let rows: Vec<(u32, u32)> = matches.templates.iter().map(|found| (found.template, 0)).collect();
+        self.layer2.outputs(&[self.layer2.rounded_input(hidden)], &rows)
     }
 
     fn hidden_layer(&self, fingerprint: &Fingerprint) -> Vec<f32> {
@@ -140,6 +147,8 @@ impl Activation {
 
 #[cfg(test)]
 mod tests {
+    use chem::Match;
+
     use super::*;
 
     /// Two hidden units: bit 3 drives the first to 1, bit 5 the second to -1, which ELU bends.
@@ -152,6 +161,7 @@ mod tests {
             bias1: vec![0.0, 0.0],
             activation: Activation::Elu,
             layer2: OutputLayer::rounded(2, &[1.0, 0.0, 0.0, 1.0, 2.0, 2.0], vec![0.0, 0.0, -1.0]),
+            sites: None,
         }
     }
 
@@ -160,12 +170,23 @@ mod tests {
         logits.map(|logit| logit.exp() / total)
     }
 
+    fn matches(templates: &[u32]) -> Matches {
+        let templates = templates.iter().map(|&template| Match { template, first: 0, count: 0 });
+        Matches { sites: Vec::new(), templates: templates.collect() }
+    }
+
+    fn rank(policy: &Policy, bits: &[u16], templates: &[u32]) -> Vec<Ranked> {
+        let hidden = policy.hidden_layer(&Fingerprint::from_on_bits(bits.iter().copied()));
+        let matches = matches(templates);
+        Ranking::of_templates(&matches, policy.template_scores(&hidden, &matches)).templates().to_vec()
+    }
+
     #[test]
     fn probabilities_are_those_of_the_network_written_out() {
         let bent = (-1.0_f32).exp() - 1.0;
         let expected = probabilities([1.0, bent, 2.0 + 2.0 * bent - 1.0]);
 
-        let ranked = policy().rank(&Fingerprint::from_on_bits([3, 5]), &[0, 1, 2]);
+        let ranked = rank(&policy(), &[3, 5], &[0, 1, 2]);
 
         let order: Vec<u32> = ranked.iter().map(|entry| entry.template).collect();
         assert_eq!(order, [0, 2, 1]);
@@ -178,7 +199,7 @@ mod tests {
     fn a_rectified_network_forgets_negative_sums() {
         let policy = Policy { activation: Activation::Relu, ..policy() };
 
-        let ranked = policy.rank(&Fingerprint::from_on_bits([5]), &[0, 1, 2]);
+        let ranked = rank(&policy, &[5], &[0, 1, 2]);
 
         assert!((ranked[0].probability - probabilities([0.0, 0.0, -1.0])[0]).abs() < 1e-4);
     }
@@ -186,20 +207,19 @@ mod tests {
     #[test]
     fn only_the_templates_asked_for_share_the_probability() {
         let bent = (-1.0_f32).exp() - 1.0;
-        let rank = |templates: &[u32]| policy().rank(&Fingerprint::from_on_bits([3, 5]), templates);
 
-        let ranked = rank(&[0, 1]);
+        let ranked = rank(&policy(), &[3, 5], &[0, 1]);
 
         assert_eq!((ranked[0].template, ranked[1].template), (0, 1));
         assert!((ranked[0].probability - 1.0 / (1.0 + (bent - 1.0).exp())).abs() < 1e-4);
         assert!((ranked[0].probability + ranked[1].probability - 1.0).abs() < 1e-6);
-        assert_eq!(rank(&[2]), [Ranked { template: 2, probability: 1.0 }]);
-        assert_eq!(rank(&[]), []);
+        assert_eq!(rank(&policy(), &[3, 5], &[2]), [Ranked { template: 2, probability: 1.0 }]);
+        assert_eq!(rank(&policy(), &[3, 5], &[]), []);
     }
 
     #[test]
     fn ties_go_to_the_earlier_template() {
-        let ranked = Policy::uniform(40).rank(&Fingerprint::from_on_bits([1]), &[4, 7, 30]);
+        let ranked = rank(&Policy::uniform(40), &[1], &[4, 7, 30]);
 
         assert_eq!(ranked.iter().map(|entry| entry.template).collect::<Vec<_>>(), [4, 7, 30]);
         assert!(ranked.iter().all(|entry| (entry.probability - 1.0 / 3.0).abs() < 1e-6));

@@ -50,31 +50,44 @@ impl OutputLayer {
         Self::new(inputs, &bytes, scales, bias)
     }
 
-    /// The layer's outputs for an input, at `rows` alone and in their order.
-    ///
-    /// # Panics
-    /// Panics when there is no such row.
-    pub fn outputs(&self, input: &[f32], rows: &[u32]) -> Vec<f32> {
+    /// An input as the layer multiplies it.
+    pub fn rounded_input(&self, input: &[f32]) -> Input {
         let most = input.iter().fold(0.0_f32, |most, value| most.max(value.abs()));
         let scale = if most > 0.0 { most / INPUT_MAX } else { 1.0 };
-        let mut rounded = vec![[0_i16; LANES]; self.blocks];
-        for (rounded, value) in rounded.as_flattened_mut().iter_mut().zip(input) {
+        let mut values = vec![[0_i16; LANES]; self.blocks];
+        for (rounded, value) in values.as_flattened_mut().iter_mut().zip(input) {
             *rounded = (value / scale).round() as i16;
         }
-        let sums = Arch::new().dispatch(Sums { layer: self, input: &rounded, rows });
-        let output = |(&row, sum): (&u32, i32)| {
-            let row = row as usize;
-            self.bias[row] + sum as f32 * (self.scales[row] * scale)
-        };
-        rows.iter().zip(sums).map(output).collect()
+        Input { values, scale }
     }
+
+    /// The layer's outputs at pairs of a row and the number of an input, in their order.
+    ///
+    /// # Panics
+    /// Panics when there is no such row or input.
+    pub fn outputs(&self, inputs: &[Input], pairs: &[(u32, u32)]) -> Vec<f32> {
+        let sums = Arch::new().dispatch(Sums { layer: self, inputs, pairs });
+        let output = |(&(row, input), sum): (&(u32, u32), i32)| {
+            let row = row as usize;
+            self.bias[row] + sum as f32 * (self.scales[row] * inputs[input as usize].scale)
+        };
+        pairs.iter().zip(sums).map(output).collect()
+    }
+}
+
+/// An input in 16-bit integers.
+#[derive(Debug)]
+pub struct Input {
+    values: Vec<[i16; LANES]>,
+    /// What 1 stands for.
+    scale: f32,
 }
 
 /// The sums of some rows, compiled for the instruction sets that `pulp` finds at run time.
 struct Sums<'a> {
     layer: &'a OutputLayer,
-    input: &'a [[i16; LANES]],
-    rows: &'a [u32],
+    inputs: &'a [Input],
+    pairs: &'a [(u32, u32)],
 }
 
 impl WithSimd for Sums<'_> {
@@ -82,12 +95,13 @@ impl WithSimd for Sums<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _simd: S) -> Vec<i32> {
-        let mut sums = Vec::with_capacity(self.rows.len());
+        let mut sums = Vec::with_capacity(self.pairs.len());
         // Loops, since closures would not be compiled for the instruction set.
-        for &row in self.rows {
+        for &(row, input) in self.pairs {
+            let input = &self.inputs[input as usize].values;
             let weights = &self.layer.weights[row as usize * self.layer.blocks..][..self.layer.blocks];
             let mut lanes = [0_i32; LANES / 2];
-            for (weights, inputs) in weights.iter().zip(self.input) {
+            for (weights, inputs) in weights.iter().zip(input) {
                 for (lane, sum) in lanes.iter_mut().enumerate() {
                     let product = |at: usize| i32::from(weights[at]).wrapping_mul(i32::from(inputs[at]));
                     // Cannot overflow (see INPUT_MAX); a check would keep the loop out of vector registers.
@@ -118,7 +132,8 @@ mod tests {
             let input: Vec<f32> = (0..inputs).map(|at| value(at * 7 + 3)).collect();
             let layer = OutputLayer::rounded(inputs, &weights, vec![0.5; 9]);
 
-            let outputs = layer.outputs(&input, &rows);
+            let pairs: Vec<(u32, u32)> = rows.iter().map(|&row| (row, 0)).collect();
+            let outputs = layer.outputs(&[layer.rounded_input(&input)], &pairs);
 
             prop_assert_eq!(outputs.len(), rows.len());
             for (&row, output) in rows.iter().zip(&outputs) {
@@ -128,7 +143,8 @@ mod tests {
                 let bound = inputs as f32 * most(row) * most(&input) * (0.5 / 127.0 + 0.5 / INPUT_MAX + 1e-4);
                 prop_assert!((exact - output).abs() <= bound + 1e-5, "{exact} {output} {bound}");
             }
-            prop_assert_eq!(layer.outputs(&vec![0.0; inputs], &[3, 1]), vec![0.5; 2]);
+            let zeros = layer.rounded_input(&vec![0.0; inputs]);
+            prop_assert_eq!(layer.outputs(&[zeros], &[(3, 0), (1, 0)]), vec![0.5; 2]);
         }
 
         #[test]
@@ -137,10 +153,11 @@ mod tests {
             input in prop::collection::vec(-4_000_i16..=4_000, 70),
         ) {
             let layer = OutputLayer::new(70, &weights, vec![1.0; 3], vec![0.0; 3]);
-            let mut blocks = vec![[0; LANES]; 2];
-            blocks.as_flattened_mut()[..70].copy_from_slice(&input);
+            let mut values = vec![[0; LANES]; 2];
+            values.as_flattened_mut()[..70].copy_from_slice(&input);
+            let (inputs, pairs) = ([Input { values, scale: 1.0 }], [(2, 0), (0, 0), (1, 0)]);
 
-            let sums = Arch::new().dispatch(Sums { layer: &layer, input: &blocks, rows: &[2, 0, 1] });
+            let sums = Arch::new().dispatch(Sums { layer: &layer, inputs: &inputs, pairs: &pairs });
 
             let exact = |row: usize| -> i32 {
                 weights[row * 70..][..70].iter().zip(&input).map(|(&a, &b)| i32::from(a) * i32::from(b)).sum()
@@ -153,7 +170,7 @@ mod tests {
     fn the_longest_row_of_greatest_values_does_not_overflow() {
         let layer = OutputLayer::rounded(MAX_INPUTS, &[1.0; MAX_INPUTS], vec![0.0]);
 
-        let output = layer.outputs(&[2.0; MAX_INPUTS], &[0])[0];
+        let output = layer.outputs(&[layer.rounded_input(&[2.0; MAX_INPUTS])], &[(0, 0)])[0];
 
         assert!((output - 2.0 * MAX_INPUTS as f32).abs() < 0.5, "{output}");
     }

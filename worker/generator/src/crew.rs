@@ -9,7 +9,7 @@ use std::{num::NonZeroUsize, thread};
 use candle_core::Result;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use crate::network::Operations;
+use crate::engine::Operations;
 
 /// Slots of a batch on a processor, whole tiles of the byte kernel. More would make matrix products a little faster, and a
 /// sample's last strings, which nothing follows, slower.
@@ -89,7 +89,7 @@ mod tests {
     use std::{num::NonZeroUsize, sync::Mutex};
 
     use super::{Crew, SLOTS};
-    use crate::network::Operations;
+    use crate::engine::Operations;
 
     /// The slots of each batch that `size` strings are spread over, with three threads.
     fn slots(operations: Operations, size: usize) -> Vec<usize> {

@@ -2,7 +2,7 @@
 //!
 //! GPUs are candle's CUDA backend, there in builds with the feature `cuda` alone. Other builds refuse them when
 //! they run, not when they are compiled, so nothing else in this crate asks for the feature. No GPU has run it yet: it
-//! was compiled and linked, and what it computes was tested on a processor (`tests/it/plain.rs`).
+//! was compiled, and what it computes was tested on a processor (`tests/it/reference.rs`).
 
 use std::{fmt, str::FromStr};
 

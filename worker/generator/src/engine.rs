@@ -1,8 +1,9 @@
-//! The two ways to evaluate a network: in single precision on any device, in bytes on a processor.
+//! The ways to evaluate a network: candle-nn's layers on any device, and on a processor two that are faster, in single
+//! precision and in bytes.
 
 use candle_core::{Device, Result};
 
-use crate::{int8, network, pack::ModelPack};
+use crate::{fused, int8, pack::ModelPack, reference};
 
 /// How exactly a sampler computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,14 +17,24 @@ pub enum Precision {
 /// A network, ready to step.
 #[derive(Debug)]
 pub(crate) enum Engine {
-    Single(network::Network),
+    Reference(reference::Network),
+    Fused(fused::Network),
     Bytes(int8::Network),
+}
+
+/// How an engine computes, by which it is decided what a batch holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Operations {
+    /// Gates in one pass, on a processor.
+    Fused,
+    /// The reference's operations, one after the other, on any device.
+    Plain,
 }
 
 /// The hidden state of a batch.
 #[derive(Debug)]
 pub(crate) enum State {
-    Single(network::State),
+    Single(reference::State),
     Bytes(int8::State),
 }
 
@@ -31,28 +42,30 @@ impl Engine {
     /// Prepares a pack's weights; what is in bytes runs on the processor, whatever the device.
     pub(crate) fn new(pack: &ModelPack, device: &Device, precision: Precision) -> Result<Self> {
         match precision {
-            Precision::Single => network::Network::new(pack, device).map(Self::Single),
+            Precision::Single if device.is_cpu() => fused::Network::new(pack).map(Self::Fused),
+            Precision::Single => Self::reference(pack, device),
             Precision::Bytes => int8::Network::new(pack, int8::Kernel::best()).map(Self::Bytes),
         }
     }
 
-    /// Prepares a pack's weights for plain operations: what a GPU computes, on any device.
-    pub(crate) fn plain(pack: &ModelPack, device: &Device) -> Result<Self> {
-        network::Network::plain(pack, device).map(Self::Single)
+    /// Prepares the reference network: what a GPU computes, on any device.
+    pub(crate) fn reference(pack: &ModelPack, device: &Device) -> Result<Self> {
+        reference::Network::new(pack, device).map(Self::Reference)
     }
 
-    /// How gates are computed, by which it is decided what a batch holds; in bytes they are fused.
-    pub(crate) fn operations(&self) -> network::Operations {
+    /// How it computes.
+    pub(crate) fn operations(&self) -> Operations {
         match self {
-            Self::Single(network) => network.operations(),
-            Self::Bytes(_) => network::Operations::Fused,
+            Self::Reference(_) => Operations::Plain,
+            Self::Fused(_) | Self::Bytes(_) => Operations::Fused,
         }
     }
 
     /// The state before the first token.
     pub(crate) fn start(&self, members: usize) -> Result<State> {
         match self {
-            Self::Single(network) => network.start(members).map(State::Single),
+            Self::Reference(network) => network.start(members).map(State::Single),
+            Self::Fused(network) => network.start(members).map(State::Single),
             Self::Bytes(network) => Ok(State::Bytes(network.start(members))),
         }
     }
@@ -62,7 +75,8 @@ impl Engine {
     /// Members marked in `fresh` begin anew: what `state` holds for them is forgotten.
     pub(crate) fn step(&self, tokens: &[u32], fresh: &[bool], state: &mut State) -> Result<()> {
         match (self, state) {
-            (Self::Single(network), State::Single(state)) => network.step(tokens, fresh, state),
+            (Self::Reference(network), State::Single(state)) => network.step(tokens, fresh, state),
+            (Self::Fused(network), State::Single(state)) => network.step(tokens, fresh, state),
             (Self::Bytes(network), State::Bytes(state)) => {
                 network.step(tokens, fresh, state);
                 Ok(())
@@ -80,7 +94,7 @@ impl State {
     /// The scores of the last step, `[batch, vocab]`.
     pub(crate) fn logits(&self) -> &[f32] {
         match self {
-            Self::Single(state) => state.logits(),
+            Self::Single(state) => &state.logits,
             Self::Bytes(state) => state.logits(),
         }
     }

@@ -3,10 +3,10 @@
 //!
 //! One pass for the reason that `gates` gives for the GRU's.
 
-use candle_core::{CpuStorage, CustomOp3, D, Layout, Result, Shape, Tensor};
+use candle_core::{CpuStorage, CustomOp3, Layout, Result, Shape};
 use pulp::{Arch, Simd, WithSimd};
 
-use crate::gates::{contiguous, part, plain_sigmoid, sigmoid, tanh};
+use crate::gates::{contiguous, part, sigmoid, tanh};
 
 /// The next state from the input's part, the hidden part and the last cell state.
 ///
@@ -93,39 +93,43 @@ fn quarters(numbers: &[f32], len: usize) -> [&[f32]; 4] {
     [&numbers[..len], &numbers[len..2 * len], &numbers[2 * len..3 * len], &numbers[3 * len..4 * len]]
 }
 
-/// The same as [`Gates`] in candle's own operations, for devices without the fused kernel.
-///
-/// `input` is `[batch, 4 * hidden]` here, and fresh members have been zeroed before the product.
-pub(crate) fn plain(input: &Tensor, product: &Tensor, last: &Tensor) -> Result<(Tensor, Tensor)> {
-    let hidden = last.dim(D::Minus1)?;
-    let sums = (input + product)?;
-    let gate = |n: usize| sums.narrow(1, n * hidden, hidden);
-    let open = plain_sigmoid(sums.narrow(1, 0, 2 * hidden)?)?;
-    let added = (open.narrow(1, 0, hidden)? * gate(2)?.tanh()?)?;
-    let cell = ((open.narrow(1, hidden, hidden)? * last)? + added)?;
-    let shown = (plain_sigmoid(gate(3)?)? * cell.tanh()?)?;
-    Ok((shown, cell))
-}
-
 #[cfg(test)]
 mod tests {
-    use candle_core::{Device, Tensor};
+    use std::collections::HashMap;
 
-    use super::{Gates, plain};
+    use candle_core::{DType, Device, Tensor};
+    use candle_nn::{
+        VarBuilder,
+        rnn::{LSTMConfig, LSTMState, RNN, lstm},
+    };
+
+    use super::Gates;
 
     #[test]
-    fn the_fused_gates_equal_the_plain_ones() {
+    fn the_fused_gates_are_those_of_the_reference() {
         let (batch, hidden, device) = (5, 19, Device::Cpu);
         let input = Tensor::randn(0.0f32, 2.0, (batch, 4 * hidden), &device).unwrap();
-        let product = Tensor::randn(0.0f32, 2.0, (batch, 4 * hidden), &device).unwrap();
         let last = Tensor::randn(0.0f32, 1.0, (batch, hidden), &device).unwrap();
+        let cells = Tensor::randn(0.0f32, 1.0, (batch, hidden), &device).unwrap();
+        let weight = Tensor::randn(0.0f32, 0.5, (4 * hidden, hidden), &device).unwrap();
+        let zeros = Tensor::zeros(4 * hidden, DType::F32, &device).unwrap();
+        let weights = HashMap::from([
+            // Gives the gates what it is given.
+            ("weight_ih_l0".to_owned(), Tensor::eye(4 * hidden, DType::F32, &device).unwrap()),
+            ("bias_ih_l0".to_owned(), zeros.clone()),
+            ("weight_hh_l0".to_owned(), weight.clone()),
+            ("bias_hh_l0".to_owned(), zeros),
+        ]);
+        let weights = VarBuilder::from_tensors(weights, DType::F32, &device);
+        let layer = lstm(4 * hidden, hidden, LSTMConfig::default(), weights).unwrap();
 
-        let fused =
-            input.apply_op3_no_bwd(&product, &last, &Gates { rows: None, fresh: &[false; 5] }).unwrap();
-        let (shown, cell) = plain(&input, &product, &last).unwrap();
+        let product = last.matmul(&weight.t().unwrap()).unwrap();
+        let gates = Gates { rows: None, fresh: &[false; 5] };
+        let fused = input.apply_op3_no_bwd(&product, &cells, &gates).unwrap();
+        let reference = layer.step(&input, &LSTMState::new(last, cells)).unwrap();
 
-        let plain = Tensor::stack(&[shown, cell], 0).unwrap();
-        let difference = (fused - plain).unwrap().abs().unwrap().max_all().unwrap();
+        let reference = Tensor::stack(&[reference.h(), reference.c()], 0).unwrap();
+        let difference = (fused - reference).unwrap().abs().unwrap().max_all().unwrap();
         assert!(difference.to_scalar::<f32>().unwrap() < 2e-6);
     }
 }

@@ -85,7 +85,7 @@ impl Sampler {
         Ok(self.with_engine(engine))
     }
 
-    /// The same sampler in the operations, and the batches of thousands, that a GPU has: on a processor it is
+    /// The same sampler with the reference network in batches of thousands, as on a GPU: on a processor it is
     /// slower than any other, and tells what a GPU would do.
     ///
     /// # Errors
@@ -94,7 +94,7 @@ impl Sampler {
     /// # Panics
     /// Panics when the operating system refuses threads.
     pub fn with_plain_operations(self) -> Result<Self, SampleError> {
-        let engine = Engine::plain(&self.pack, &self.device)?;
+        let engine = Engine::reference(&self.pack, &self.device)?;
         Ok(self.with_engine(engine))
     }
 
@@ -199,7 +199,7 @@ impl Sampler {
     pub fn byte_rates(&self, time: Duration) -> Vec<ByteRates> {
         match &self.engine {
             Engine::Bytes(network) => network.rates(crew::SLOTS, time),
-            Engine::Single(_) => Vec::new(),
+            Engine::Reference(_) | Engine::Fused(_) => Vec::new(),
         }
     }
 

@@ -3,6 +3,7 @@
 use std::{collections::HashMap, path::PathBuf};
 
 use candle_core::{DType, Device, Tensor, safetensors};
+use candle_nn::VarBuilder;
 
 use crate::{
     PackError, pack,
@@ -61,6 +62,30 @@ impl Weights {
         };
         file.finish()?;
         Ok(weights)
+    }
+
+    /// Every tensor and its name: embedding, output, then layer by layer, which is the order of a training's parameters.
+    pub(crate) fn named(&self) -> Vec<(String, &Tensor)> {
+        let ends = [
+            ("embedding.weight", &self.embedding),
+            ("out.weight", &self.out_weight),
+            ("out.bias", &self.out_bias),
+        ];
+        let layers = self.layers.iter().enumerate().flat_map(|(n, layer)| {
+            [
+                (format!("rnn.weight_ih_l{n}"), &layer.input_weight),
+                (format!("rnn.weight_hh_l{n}"), &layer.hidden_weight),
+                (format!("rnn.bias_ih_l{n}"), &layer.input_bias),
+                (format!("rnn.bias_hh_l{n}"), &layer.hidden_bias),
+            ]
+        });
+        ends.map(|(name, tensor)| (name.to_owned(), tensor)).into_iter().chain(layers).collect()
+    }
+
+    /// The tensors for candle-nn's layers on `device`.
+    pub(crate) fn builder(&self, device: &Device) -> VarBuilder<'static> {
+        let tensors = self.named().into_iter().map(|(name, tensor)| (name, tensor.clone()));
+        VarBuilder::from_tensors(tensors.collect(), DType::F32, device)
     }
 }
 

@@ -93,20 +93,10 @@ impl Gradients {
 
 impl Parameters {
     pub(super) fn of(pack: &ModelPack) -> candle_core::Result<Self> {
-        let weights = &pack.weights;
-        let mut list = vec![
-            Parameter::new("embedding.weight", &weights.embedding)?,
-            Parameter::new("out.weight", &weights.out_weight)?,
-            Parameter::new("out.bias", &weights.out_bias)?,
-        ];
-        for (n, layer) in weights.layers.iter().enumerate() {
-            list.push(Parameter::new(&format!("rnn.weight_ih_l{n}"), &layer.input_weight)?);
-            list.push(Parameter::new(&format!("rnn.weight_hh_l{n}"), &layer.hidden_weight)?);
-            list.push(Parameter::new(&format!("rnn.bias_ih_l{n}"), &layer.input_bias)?);
-            list.push(Parameter::new(&format!("rnn.bias_hh_l{n}"), &layer.hidden_bias)?);
-        }
+        let named = pack.weights.named().into_iter();
+        let list = named.map(|(name, tensor)| Parameter::new(name, tensor)).collect::<Result<_, _>>()?;
         let (vocab, hidden) = (pack.config.vocab_size, pack.config.hidden_size);
-        Ok(Self { vocab, hidden, layers: weights.layers.len(), list })
+        Ok(Self { vocab, hidden, layers: pack.weights.layers.len(), list })
     }
 
     /// Weights of random numbers, for tests.
@@ -201,16 +191,10 @@ impl Parameters {
 }
 
 impl Parameter {
-    fn new(name: &str, tensor: &Tensor) -> candle_core::Result<Self> {
+    fn new(name: String, tensor: &Tensor) -> candle_core::Result<Self> {
         let numbers: Vec<f32> = tensor.flatten_all()?.to_vec1()?;
         let nothing = vec![0.0; numbers.len()];
-        Ok(Self {
-            name: name.to_owned(),
-            shape: tensor.dims().to_vec(),
-            first: nothing.clone(),
-            second: nothing,
-            numbers,
-        })
+        Ok(Self { name, shape: tensor.dims().to_vec(), first: nothing.clone(), second: nothing, numbers })
     }
 
     fn tensor<'a>(&'a self, ending: &str, numbers: &'a [f32]) -> NamedTensor<'a> {

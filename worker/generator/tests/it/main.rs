@@ -4,7 +4,7 @@
 
 mod forward;
 mod packs;
-mod plain;
+mod reference;
 mod sampling;
 mod shipped;
 mod toy;

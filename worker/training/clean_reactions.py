@@ -29,7 +29,7 @@ ALONE_CONFIDENCE = 0.9
 MAX_PRECURSORS = 4
 KIND_EXAMPLES, KNOWN_EXAMPLES, KIND_AGREEMENT = 4, 2, 0.8
 MAPS_PER_CLAIM = 3
-COLUMNS = ("id", "sources", "mapped", "reagents", "confidence", "n_dup", "trust")
+COLUMNS = ("id", "sources", "mapped", "reagents", "confidence", "n_dup", "trust", "product", "precursors")
 TRUSTS = ("agreed", "kind", "known", "alone")
 NO_CLAIM, DISAGREE = "unsure, and the source has no map", "mapper and source disagree"
 
@@ -183,6 +183,8 @@ class Clean(NamedTuple):
     """A reaction that passed."""
 
     mapped: str
+    product: str
+    precursors: str
     verdict: Verdict
     sources: set[str]
     reagents: set[str]
@@ -191,7 +193,7 @@ class Clean(NamedTuple):
     def merged(self, other: "Clean") -> "Clean":
         """Joins two of equal product and precursors; the better trusted one's map stays."""
         best = min(self, other, key=lambda one: (TRUSTS.index(one.verdict.why), -one.verdict.confidence))
-        return Clean(best.mapped, best.verdict, self.sources | other.sources, self.reagents | other.reagents, self.rows + other.rows)
+        return Clean(best.mapped, self.product, self.precursors, best.verdict, self.sources | other.sources, self.reagents | other.reagents, self.rows + other.rows)
 
 
 def clean(claims: list[Claim], mapped: mapped_pack.Mapped, count: Callable[[str], None]) -> Iterator[tuple[str, ...]]:
@@ -204,13 +206,16 @@ def clean(claims: list[Claim], mapped: mapped_pack.Mapped, count: Callable[[str]
             continue
         text, precursors, others = write_mapped(verdict.unmapped, verdict.indices)
         reagents = (claim.reagents | set(others)) - set(precursors.split("."))
-        entry = Clean(text, verdict, claim.sources, reagents, claim.rows)
-        key = reactions.digest(f"{precursors}>>{verdict.unmapped.split('>>')[1]}")
+        product = verdict.unmapped.split(">>")[1]
+        entry = Clean(text, product, precursors, verdict, claim.sources, reagents, claim.rows)
+        key = reactions.digest(f"{precursors}>>{product}")
         kept[key] = kept[key].merged(entry) if key in kept else entry
     for key, entry in kept.items():
         sources, reagents = ",".join(sorted(entry.sources)), ".".join(sorted(entry.reagents))
         confidence = f"{entry.verdict.confidence:.3f}"
-        yield key.hex(), sources, entry.mapped, reagents, confidence, str(entry.rows), entry.verdict.why
+        yield (
+            key.hex(), sources, entry.mapped, reagents, confidence, str(entry.rows), entry.verdict.why, entry.product, entry.precursors,
+        )  # fmt: skip
 
 
 def main() -> None:

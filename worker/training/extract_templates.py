@@ -36,7 +36,8 @@ def _on_alarm(*_: object) -> None:
     raise TooSlow
 
 
-def _quiet_worker() -> None:
+def quiet_worker() -> None:
+    """Prepares a process for `extract`: rdchiral prints, RDKit logs, and neither is to be seen."""
     RDLogger.DisableLog("rdApp.*")
     sys.stdout = open(os.devnull, "w")  # noqa: SIM115 (rdchiral prints; lives as long as the process)
     signal.signal(signal.SIGALRM, _on_alarm)
@@ -112,7 +113,7 @@ def main() -> None:
     args = parser.parse_args()
     seen: set[tuple[str, str]] = set()
     with (
-        multiprocessing.Pool(args.processes, initializer=_quiet_worker) as pool,
+        multiprocessing.Pool(args.processes, initializer=quiet_worker) as pool,
         gzip.open(args.out, "wt", compresslevel=6, encoding="utf-8") as out,
     ):
         for row in pool.imap(extract, tasks(args.data), chunksize=64):

@@ -1,7 +1,7 @@
-"""Writes the shipped policy.safetensors: first layer f16, second layer signed bytes with one scale a template.
+"""Writes the shipped policy.safetensors: large tables as signed bytes with one scale a row, the rest in f16.
 
-The decision that matters: rounding the large layer to 255 levels a row changes a logit by less than 0.01, and the file
-becomes a quarter of what f32 takes.
+The decision that matters: rounding a table to 255 levels a row changes a logit by less than 0.01, and the file becomes a quarter
+of what f32 takes. Rows of templates that a library does not have (a network may be trained with room for more) are left out.
 """
 
 import argparse
@@ -12,45 +12,50 @@ import numpy as np
 from safetensors.numpy import load_file, save_file
 
 LEVELS = 127
+BYTES = ("layer2", "environment", "template")
 
 
-def packed(weights: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Gives the shipped tensors of f32 weights."""
-    layer2 = weights["layer2.weight"].astype(np.float32)
-    scale = np.maximum(np.abs(layer2).max(axis=1), 1e-12) / LEVELS
-    return {
-        "layer1.weight": weights["layer1.weight"].astype(np.float16),
-        "layer1.bias": weights["layer1.bias"].astype(np.float16),
-        "layer2.weight": np.rint(layer2 / scale[:, None]).astype(np.int8),
-        "layer2.scale": scale.astype(np.float32),
-        "layer2.bias": weights["layer2.bias"].astype(np.float32),
+def packed(weights: dict[str, np.ndarray], templates: int) -> dict[str, np.ndarray]:
+    """Gives the shipped tensors of the f32 weights of `policy_model.Policy` for the first so many templates."""
+    plain = {
+        "layer1.weight": weights["layer1.weight"].T,
+        "layer1.bias": weights["layer1_bias"],
+        "bond.weight": weights["bond.weight"],
+        "atom.weight": weights["atom.weight"],
+        "molecule.weight": weights["molecule.weight"],
+        "molecule.bias": weights["molecule.bias"],
     }
-
-
-def unpacked(weights: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Gives f32 weights of shipped tensors, or of any others."""
-    plain = {name: value.astype(np.float32) for name, value in weights.items() if name != "layer2.scale"}
-    if "layer2.scale" in weights:
-        plain["layer2.weight"] *= weights["layer2.scale"][:, None]
-    return plain
+    plain |= {name: value for name, value in weights.items() if name.startswith(("own.", "heard."))}
+    tensors = {name: np.ascontiguousarray(value, np.float16) for name, value in plain.items()}
+    for name in BYTES:
+        table = weights[f"{name}.weight"].astype(np.float32)
+        table = table if name == "environment" else table[:templates]
+        scale = np.maximum(np.abs(table).max(axis=1), 1e-12) / LEVELS
+        tensors[f"{name}.weight"] = np.rint(table / scale[:, None]).astype(np.int8)
+        tensors[f"{name}.scale"] = scale
+    tensors["layer2.bias"] = weights["layer2_bias"].astype(np.float32)[:templates]
+    return tensors
 
 
 def main() -> None:
     """Packs `--weights` into `--pack`, and writes its config.json."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--weights", type=Path, required=True, help="f32 weights of train_policy.py")
+    parser.add_argument("--templates", type=int, required=True, help="how many templates the pack has")
     parser.add_argument("--pack", type=Path, required=True, help="folder of the pack")
     args = parser.parse_args()
-    tensors = packed(load_file(args.weights))
+    tensors = packed(load_file(args.weights), args.templates)
     path = args.pack / "policy.safetensors"
-    save_file(tensors, path)
+    save_file(tensors, path, metadata={"activation": "elu"})
     path.chmod(0o644)
-    n_templates, hidden_size = tensors["layer2.weight"].shape
     config = {
         "model_type": "template_relevance",
         "fingerprint": "morgan_r2_2048",
-        "hidden_size": hidden_size,
-        "n_templates": n_templates,
+        "hidden_size": tensors["layer2.weight"].shape[1],
+        "environments": tensors["environment.weight"].shape[0],
+        "atom_size": tensors["environment.weight"].shape[1],
+        "site_size": tensors["template.weight"].shape[1],
+        "n_templates": args.templates,
     }
     (args.pack / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
     print(f"{path}: {path.stat().st_size} bytes")

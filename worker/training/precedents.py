@@ -1,23 +1,19 @@
 """Writes the precedents of every template: fingerprints of products that recorded reactions of it made.
 
 The decision that matters: eight products say enough about where a template has been used, if they differ. They are
-chosen greedily, each time the one least similar to those chosen, from at most sixty-four of the template's reactions. A template that no reaction has as its
-own, written by hand mostly, takes those it explains.
+chosen greedily, each time the one least similar to those chosen, from at most sixty-four of the reactions that the template explains.
 Fingerprints are folded from 2048 to 512 bits, so that all of them together stay under six megabytes.
 """
 
 import argparse
-import collections
-import gzip
 import json
 from pathlib import Path
 
 import numpy as np
-from rdkit import Chem, RDLogger
-from rdkit.Chem import rdFingerprintGenerator
 from safetensors.numpy import save_file
 
-import prepare_templates
+from policy_model import FINGERPRINT_BITS
+from train_policy import Examples, spread
 
 FOLDED_BITS = 512
 PER_TEMPLATE = 8
@@ -45,30 +41,39 @@ def diverse(bits: np.ndarray, size: int) -> list[int]:
     return picked
 
 
+def fingerprints(examples: Examples, products: np.ndarray) -> np.ndarray:
+    """Gives `[products, 2048]` bits."""
+    places, owners, _ = spread(examples.arrays["bit_starts"], products)
+    bits = np.zeros((len(products), FINGERPRINT_BITS), bool)
+    bits[owners, examples.arrays["bits"][places]] = True
+    return bits
+
+
+def by_template(examples: Examples, reactions: np.ndarray) -> dict[int, np.ndarray]:
+    """Gives, of every template that explains some of the reactions, the products of up to `CANDIDATES` of them."""
+    places, owners, _ = spread(examples.arrays["right_starts"], reactions)
+    products = examples.products[reactions[owners]]
+    templates = examples.arrays["match_templates"][examples.arrays["match_starts"][products] + examples.arrays["rights"][places]]
+    order = np.argsort(templates, kind="stable")
+    rows, starts = np.unique(templates[order], return_index=True)
+    parts = np.split(products[order], starts[1:])
+    return {int(row): np.unique(part)[:CANDIDATES] for row, part in zip(rows, parts, strict=True)}
+
+
 def main() -> None:
     """Writes `starts` [templates + 1] and `bits` [precedents, 64]: byte k, bit j is folded bit 8k + j."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--reactions", type=Path, required=True, help="explained.tsv.gz of explain_reactions.py")
+    parser.add_argument("--examples", type=Path, required=True, help="file of policy_examples")
+    parser.add_argument("--use", type=Path, help="numbers of the input lines to use (.npy); all, if not given")
     parser.add_argument("--templates", type=int, required=True, help="how many templates the library has")
     parser.add_argument("--out", type=Path, required=True, help="precedents.safetensors to write")
     args = parser.parse_args()
-    RDLogger.DisableLog("rdApp.*")
-    products: dict[int, list[str]] = collections.defaultdict(list)
-    explained: dict[int, list[str]] = collections.defaultdict(list)
-    with gzip.open(args.reactions, "rt", encoding="utf-8") as lines:
-        for line in lines:
-            part, product, _, rows = line.rstrip("\n").split("\t")
-            if part == "train" and rows:
-                own, *others = map(int, rows.split(","))
-                for row, known in ((own, products), *((other, explained) for other in others)):
-                    if len(known[row]) < CANDIDATES:
-                        known[row].append(product)
-    generator = rdFingerprintGenerator.GetMorganGenerator(radius=2, fpSize=prepare_templates.FINGERPRINT_BITS)
+    examples = Examples(args.examples)
+    products = by_template(examples, examples.chosen(args.use))
     starts, chosen = [0], []
     for row in range(args.templates):
-        mols = [Chem.MolFromSmiles(smiles) for smiles in dict.fromkeys(products[row] or explained[row])]
-        if mols:
-            bits = folded(np.array([generator.GetFingerprintAsNumPy(mol) for mol in mols], bool))
+        if row in products:
+            bits = folded(fingerprints(examples, products[row]))
             chosen.extend(bits[diverse(bits, PER_TEMPLATE)])
         starts.append(len(chosen))
     tensors = {

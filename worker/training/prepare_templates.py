@@ -57,9 +57,15 @@ def read_products(paths: list[Path]) -> set[str]:
 
 def read_library(path: Path) -> list[str]:
     """Reads the grouped templates of templates.csv.gz, row by row."""
+    return [text for text, _ in read_counted(path)]
+
+
+def read_counted(path: Path) -> list[tuple[str, int]]:
+    """Reads the grouped templates of templates.csv.gz with how often each was seen."""
     csv.field_size_limit(1 << 20)
     with gzip.open(path, "rt", encoding="utf-8", newline="") as lines:
-        return [row["retro_template"] for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)]
+        rows = csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
+        return [(row["retro_template"], int(row["library_occurrence"])) for row in rows]
 
 
 def grouped(template: str) -> str | None:

@@ -7,9 +7,7 @@ odds, or of one that makes a part of it at a thirtieth. The same bytes on every 
 
 import argparse
 import collections
-import csv
 import dataclasses
-import gzip
 import json
 import math
 from pathlib import Path
@@ -48,14 +46,6 @@ class Report:
     def counts(self) -> dict[str, int]:
         """Counts by reason, most first."""
         return {reason: len(rows) for reason, rows in sorted(self.changed.items(), key=lambda item: (-len(item[1]), item[0]))}
-
-
-def read_rows(path: Path) -> list[tuple[str, int]]:
-    """Reads grouped template and occurrences, row by row."""
-    csv.field_size_limit(1 << 20)
-    with gzip.open(path, "rt", encoding="utf-8", newline="") as lines:
-        rows = csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
-        return [(row["retro_template"], int(row["library_occurrence"])) for row in rows]
 
 
 def plain(text: str) -> str:
@@ -199,7 +189,7 @@ def main() -> None:
     parser.add_argument("--dry-run", action="store_true", help="write no pack")
     args = parser.parse_args()
     RDLogger.DisableLog("rdApp.*")
-    old, report = read_rows(args.pack / "templates.csv.gz"), Report()
+    old, report = prepare_templates.read_counted(args.pack / "templates.csv.gz"), Report()
     rows = sound_rows(old, report)
     rows += by_hand_rows(args.by_hand, old, rows, report)
     print("\n".join(f"{count}\t{reason}" for reason, count in report.counts().items()))

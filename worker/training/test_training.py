@@ -2,10 +2,12 @@
 
 import gzip
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
+import safetensors.numpy
 import torch
 from rdkit import Chem
 
@@ -17,8 +19,6 @@ import compare_generators
 import corpus
 import demo_catalogue
 import evaluate
-import evaluate_policy
-import explain_reactions
 import export_generator
 import extract_templates
 import feasibility_examples
@@ -28,7 +28,7 @@ import map_reactions
 import mapped_pack
 import pack
 import pack_policy
-import policy_examples
+import policy_model
 import precedents
 import prepare_molecules
 import prepare_templates
@@ -356,86 +356,99 @@ def test_a_repeated_line_is_refused(tmp_path: Path) -> None:
     assert refused == ["by_hand.tsv:2: repeats an earlier template"]
 
 
-def test_a_reaction_is_explained_by_a_template_of_another() -> None:
-    texts = [prepare_templates.grouped(text) for text in (AMIDE, AMIDE.replace("-O.", "-Cl."))]
-    explainer = explain_reactions.Explainer([text for text in texts if text])
-    explainer.learn(0, "CNC(C)=O", "CC(=O)O.CN")
-    explainer.learn(1, "CNC(C)=O", "CC(=O)Cl.CN")
-    explainer.finish()
+def policy_examples(path: Path) -> train_policy.Examples:
+    """Writes and reads two products: two atoms, two templates, the first at two sites; and one atom, a template nobody knows where."""
+    arrays = {
+        "atom_starts": np.array([0, 2, 3], np.uint64),
+        "environments": np.arange(12, dtype=np.uint16).reshape(3, 4),
+        "bond_starts": np.array([0, 2, 2], np.uint64),
+        "bonds": np.array([[0, 1, 0], [1, 0, 0]], np.uint8),
+        "bit_starts": np.array([0, 2, 3], np.uint64),
+        "bits": np.array([5, 9, 7], np.uint16),
+        "site_starts": np.array([0, 3, 3], np.uint64),
+        "sites": np.array([[1, 0], [2, 0], [3, 0]], np.uint64),
+        "match_starts": np.array([0, 2, 3], np.uint64),
+        "match_templates": np.array([0, 2, 1], np.uint16),
+        "match_firsts": np.array([0, 2, 0], np.uint16),
+        "match_sites": np.array([2, 1, 0], np.uint8),
+        "products": np.array([0, 1, 0], np.uint32),
+        "lines": np.array([0, 1, 2], np.uint32),
+        "right_starts": np.array([0, 1, 2, 2], np.uint64),
+        "rights": np.array([0, 0], np.uint16),
+        "right_sites": np.array([0b10, 0], np.uint16),
+    }
+    safetensors.numpy.save_file(arrays, path)
+    return train_policy.Examples(path)
 
-    assert explainer.explain("CCNC(=O)c1ccccc1", "CCN.O=C(O)c1ccccc1", []) == [0]
-    assert explainer.explain("CCNC(=O)c1ccccc1", "CCN.O=C(Cl)c1ccccc1", []) == [1]
-    assert explainer.explain("CCNC(=O)c1ccccc1", "CCNC(=S)c1ccccc1", []) == []
+
+def test_a_batch_pairs_templates_with_their_sites(tmp_path: Path) -> None:
+    examples = policy_examples(tmp_path / "examples.safetensors")
+
+    batch, owners, right = examples.batch(np.array([1, 0]))
+
+    assert examples.explained.tolist() == [0, 1]
+    assert batch.match_templates.tolist() == [1, 0, 2]
+    assert batch.match_products.tolist() == [0, 1, 1]
+    assert batch.pair_matches.tolist() == [0, 1, 1, 2]
+    # Three sites of the second product, then the places without atoms of both.
+    assert batch.pair_sites.tolist() == [3, 0, 1, 2]
+    assert list(zip(batch.atom_sites.tolist(), batch.site_atoms.tolist(), strict=True)) == [(0, 1), (1, 2), (2, 1), (2, 2)]
+    assert owners.tolist() == [0, 1, 1, 1]
+    assert right.tolist() == [True, False, True, False]
 
 
-def test_the_policy_is_asked_for_any_of_the_labels() -> None:
-    labels = train_policy.Labels(np.array([0, 2, 3]), np.array([0, 2, 1]))
-    scores = torch.tensor([[0.0, 2.0, 0.0], [1.0, 0.0, 1.0]])
+def test_the_policy_is_asked_for_any_of_the_right_pairs() -> None:
+    scores = torch.tensor([0.0, 2.0, 0.0, 1.0, 0.0])
+    owners, right = torch.tensor([0, 0, 0, 1, 1]), torch.tensor([True, False, True, False, True])
 
-    loss = train_policy.negative_log_likelihood(scores, *labels.of(np.array([1, 0])))
+    loss = train_policy.negative_log_likelihood(scores, owners, right, 2)
 
-    first, second = scores[0].softmax(0)[1], scores[1].softmax(0)[[0, 2]].sum()
+    first, second = scores[:3].softmax(0)[[0, 2]].sum(), scores[3:].softmax(0)[1]
     assert float(loss) == pytest.approx(float(-torch.log(first * second)) / 2)
 
 
-def test_a_network_starts_from_one_of_another_library(tmp_path: Path) -> None:
+@pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler")
+def test_scores_of_pairs_and_sums_of_rows_are_pytorchs(tmp_path: Path) -> None:
     torch.manual_seed(0)
-    small = train_policy.Policy(torch.tensor([1.0, 2.0]), 4, 0.0)
-    train_policy.save(small, tmp_path / "small.safetensors")
-    large = train_policy.Policy(torch.ones(3), 6, 0.0)
+    left, right = torch.randn(5, 8, requires_grad=True), torch.randn(4, 8, requires_grad=True)
+    a, b = torch.tensor([0, 4, 4, 1]), torch.tensor([3, 3, 0, 2])
+    weights = torch.randn(4)
 
-    train_policy.start_from(large, tmp_path / "small.safetensors", ["a", "b"], ["b", "new", "a"])
+    found = policy_model.PairScores.apply(left, right, a, b)
+    gradients = torch.autograd.grad((found * weights).sum(), (left, right))
+    sums = policy_model.RowSums.apply(left, a, b, 4)
+    row_gradient = torch.autograd.grad((sums * right.detach()).sum(), left)[0]
 
-    bits = (torch.rand(5, 2048) < 0.02).float()
-    before, after = small.eval()(bits), large.eval()(bits)
-    assert torch.allclose(after[:, [2, 0]], before, atol=1e-4)
-    assert torch.allclose(after[:, 1], small.layer2.bias.min().expand(5))
+    expected = (left[a] * right[b]).sum(1)
+    assert torch.allclose(found, expected, atol=1e-5)
+    for one, other in zip(gradients, torch.autograd.grad((expected * weights).sum(), (left, right)), strict=True):
+        assert torch.allclose(one, other, atol=1e-5)
+    expected = torch.zeros(4, 8).index_add(0, b, left[a])
+    assert torch.allclose(sums, expected, atol=1e-5)
+    assert torch.allclose(row_gradient, torch.autograd.grad((expected * right.detach()).sum(), left)[0], atol=1e-5)
 
 
 def test_packed_weights_are_the_weights_but_for_rounding() -> None:
-    rng = np.random.default_rng(0)
-    weights = {
-        "layer1.weight": rng.normal(size=(4, 8)),
-        "layer1.bias": rng.normal(size=4),
-        "layer2.weight": rng.normal(size=(5, 4)),
-        "layer2.bias": rng.normal(size=5),
-    }
+    policy = policy_model.Policy(policy_model.Sizes(7, environments=16, molecule=4, atom=3, site=5))
+    weights = {name: value.numpy() for name, value in policy.state_dict().items()}
 
-    packed = pack_policy.packed(weights)
-    again = pack_policy.unpacked(packed)
+    packed = pack_policy.packed(weights, 6)
 
-    assert packed["layer2.weight"].dtype == np.int8
-    assert all(np.allclose(again[name], value, atol=0.02) for name, value in weights.items())
+    assert packed["layer1.weight"].shape == (4, 2048)
+    for name in ("layer2", "environment", "template"):
+        assert packed[f"{name}.weight"].dtype == np.int8
+        again = packed[f"{name}.weight"] * packed[f"{name}.scale"][:, None]
+        assert np.allclose(again, weights[f"{name}.weight"][: len(again)], atol=0.01)
+    assert len(packed["template.weight"]) == len(packed["layer2.bias"]) == 6
 
 
-def test_examples_keep_the_templates_of_each_product() -> None:
-    data = policy_examples.arrays([("CCO", [3, 1]), ("CCN", [2])])
+def test_precedents_are_those_of_the_right_templates(tmp_path: Path) -> None:
+    examples = policy_examples(tmp_path / "examples.safetensors")
 
-    assert data["bits"].shape == (2, 256)
-    assert data["starts"].tolist() == [0, 2, 3]
-    assert data["labels"].tolist() == [3, 1, 2]
+    found = precedents.by_template(examples, examples.explained)
 
-
-def test_outcomes_are_ranked_by_their_templates() -> None:
-    class Fixed:
-        def top(self, product: Chem.Mol, k: int) -> tuple[list[int], list[float]]:
-            return [1, 0], [0.6, 0.4]
-
-    texts = [prepare_templates.grouped(text) for text in (AMIDE, AMIDE.replace("-O.", "-Cl."))]
-    templates = evaluate_policy.Templates([text for text in texts if text])
-
-    found, fruitful = evaluate_policy.ranked(templates, Fixed(), Chem.MolFromSmiles("CNC(C)=O"), add_up=False)
-
-    assert found == ["CC(=O)Cl.CN", "CC(=O)O.CN"]
-    assert fruitful == 2
-
-
-def test_reagents_of_one_kind_are_alike_without_handles() -> None:
-    pairs = [("Ic1ccccc1.CN", "Clc1ccccc1.CN"), ("CC(=O)Cl", "CC(=O)O"), ("CC1(C)OB(c2ccccc2)OC1(C)C", "OB(O)c1ccccc1")]
-
-    for one, other in pairs:
-        assert evaluate_policy.without_handles(one) == evaluate_policy.without_handles(other)
-    assert evaluate_policy.without_handles("CCO") != evaluate_policy.without_handles("CCN")
+    assert {row: products.tolist() for row, products in found.items()} == {0: [0], 1: [1]}
+    assert np.flatnonzero(precedents.fingerprints(examples, np.array([1]))[0]).tolist() == [7]
 
 
 def test_a_recorded_reaction_is_never_a_negative() -> None:

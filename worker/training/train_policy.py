@@ -36,6 +36,10 @@ class Examples:
         self.products = arrays["products"].astype(np.int64)
         self.explained = np.flatnonzero(np.diff(self.arrays["right_starts"]) > 0)
 
+    def chosen(self, use: Path | None) -> np.ndarray:
+        """Gives the explained reactions, of the input lines in a file of numbers if there is one."""
+        return self.explained[np.isin(self.arrays["lines"][self.explained], np.load(use))] if use else self.explained
+
     def _ragged(self, name: str, rows: np.ndarray, starts: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         places, owners, begins = spread(self.arrays[starts], rows)
         return self.arrays[name][places], owners, begins
@@ -139,9 +143,7 @@ def main() -> None:
     torch.set_num_threads(args.threads)
     torch.manual_seed(args.seed)
     examples = Examples(args.examples)
-    train = examples.explained
-    if args.use:
-        train = train[np.isin(examples.arrays["lines"][train], np.load(args.use))]
+    train = examples.chosen(args.use)
     held_out = Examples(args.held_out) if args.held_out else None
     policy = Policy(Sizes(args.templates), args.dropout)
     optimizer = torch.optim.Adam(policy.parameters(), args.learning_rate, fused=True)

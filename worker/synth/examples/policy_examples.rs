@@ -187,7 +187,8 @@ impl Arrays {
 
 fn elements(molecules: &[Molecule]) -> Elements {
     let structures = molecules.iter().map(Structure::of);
-    let atoms = structures.flat_map(|whole| (0..whole.len() as u32).map(move |at| whole.atom(at).element).collect::<Vec<_>>());
+    let atoms = structures
+        .flat_map(|whole| (0..whole.len() as u32).map(move |at| whole.atom(at).element).collect::<Vec<_>>());
     counted(&atoms.collect::<Vec<_>>())
 }
 

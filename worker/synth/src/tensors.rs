@@ -1,5 +1,6 @@
 //! Weights out of a safetensors file, checked on the way.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use half::{bf16, f16};
@@ -72,6 +73,22 @@ impl Weights {
         }
     }
 
+    /// All tensors of numbers as f32, by name, each with its shape.
+    pub fn tensors(&self) -> candle_core::Result<HashMap<String, (Vec<usize>, Vec<f32>)>> {
+        let file = SafeTensors::deserialize(&self.bytes)?;
+        let named = file.iter().map(|(name, view)| {
+            let values = match view.dtype() {
+                Dtype::F32 => each(view.data(), f32::from_le_bytes),
+                Dtype::F16 => each(view.data(), |word| f16::from_le_bytes(word).to_f32()),
+                Dtype::BF16 => each(view.data(), |word| bf16::from_le_bytes(word).to_f32()),
+                Dtype::I8 => each(view.data(), |byte| f32::from(i8::from_le_bytes(byte))),
+                other => candle_core::bail!("tensor {name} holds {other:?}"),
+            };
+            Ok((name.to_owned(), (view.shape().to_vec(), values)))
+        });
+        named.collect()
+    }
+
     /// A fault of one of the file's tensors.
     pub fn fault(&self, tensor: &'static str, fault: String) -> ModelError {
         ModelError::Tensor { path: self.path.clone(), tensor, fault }
@@ -90,7 +107,8 @@ impl Weights {
         SafeTensors::deserialize(&self.bytes).map_err(|fault| self.unreadable(fault))
     }
 
-    fn unreadable(&self, fault: impl ToString) -> ModelError {
+    /// A fault of the whole file.
+    pub fn unreadable(&self, fault: impl ToString) -> ModelError {
         ModelError::Weights { path: self.path.clone(), fault: fault.to_string() }
     }
 }

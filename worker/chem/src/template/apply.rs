@@ -32,7 +32,9 @@ pub(super) fn on_the_graph(
 ) -> Option<Vec<Outcome>> {
     let (script, target) = (template.script.as_ref()?, product.target()?);
     let mut outcomes: BTreeMap<Vec<Key>, Outcome> = BTreeMap::new();
-    let end = fast::run(script, target, go_on, &mut |draft, images| match graph::molecules(script, draft, target) {
+    let end = fast::run(script, target, go_on, &mut |draft, images| match graph::molecules(
+        script, draft, target,
+    ) {
         Made::Molecules(precursors) => {
             let key = precursors.iter().map(|precursor| precursor.molecule.key()).collect();
             let outcome = outcomes.entry(key).or_insert(Outcome { precursors, sites: Vec::new() });

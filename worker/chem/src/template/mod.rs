@@ -26,9 +26,9 @@ mod text;
 mod valence;
 
 pub use index::TemplateIndex;
-pub use site::{Match, Matches, Site};
 pub(crate) use matcher::{Target, matches};
 pub(crate) use query::Query;
+pub use site::{Match, Matches, Site};
 
 use std::sync::{Arc, OnceLock};
 

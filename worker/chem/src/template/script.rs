@@ -49,7 +49,8 @@ pub(super) struct Written {
 /// Atomic numbers of the heavy atoms that `written` has and `matched` has not, ascending; `None` where atoms go, become
 /// others, or are of an element that is not stated.
 pub(super) fn atoms_added(matched: &QueryMolecule, written: &QueryMolecule) -> Option<Vec<u8>> {
-    let there = |side: &QueryMolecule, map: u16| side.atoms.iter().find(|atom| atom.atom_map == Some(map)).cloned();
+    let there =
+        |side: &QueryMolecule, map: u16| side.atoms.iter().find(|atom| atom.atom_map == Some(map)).cloned();
     let element = |query: &AtomQuery| Statement::of(query).and_then(|stated| stated.element);
     for atom in &matched.atoms {
         let becomes = there(written, atom.atom_map?)?;
@@ -58,7 +59,8 @@ pub(super) fn atoms_added(matched: &QueryMolecule, written: &QueryMolecule) -> O
             return None;
         }
     }
-    let new = written.atoms.iter().filter(|atom| atom.atom_map.is_none_or(|map| there(matched, map).is_none()));
+    let new =
+        written.atoms.iter().filter(|atom| atom.atom_map.is_none_or(|map| there(matched, map).is_none()));
     let mut added: Vec<u8> = new.map(|atom| element(&atom.query)).collect::<Option<_>>()?;
     added.sort_unstable();
     Some(added)

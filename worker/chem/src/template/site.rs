@@ -19,7 +19,8 @@ impl Site {
     /// The atoms, ascending.
     pub fn atoms(self) -> impl Iterator<Item = usize> {
         let next = |&rest: &u128| Some(rest & (rest - 1)).filter(|&rest| rest != 0);
-        std::iter::successors(Some(self.0).filter(|&set| set != 0), next).map(|rest| rest.trailing_zeros() as usize)
+        std::iter::successors(Some(self.0).filter(|&set| set != 0), next)
+            .map(|rest| rest.trailing_zeros() as usize)
     }
 
     /// The atoms as bits: atom `i` is bit `i`.

@@ -11,9 +11,11 @@
 mod dense;
 mod output;
 mod ranking;
+mod reference;
 mod sites;
 
 pub use ranking::{Ranked, Ranking};
+pub use reference::ReferencePolicy;
 
 use std::iter::repeat_n;
 use std::path::Path;
@@ -96,14 +98,23 @@ impl Policy {
 
     /// The templates that match, most probable first.
     pub fn rank(&self, molecule: &Molecule, matches: Matches) -> Ranking {
+        let logits = self.logits(molecule, &matches);
+        match self.sites {
+            Some(_) => Ranking::of_sites(matches, logits),
+            None => Ranking::of_templates(&matches, logits),
+        }
+    }
+
+    /// One for each site of each template, template after template, and one for a template without sites; one for each
+    /// template where the network does not see sites.
+    fn logits(&self, molecule: &Molecule, matches: &Matches) -> Vec<f32> {
         let hidden = self.hidden_layer(&molecule.fingerprint());
-        let scores = self.template_scores(&hidden, &matches);
-        let Some(sites) = &self.sites else { return Ranking::of_templates(&matches, scores) };
-        let general = matches.templates.iter().zip(scores);
-        let general = general.flat_map(|(found, score)| repeat_n(score, found.count.max(1) as usize));
-        let special = sites.scores(molecule, &hidden, &matches);
-        let scores = general.zip(special).map(|(general, special)| general + special).collect();
-        Ranking::of_sites(matches, scores)
+        let general = self.template_scores(&hidden, matches);
+        let Some(sites) = &self.sites else { return general };
+        let places = matches.templates.iter().map(|found| found.count.max(1) as usize);
+        let general = general.into_iter().zip(places).flat_map(|(score, places)| repeat_n(score, places));
+        let special = sites.scores(molecule, &hidden, matches);
+        general.zip(special).map(|(general, special)| general + special).collect()
     }
 
     /// What each of the matching templates scores by itself.

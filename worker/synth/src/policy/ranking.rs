@@ -70,7 +70,8 @@ impl Ranking {
         let at = known.matches.templates.binary_search_by_key(&template, |found| found.template).ok()?;
         let sites = known.matches.sites_of(&known.matches.templates[at]);
         let shares = &known.shares[known.starts[at] as usize..][..sites.len()];
-        let mut here = sites.iter().zip(shares).filter(|(site, _)| used.contains(site)).map(|(_, share)| share);
+        let mut here =
+            sites.iter().zip(shares).filter(|(site, _)| used.contains(site)).map(|(_, share)| share);
         let first = here.next()?;
         Some(first + here.sum::<f32>())
     }
@@ -97,8 +98,7 @@ fn softmax(scores: &mut [f32]) {
 fn sorted(templates: impl Iterator<Item = (u32, f32)>) -> Box<[Ranked]> {
     let mut ranked: Vec<Ranked> =
         templates.map(|(template, probability)| Ranked { template, probability }).collect();
-    ranked
-        .sort_unstable_by(|a, b| b.probability.total_cmp(&a.probability).then(a.template.cmp(&b.template)));
+    ranked.sort_unstable_by(|a, b| b.probability.total_cmp(&a.probability).then(a.template.cmp(&b.template)));
     ranked.into()
 }
 
@@ -110,8 +110,9 @@ mod tests {
 
     /// An oxidation that matches both alcohols of propanediol, and a template that matches at one place.
     fn matches() -> Matches {
-        let templates = ["[C:1]-[OH:2]>>[C:1]=[O:2]", "[OH:1]-[C:2]-[C:3]-[C:4]-[OH:5]>>[O:1]=[C:2]-[C:3]-[C:4]=[O:5]"]
-            .map(|smarts| Template::parse(smarts).unwrap());
+        let templates =
+            ["[C:1]-[OH:2]>>[C:1]=[O:2]", "[OH:1]-[C:2]-[C:3]-[C:4]-[OH:5]>>[O:1]=[C:2]-[C:3]-[C:4]=[O:5]"]
+                .map(|smarts| Template::parse(smarts).unwrap());
         let index = TemplateIndex::new((0..).zip(&templates));
         index.matches(&PreparedMolecule::new(&"OCCCO".parse::<Molecule>().unwrap()))
     }
@@ -133,7 +134,8 @@ mod tests {
 
     #[test]
     fn a_template_that_matches_nobody_knows_where_has_one_score() {
-        let matches = Matches { sites: Vec::new(), templates: vec![Match { template: 5, first: 0, count: 0 }] };
+        let matches =
+            Matches { sites: Vec::new(), templates: vec![Match { template: 5, first: 0, count: 0 }] };
 
         let ranking = Ranking::of_sites(matches, vec![2.0]);
 

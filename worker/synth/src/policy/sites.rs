@@ -53,7 +53,9 @@ impl SiteScorer {
     pub fn load(file: &Weights, templates: usize, hidden: usize) -> Result<Option<Self>, ModelError> {
         let Some(shape) = file.shape("environment.weight")? else { return Ok(None) };
         let &[environments, atom] = &shape[..] else {
-            return Err(file.fault("environment.weight", format!("has shape {shape:?}, expected two dimensions")));
+            return Err(
+                file.fault("environment.weight", format!("has shape {shape:?}, expected two dimensions"))
+            );
         };
         let site = file.shape("molecule.bias")?.and_then(|shape| shape.first().copied()).unwrap_or(0);
         if environments == 0 || atom == 0 || !(1..=super::output::MAX_INPUTS).contains(&site) {
@@ -94,7 +96,8 @@ impl SiteScorer {
         let inputs = self.inputs(&self.atoms(molecule), &general, matches);
         let nowhere = matches.sites.len() as u32;
         let places = |found: &Match| {
-            let here = if found.count == 0 { nowhere..nowhere + 1 } else { found.first..found.first + found.count };
+            let here =
+                if found.count == 0 { nowhere..nowhere + 1 } else { found.first..found.first + found.count };
             let template = found.template;
             here.map(move |site| (template, site))
         };

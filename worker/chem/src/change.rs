@@ -234,10 +234,8 @@ impl Reader<'_> {
             Kind::Broken | Kind::Reordered => before.ring_closed(a, b),
             Kind::Added => 0,
         };
-        let elements = mix(before.element(a), 6).wrapping_add(mix(
-            if b == NOWHERE { event.added } else { before.element(b) },
-            6,
-        ));
+        let elements = mix(before.element(a), 6)
+            .wrapping_add(mix(if b == NOWHERE { event.added } else { before.element(b) }, 6));
         self.tell(38, mix(elements, kind << 8 | u64::from(ring)));
         self.tell(39, mix(mix(of(a, 0), 5).wrapping_add(mix(of(b, 0), 5)), kind << 8 | u64::from(ring)));
     }
@@ -278,7 +276,11 @@ mod tests {
 
     #[test]
     fn what_stands_far_from_the_change_does_not_alter_its_class() {
-        let ethyl = change(&["CCO", "CC(=O)Cl"], "CCOC(C)=O", &[Some(0), Some(1), Some(2), Some(4), Some(3), Some(5)]);
+        let ethyl = change(
+            &["CCO", "CC(=O)Cl"],
+            "CCOC(C)=O",
+            &[Some(0), Some(1), Some(2), Some(4), Some(3), Some(5)],
+        );
         let propyl = change(
             &["CCCO", "CC(=O)Cl"],
             "CCCOC(C)=O",

@@ -161,7 +161,10 @@ impl Sketch {
             }
             std::mem::swap(&mut colours, &mut refined);
         }
-        mix(colours.iter().fold(0_u64, |sum, &colour| sum.wrapping_add(mix(colour, 3))), protons.cast_unsigned())
+        mix(
+            colours.iter().fold(0_u64, |sum, &colour| sum.wrapping_add(mix(colour, 3))),
+            protons.cast_unsigned(),
+        )
     }
 
     fn with_environments(mut self) -> Self {
@@ -203,9 +206,10 @@ impl Sketch {
                 if beside(first, second) {
                     return 3;
                 }
-                let shared = self.around(first).iter().any(|&(next, _)| {
-                    usize::from(next) != atom && beside(usize::from(next), second)
-                });
+                let shared = self
+                    .around(first)
+                    .iter()
+                    .any(|&(next, _)| usize::from(next) != atom && beside(usize::from(next), second));
                 if shared {
                     smallest = 4;
                 }

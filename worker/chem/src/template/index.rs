@@ -152,12 +152,7 @@ impl TemplateIndex {
 
     /// Calls `visit` with every match in `target` of a side that is screened by its query alone: the numbers of those
     /// that have the side, and for each atom of the pattern the atom it is. At most `limit` matches a side.
-    pub(super) fn each_match(
-        &self,
-        target: &Target,
-        limit: usize,
-        visit: &mut dyn FnMut(&[u32], &[u8]),
-    ) {
+    pub(super) fn each_match(&self, target: &Target, limit: usize, visit: &mut dyn FnMut(&[u32], &[u8])) {
         if target.features.len() <= 128 {
             self.match_all::<1>(target, limit, visit);
         } else {
@@ -165,12 +160,7 @@ impl TemplateIndex {
         }
     }
 
-    fn match_all<const W: usize>(
-        &self,
-        target: &Target,
-        limit: usize,
-        visit: &mut dyn FnMut(&[u32], &[u8]),
-    ) {
+    fn match_all<const W: usize>(&self, target: &Target, limit: usize, visit: &mut dyn FnMut(&[u32], &[u8])) {
         let places = self.places::<W>(target);
         let occurs = |&at: &u32| places[at as usize] != Set::EMPTY;
         for (_, sides) in self.found_by.iter().filter(|(at, _)| occurs(at)) {

@@ -192,3 +192,58 @@ impl Essence {
         sum
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::molecule::Molecule;
+
+    /// What these templates make of the flask, by number, and what changes.
+    fn outcomes(templates: &[&str], flask: &[&str], limit: usize) -> Vec<(u32, Change)> {
+        let templates: Vec<Template> = templates.iter().map(|one| Template::parse(one).unwrap()).collect();
+        let molecules: Vec<Molecule> = flask.iter().map(|smiles| smiles.parse().unwrap()).collect();
+        let index = OutcomeIndex::new((0_u32..).zip(&templates));
+        let flask = Flask::new(&molecules).unwrap();
+        index.outcomes(&flask, |number| templates.get(number as usize), limit)
+    }
+
+    const ACYLATION: &str = "[N;H1;D2:1]-[C:2](=[O:3])>>[N;H2;D1:1].Cl-[C:2](=[O:3])";
+    const HYDROLYSIS: &str = "[C:2](=[O:3])-[OH]>>[C:2](=[O:3])-Cl";
+
+    #[test]
+    fn every_site_is_an_outcome_and_sites_alike_by_symmetry_are_one() {
+        let two_sites = outcomes(&[ACYLATION], &["NCCCC(C)N", "CC(=O)Cl"], 64);
+        let alike = outcomes(&[ACYLATION], &["NCCCCN", "CC(=O)Cl"], 64);
+
+        assert_eq!(two_sites.len(), 2);
+        assert_ne!(two_sites[0].1.product, two_sites[1].1.product);
+        assert_eq!(alike.len(), 1);
+    }
+
+    #[test]
+    fn what_one_molecule_of_the_flask_does_by_itself_is_a_rival() {
+        let found = outcomes(&[ACYLATION, HYDROLYSIS], &["CCN", "CC(=O)Cl"], 64);
+
+        let numbers: Vec<u32> = found.iter().map(|(number, _)| *number).collect();
+        assert_eq!(numbers, [0, 1]);
+    }
+
+    #[test]
+    fn an_edit_is_made_once_by_the_commonest_template() {
+        let found = outcomes(&[ACYLATION, ACYLATION], &["CCN", "CC(=O)Cl"], 64);
+
+        assert_eq!(found.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [0]);
+    }
+
+    #[test]
+    fn the_product_is_known_by_its_structure_alone() {
+        let molecules: Vec<Molecule> = ["CCN", "CC(=O)Cl"].map(|smiles| smiles.parse().unwrap()).into();
+        let product: Molecule = "CCNC(C)=O".parse().unwrap();
+        let known = Flask::new(&molecules).unwrap().change(&product, &vec![None; product.atoms()]).unwrap();
+
+        let found = outcomes(&[ACYLATION], &["CCN", "CC(=O)Cl"], 64);
+
+        assert_eq!(found[0].1.product, known.product);
+        assert_eq!(outcomes(&[ACYLATION], &["NCCCC(C)N", "CC(=O)Cl"], 1).len(), 1);
+    }
+}

@@ -5,11 +5,11 @@ use std::fs::File;
 use std::path::Path;
 use std::thread;
 
-use chem::{Fingerprint, PreparedMolecule, Template, TemplateIndex};
+use chem::{Change, Fingerprint, Flask, PreparedMolecule, Template, TemplateIndex};
 use flate2::read::MultiGzDecoder;
 
 use crate::error::ModelError;
-use crate::feasibility::Filter;
+use crate::plausibility::Judge;
 use crate::policy::{Policy, Ranked};
 use crate::precedents::Precedents;
 
@@ -24,7 +24,7 @@ pub struct RetroModel {
     index: TemplateIndex,
     hashes: Vec<String>,
     policy: Policy,
-    filter: Option<Filter>,
+    judge: Option<Judge>,
     precedents: Option<Precedents>,
 }
 
@@ -36,7 +36,7 @@ struct Row {
 
 impl RetroModel {
     /// Loads `templates.csv.gz` and `policy.safetensors` from `dir`, and what is there of
-    /// `feasibility.safetensors`, which tells how probable it is that a reaction works, and
+    /// `plausibility.safetensors`, which tells how probable it is that a flask gives what it is said to, and
     /// `precedents.safetensors`, products of recorded reactions.
     ///
     /// The table is TAB-separated with the header `retro_template template_hash library_occurrence
@@ -58,11 +58,13 @@ impl RetroModel {
         }
         let policy = Policy::load(&dir.join("policy.safetensors"), rows.len())?;
         let there = |name: &str| Some(dir.join(name)).filter(|path| path.exists());
-        let filter = there("feasibility.safetensors").map(|path| Filter::load(&path)).transpose()?;
+        let numbered = || (0_u32..).zip(&templates).filter_map(|(row, one)| Some((row, one.as_ref()?)));
+        let judge =
+            there("plausibility.safetensors").map(|path| Judge::load(&path, numbered())).transpose()?;
         let precedents =
             there("precedents.safetensors").map(|path| Precedents::load(&path, rows.len())).transpose()?;
         let hashes = rows.into_iter().map(|row| row.hash).collect();
-        Ok(Self { index: index(&templates), templates, hashes, policy, filter, precedents })
+        Ok(Self { index: index(&templates), templates, hashes, policy, judge, precedents })
     }
 
     /// A model for tests of what comes after the templates.
@@ -75,7 +77,7 @@ impl RetroModel {
             templates,
             hashes: vec![String::new()],
             policy: Policy::uniform(1),
-            filter: None,
+            judge: None,
             precedents: None,
         }
     }
@@ -102,9 +104,20 @@ impl RetroModel {
         &self.hashes[index as usize]
     }
 
-    /// Probability that the reaction works, 1 as far as the model does not know.
-    pub(crate) fn feasibility(&self, product: &Fingerprint, precursors: &[Fingerprint]) -> f32 {
-        self.filter.as_ref().map_or(1.0, |filter| filter.probability(product, precursors))
+    /// Probability that a flask gives this, rivals or not; 1 as far as the model does not know.
+    pub(crate) fn plausibility_alone(&self, change: &Change) -> f32 {
+        self.judge.as_ref().map_or(1.0, |judge| judge.alone(change))
+    }
+
+    /// The same beside everything that the templates make of the flask, which is never more.
+    pub(crate) fn plausibility(&self, flask: &Flask, change: &Change) -> f32 {
+        let judge = self.judge.as_ref();
+        judge.map_or(1.0, |judge| judge.among_rivals(flask, change, |row| self.template(row)))
+    }
+
+    /// What judges the steps, if anything does.
+    pub(crate) fn judge(&self) -> Option<&Judge> {
+        self.judge.as_ref()
     }
 
     /// Similarity of the product to the nearest one that a recorded reaction of the template made; `None` where the

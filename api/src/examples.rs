@@ -67,8 +67,8 @@ fn tree_search() -> Value {
             node(amine_id, amine, 109.128, Some(1)),
         ],
         "edges": [
-            { "source": target_id, "target": acid_id },
-            { "source": target_id, "target": amine_id },
+            { "source": target_id, "target": acid_id, "plausibility": 0.9962 },
+            { "source": target_id, "target": amine_id, "plausibility": 0.9962 },
         ],
     });
     let offer = |id: i32, smiles: &str, mw: f64| {

@@ -91,7 +91,11 @@ fn edges_of(route: &Route, step: &Step) -> Vec<Edge> {
     let source = id(&route.nodes[step.product].smiles);
     step.precursors
         .iter()
-        .map(|&precursor| Edge { source: source.clone(), target: id(&route.nodes[precursor].smiles) })
+        .map(|&precursor| Edge {
+            source: source.clone(),
+            target: id(&route.nodes[precursor].smiles),
+            plausibility: Some(rounded(step.plausibility)),
+        })
         .collect()
 }
 
@@ -111,6 +115,11 @@ fn reactions(plan: &Plan) -> BTreeMap<String, Vec<String>> {
         }
     }
     reactions.into_iter().map(|(reaction, edges)| (reaction, edges.into_iter().collect())).collect()
+}
+
+/// A probability to four places: what is beyond them is noise.
+fn rounded(probability: f32) -> f64 {
+    (f64::from(probability) * 1e4).round() / 1e4
 }
 
 fn id(smiles: &str) -> String {
@@ -141,7 +150,7 @@ mod tests {
             template: 0,
             template_hash: "t".to_owned(),
             probability: 0.9,
-            feasibility: 1.0,
+            plausibility: 0.75,
         }
     }
 
@@ -208,6 +217,7 @@ mod tests {
         let edges: Vec<_> =
             made.edges.iter().map(|edge| (place(&edge.source), place(&edge.target))).collect();
         assert_eq!(edges, [(0, 1), (1, 2), (1, 3)]);
+        assert!(made.edges.iter().all(|edge| edge.plausibility == Some(0.75)));
         assert!(made.directed && !made.multigraph);
     }
 

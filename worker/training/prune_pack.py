@@ -163,7 +163,7 @@ def precedents_of(rows: list[Row], tensors: dict[str, np.ndarray]) -> dict[str, 
 
 
 def write_pack(pack: Path, rows: list[Row], report: Report) -> None:
-    """Writes templates, network, precedents, configuration and metadata; the feasibility filter knows no templates."""
+    """Writes templates, network, precedents, configuration and metadata; the forward judge knows no templates."""
     prepare_templates.write_library(pack / "templates.csv.gz", [(row.text, row.text, row.occurrences) for row in rows])
     for name, gathered in (("policy", policy_of), ("precedents", precedents_of)):
         path = pack / f"{name}.safetensors"

@@ -1,4 +1,4 @@
-"""Writes metadata.json of the retrosynthesis pack from the figures of the other scripts, and the filter's threshold."""
+"""Writes metadata.json of the retrosynthesis pack from the figures of the other scripts."""
 
 import argparse
 import datetime
@@ -7,7 +7,6 @@ import json
 from pathlib import Path
 
 from pack import write_json
-from safetensors.numpy import load_file, save_file
 
 import prepare_templates
 
@@ -18,8 +17,8 @@ def main() -> None:
     parser.add_argument("--pack", type=Path, required=True)
     parser.add_argument("--reactions", type=Path, required=True, help="explained.tsv.gz of explain_reactions.py")
     parser.add_argument("--policy", type=Path, required=True, help="output of evaluate_policy.py")
-    parser.add_argument("--feasibility", type=Path, required=True, help="figures of train_feasibility.py")
-    parser.add_argument("--recorded-lost", type=float, default=0.03, help="share of true reactions the threshold may refuse")
+    parser.add_argument("--plausibility", type=Path, required=True, help="figures of train_plausibility.py")
+    parser.add_argument("--steps", type=Path, help="output of evaluate_plausibility.py")
     args = parser.parse_args()
     config = json.loads((args.pack / "config.json").read_text(encoding="utf-8"))
     library = prepare_templates.read_library(args.pack / "templates.csv.gz")
@@ -29,17 +28,15 @@ def main() -> None:
         rows = [line.rstrip("\n").split("\t") for line in lines]
     train = [row for row in rows if row[0] == "train"]
     explained = sum(bool(row[3]) for row in train)
-    feasibility = json.loads(args.feasibility.read_text(encoding="utf-8"))
-    rejection = next(row for row in feasibility["test"]["rejection"] if row["recorded_lost"] == args.recorded_lost)
-    # The search reads the threshold where it reads the weights.
-    weights = args.pack / "feasibility.safetensors"
-    save_file(load_file(weights), weights, metadata={"threshold": str(rejection["threshold"])})
+    plausibility = json.loads(args.plausibility.read_text(encoding="utf-8"))
+    tables = args.steps.read_text(encoding="utf-8").splitlines() if args.steps else []
+    steps = {name: figures for line in tables for name, figures in json.loads(line).items()}
     policy = json.loads(args.policy.read_text(encoding="utf-8"))
     write_json(
         args.pack / "metadata.json",
         {
             "id": "uspto_retro",
-            "description": "Retrosynthesis templates, the network that ranks them, feasibility filter and precedents",
+            "description": "Retrosynthesis templates, the network that ranks them, forward judge and precedents",
             "created": datetime.datetime.now(datetime.UTC).date().isoformat(),
             "architecture": f"Morgan r2 2048 -> {config['hidden_size']} ELU -> {len(library)} templates",
             "training_data": (
@@ -48,12 +45,11 @@ def main() -> None:
             ),
             "licence": "CC0-1.0",
             "metrics": {"uspto50k_val": policy},
-            "feasibility": {
-                "file": "feasibility.safetensors",
+            "plausibility": {
+                "file": "plausibility.safetensors",
                 "split": "by template: 8 tenths training, 1 calibration, 1 test; the figures are the test part's",
-                "threshold": rejection["threshold"],
-                "recorded_reactions_lost_at_threshold": args.recorded_lost,
-                **feasibility,
+                **plausibility,
+                "written_steps": steps,
             },
             "precedents": {"file": "precedents.safetensors", "bits": 512, "per_template": "up to 8, chosen to differ"},
         },

@@ -21,7 +21,7 @@ import demo_catalogue
 import evaluate
 import export_generator
 import extract_templates
-import feasibility_examples
+import flask_reactions
 import held_out
 import make_generator
 import map_reactions
@@ -35,8 +35,8 @@ import prepare_templates
 import prove_held_out
 import reaction_centre
 import reactions
-import train_feasibility
 import train_generator
+import train_plausibility
 import train_validity
 import train_policy
 from generator_model import SmilesGru
@@ -451,52 +451,76 @@ def test_precedents_are_those_of_the_right_templates(tmp_path: Path) -> None:
     assert np.flatnonzero(precedents.fingerprints(examples, np.array([1]))[0]).tolist() == [7]
 
 
-def test_a_recorded_reaction_is_never_a_negative() -> None:
-    examples = feasibility_examples.Examples({("CNC(C)=O", "CC(=O)O.CN")})
-
-    assert not examples.add("CNC(C)=O", "CC(=O)O.CN", "unrecorded", "t")
-    assert examples.add("CNC(C)=O", "CC(=O)O.CN", "recorded", "t")
-    assert examples.add("CNC(C)=O", "CC(=O)Cl.CN", "unrecorded", "t")
-    assert not examples.add("CNC(C)=O", "CC(=O)Cl.CN", "unrecorded", "t")
-
-
-def test_the_competing_site_of_the_same_reaction_is_a_negative() -> None:
-    general = feasibility_examples.General(HERE / "medicinal_chemistry.tsv")
-    parts = [Chem.MolFromSmiles(smiles) for smiles in ("CC(=O)O", "NCC1CCC(N)CC1")]
-
-    elsewhere = general.elsewhere(parts, Chem.MolFromSmiles("CC(=O)NCC1CCC(N)CC1"))
-
-    assert elsewhere == [Chem.CanonSmiles("CC(=O)NC1CCC(CN)CC1")]
+def flasks() -> train_plausibility.Flasks:
+    """Two flasks: a recorded change with two rivals, the first of its kind, and one without rivals."""
+    length = train_plausibility.KIND + 1
+    kinds = [5, 5, 6, 5]
+    features = np.array([[change, kind, *[9] * (length - 2)] for change, kind in enumerate(kinds)], np.uint16)
+    starts = np.arange(len(kinds) + 1) * length
+    return train_plausibility.Flasks(np.array([0, 3, 4]), starts, features.ravel(), np.array([0, 1, 2, 3]))
 
 
-def test_the_difference_has_signs() -> None:
-    product, precursors = np.packbits([1, 1, 0, 0, *[0] * 4]), np.packbits([0, 1, 1, 0, *[0] * 4])
+def test_a_batch_leaves_out_what_is_held_out_and_knows_like_rivals() -> None:
+    everything = train_plausibility.batch(flasks(), np.array([1, 0]), np.ones(4, bool))
+    some = train_plausibility.batch(flasks(), np.array([0]), np.array([True, False, True, True]))
 
-    left, difference = train_feasibility.inputs(product[None].astype(np.uint8), precursors[None].astype(np.uint8))
+    assert everything.flask.tolist() == [0, 1, 1, 1]
+    assert everything.place.tolist() == [0, 0, 1, 2]
+    assert everything.like.tolist() == [False, False, True, False]
+    assert everything.features[everything.starts].tolist() == [3, 0, 1, 2]
+    assert some.features[some.starts].tolist() == [0, 2]
 
-    assert left[0, :4].tolist() == [1, 1, 0, 0]
-    assert difference[0, :4].tolist() == [1, 0, -1, 0]
+
+def test_a_judge_learns_which_change_wins() -> None:
+    torch.manual_seed(0)
+    model = train_plausibility.Plausibility(8, 8, 0.0)
+    optimizer = torch.optim.Adam(model.parameters(), 0.01)
+    part = train_plausibility.batch(flasks(), np.array([0, 1]), np.ones(4, bool))
+
+    for _ in range(200):
+        loss = train_plausibility.losses(model(part.features, part.starts), part, 0.5)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+    judged = train_plausibility.judge(model, flasks(), np.array([0, 1]))
+    assert train_plausibility.within(judged, judged.lead).tolist() == [1.0]
+    assert (judged.lead <= judged.score).all()
 
 
 def test_ranking_figures_agree_with_their_definitions() -> None:
-    positive, negative = np.array([3.0, 2.0, 2.0]), np.array([2.0, 1.0])
-    scores, labels = np.concatenate([positive, negative]), np.array([1.0, 1, 1, 0, 0])
-
-    assert train_feasibility.auc(positive, negative) == pytest.approx(5 / 6)
-    assert train_feasibility.average_precision(scores, labels, np.ones(5)) == pytest.approx(1.0)
+    assert train_plausibility.auc(np.array([3.0, 2.0, 2.0]), np.array([2.0, 1.0])) == pytest.approx(5 / 6)
 
 
-def test_platt_scaling_finds_the_scale_that_made_the_labels() -> None:
+def test_a_logistic_fit_finds_the_scale_that_made_the_labels() -> None:
     rng = np.random.default_rng(0)
-    logits = rng.normal(size=200_000)
-    labels = (rng.random(len(logits)) < train_feasibility.sigmoid(0.5 * logits - 1)).astype(float)
-    weights = np.ones_like(logits)
+    logits = rng.normal(size=(200_000, 1))
+    labels = (rng.random(len(logits)) < train_plausibility.sigmoid(0.5 * logits[:, 0] - 1)).astype(float)
+    weights = np.full(len(logits), 1 / len(logits))
 
-    scale = train_feasibility.platt(logits, labels, weights)
+    scale = train_plausibility.logistic(logits, labels, weights)
 
     assert scale == pytest.approx((0.5, -1.0), abs=0.03)
-    after = train_feasibility.sigmoid(scale[0] * logits + scale[1])
-    assert train_feasibility.expected_calibration_error(after, labels, weights) < 0.01
+    curve = train_plausibility.reliability(train_plausibility.sigmoid(logits[:, 0] * scale[0] + scale[1]), labels, weights)
+    assert all(abs(mean - share) < 0.02 for mean, share, part in curve if part > 0.01)
+
+
+def test_bytes_hold_what_rows_held() -> None:
+    weight = torch.tensor([[1.0, -0.5], [0.001, 0.0]])
+
+    rounded, scale = train_plausibility.quantised(weight)
+
+    assert ((rounded.float() - train_plausibility.ZERO) * scale[:, None]).numpy() == pytest.approx(weight.numpy(), abs=0.005)
+
+
+def test_a_line_says_where_each_atom_was() -> None:
+    line = flask_reactions.line_of("[CH3:1][NH2:2].Cl[C:3]([CH3:4])=[O:5]>>[CH3:1][NH:2][C:3]([CH3:4])=[O:5]")
+
+    reaction, sources = line.split("\t")
+    left, right = reaction.split(">>")
+    symbols = [atom.GetSymbol() for part in left.split(".") for atom in Chem.MolFromSmiles(part).GetAtoms()]
+    made = [atom.GetSymbol() for atom in Chem.MolFromSmiles(right).GetAtoms()]
+    assert [symbols[int(source)] for source in sources.split(",")] == made
 
 
 def test_precedents_are_folded_and_differ() -> None:

@@ -243,12 +243,17 @@ pub struct NodeData {
 }
 
 /// From a product to one of its precursors.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Edge {
     /// Node id of the product.
     pub source: String,
     /// Node id of the precursor.
     pub target: String,
+    /// Probability, from 0 to 1, that the step's precursors give its product rather than something else; the same on all
+    /// edges of a step. Absent in answers of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 0, maximum = 1)]
+    pub plausibility: Option<f64>,
 }
 
 /// The distinct reaction steps of the routes returned.

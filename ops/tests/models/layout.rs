@@ -87,7 +87,7 @@ fn what_is_wrong_is_said_with_its_file() {
         ),
         ("uspto_retro", |pack| truncate(&pack.join("templates.csv.gz")), "templates.csv.gz: "),
         ("uspto_retro", |pack| truncate(&pack.join("policy.safetensors")), "policy.safetensors: "),
-        ("uspto_retro", |pack| poison(&pack.join("feasibility.safetensors")), "not finite"),
+        ("uspto_retro", |pack| poison(&pack.join("plausibility.safetensors")), "not finite"),
     ];
     for (model, break_it, words) in cases {
         let stage = Stage::with(&[model]);

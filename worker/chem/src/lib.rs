@@ -6,6 +6,7 @@
 //! from, and a short way to the canonical SMILES of ordinary molecules. No I/O, no async, and nothing global but
 //! room that each thread uses again.
 
+mod change;
 mod colours;
 mod correspondence;
 mod descriptors;
@@ -23,12 +24,14 @@ mod parity;
 mod pattern;
 mod prepared;
 mod rings;
+mod sketch;
 mod stereo;
 mod structure;
 mod syntax;
 mod tautomer;
 mod template;
 
+pub use change::{Change, Flask};
 pub use descriptors::{Descriptors, scaffold};
 pub use drawing::drawing;
 pub use error::{SmilesError, TemplateError};
@@ -41,4 +44,4 @@ pub use pattern::Pattern;
 pub use prepared::PreparedMolecule;
 pub use structure::{Atom, Bond, Centre, Order, Structure};
 pub use tautomer::{Skeleton, TautomerKey};
-pub use template::{Match, Matches, Outcome, Precursor, Site, Template, TemplateIndex};
+pub use template::{Match, Matches, Outcome, OutcomeIndex, Precursor, Site, Template, TemplateIndex};

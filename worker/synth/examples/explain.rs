@@ -23,7 +23,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         let precursors: Vec<Molecule> = precursors.split('.').map(str::parse).collect::<Result<_, _>>()?;
         for found in explain(&model, &product.parse()?, &precursors) {
             let verdict = found.fault.map_or_else(|| "stands".to_owned(), |fault| fault.to_string());
-            println!("  {}\t{verdict}\t{}", found.template, found.events);
+            let [alone, among] = found.plausibility;
+            println!("  {}\t{verdict}\t{alone:.4}\t{among:.4}\t{}", found.template, found.events);
         }
     }
     Ok(())

@@ -3,55 +3,49 @@
 //! A step is assessed when the search turns to what it needs, or when a route with it is validated, whichever comes
 //! first: most steps never are. Until then it costs what its template says, which is never more. A proposal that no
 //! chemist would sign (the crate `reactivity`) is passed over; a step whose proposals are all of that kind is refused.
+//! What remains is as plausible as the forward judge finds it, by itself at first and, once it is settled in a route,
+//! beside all that the flask could give instead: its cost only rises.
 
-use chem::Fingerprint;
-use rustc_hash::FxHashMap;
-
-use crate::graph::{Graph, MoleculeId, ReactionId, Verdict};
+use crate::graph::{Graph, ReactionId, Verdict};
 use crate::model::RetroModel;
 
 /// What is known of a step beside its templates.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Assessment {
-    /// Probability that it works, 1 where the model has no filter.
-    pub feasibility: f32,
+    /// Probability that the precursors give the product, 1 where the model has no judge.
+    pub plausibility: f32,
+}
+
+/// What a step is held against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Beside {
+    /// Nothing: microseconds.
+    Nothing,
+    /// Everything that the templates make of its flask: a millisecond.
+    Rivals,
 }
 
 impl Assessment {
     /// What it adds to the cost of the step.
     pub fn cost(self) -> f64 {
-        -f64::from(self.feasibility.max(f32::MIN_POSITIVE)).ln()
+        -f64::from(self.plausibility.max(f32::MIN_POSITIVE)).ln()
     }
 }
 
-/// Assesses steps; remembers what it found out about molecules.
-pub struct Assessor<'a> {
-    model: &'a RetroModel,
-    known: FxHashMap<MoleculeId, Fingerprint>,
-}
-
-impl<'a> Assessor<'a> {
-    pub fn new(model: &'a RetroModel) -> Self {
-        Self { model, known: FxHashMap::default() }
-    }
-
-    /// Assesses a step that has not been assessed, and says how many of its proposals are refused; its cost and what
-    /// depends on it are stale then.
-    pub fn assess(&mut self, graph: &mut Graph, id: ReactionId) -> u64 {
-        let reaction = graph.reaction(id);
-        let product = self.fingerprint(graph, reaction.product);
-        let precursors: Vec<Fingerprint> =
-            reaction.precursors.iter().map(|&precursor| self.fingerprint(graph, precursor)).collect();
-        let feasibility = self.model.feasibility(&product, &precursors);
-        graph.reaction_mut(id).assessment = Some(Assessment { feasibility });
-        let refused = skip_unsound(graph, id);
-        graph.mark_reaction(id);
-        refused
-    }
-
-    fn fingerprint(&mut self, graph: &Graph, id: MoleculeId) -> Fingerprint {
-        *self.known.entry(id).or_insert_with(|| graph.molecule(id).molecule.fingerprint())
-    }
+/// Assesses the proposal that stands for a step, and says how many are refused before it; the step's cost and what
+/// depends on it are stale then.
+pub fn assess(model: &RetroModel, graph: &mut Graph, id: ReactionId, beside: Beside) -> u64 {
+    let refused = skip_unsound(graph, id);
+    let reaction = graph.reaction(id);
+    let found = &reaction.proposal().found;
+    let product = graph.molecule(reaction.product).expansion.as_ref();
+    let plausibility = product.map_or(1.0, |product| match beside {
+        Beside::Nothing => found.plausibility_alone(product, model),
+        Beside::Rivals => found.plausibility(product, model),
+    });
+    graph.reaction_mut(id).assessment = Some(Assessment { plausibility });
+    graph.mark_reaction(id);
+    refused
 }
 
 /// Passes over proposals that no chemist would sign until there is one that a chemist might, and says how many they

@@ -8,12 +8,13 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use chem::{Key, Molecule, Outcome, Precursor, PreparedMolecule};
+use chem::{Change, Flask, Key, Molecule, Outcome, Precursor, PreparedMolecule};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use reactivity::{Certainty, Facts, Refusal, Step, judge};
 
 use crate::model::RetroModel;
+use crate::plausibility;
 use crate::policy::{Ranked, Ranking};
 
 /// A step that needs more molecules than this is not considered; running it forwards would take factorially
@@ -51,6 +52,8 @@ pub struct Found {
     /// What part of its template's probability is that of the sites where it does this, above 0 and at most 1.
     pub share: f32,
     soundness: OnceLock<Result<Certainty, Refusal>>,
+    plausibility_alone: OnceLock<f32>,
+    plausibility: OnceLock<f32>,
 }
 
 impl Expander {
@@ -205,7 +208,13 @@ impl std::fmt::Debug for Expansion {
 impl Found {
     /// What makes something of these, in the order of their keys.
     pub fn new(precursors: Vec<Precursor>) -> Self {
-        Self { precursors, share: 1.0, soundness: OnceLock::new() }
+        Self {
+            precursors,
+            share: 1.0,
+            soundness: OnceLock::new(),
+            plausibility_alone: OnceLock::new(),
+            plausibility: OnceLock::new(),
+        }
     }
 
     /// Whether a chemist would sign the step, by what else would happen in the flask; `product` is what it makes.
@@ -216,6 +225,25 @@ impl Found {
             let sources = self.precursors.iter().map(|precursor| &*precursor.sources);
             judge(&Step::new(flask.iter().zip(sources), product.facts()))
         })
+    }
+
+    /// Probability that the flask gives `product`, whatever else it might give.
+    pub fn plausibility_alone(&self, product: &Expansion, model: &RetroModel) -> f32 {
+        *self.plausibility_alone.get_or_init(|| {
+            self.change(product, model).map_or(1.0, |(_, change)| model.plausibility_alone(&change))
+        })
+    }
+
+    /// The same beside everything that the templates make of the flask, which is never more.
+    pub fn plausibility(&self, product: &Expansion, model: &RetroModel) -> f32 {
+        *self.plausibility.get_or_init(|| {
+            self.change(product, model).map_or(1.0, |(flask, change)| model.plausibility(&flask, &change))
+        })
+    }
+
+    /// The flask and what changes in it; `None` where nobody judges that, or what is in it cannot be told.
+    fn change(&self, product: &Expansion, model: &RetroModel) -> Option<(Flask, Change)> {
+        model.judge().and_then(|_| plausibility::change(product.molecule(), &self.precursors))
     }
 
     /// About how much memory it takes.

@@ -2,10 +2,11 @@
 
 use std::fmt;
 
-use chem::{Key, Molecule, PreparedMolecule};
+use chem::{Key, Molecule, Outcome, PreparedMolecule};
 use reactivity::{Facts, Refusal, Step, describe, judge};
 
 use crate::model::RetroModel;
+use crate::plausibility::change;
 use crate::validate::{Fault, fault};
 
 /// A template that proposes a step.
@@ -15,6 +16,9 @@ pub struct ProposedBy {
     pub events: String,
     /// Row of the template in the model's files.
     pub template: u32,
+    /// Probability that the precursors give the product, whatever else they might give, and beside that; 1 for a model
+    /// without a judge.
+    pub plausibility: [f32; 2],
     /// What is wrong with the step as the template has it; `None` if it stands.
     pub fault: Option<StepFault>,
 }
@@ -66,10 +70,22 @@ pub fn explain(model: &RetroModel, product: &Molecule, precursors: &[Molecule]) 
                     })
                 }
             };
-            found.push(ProposedBy { events, template, fault });
+            found.push(ProposedBy {
+                events,
+                template,
+                plausibility: plausibility(model, &canonical, &outcome),
+                fault,
+            });
         }
     }
     found
+}
+
+fn plausibility(model: &RetroModel, product: &Molecule, outcome: &Outcome) -> [f32; 2] {
+    let change = model.judge().and_then(|_| change(product, &outcome.precursors));
+    change.map_or([1.0; 2], |(flask, change)| {
+        [model.plausibility_alone(&change), model.plausibility(&flask, &change)]
+    })
 }
 
 impl fmt::Display for StepFault {

@@ -46,9 +46,7 @@ impl Library {
 
     fn new(rows: Vec<Row>) -> Self {
         let templates = compile(&rows);
-        let numbered = (0_u32..).zip(&templates);
-        let index =
-            TemplateIndex::new(numbered.filter_map(|(row, template)| Some((row, template.as_ref()?))));
+        let index = TemplateIndex::new(usable(&templates));
         Self { templates, index, hashes: rows.into_iter().map(|row| row.hash).collect() }
     }
 
@@ -80,6 +78,11 @@ impl Library {
         self.templates[row as usize].as_ref()
     }
 
+    /// The compiled templates, each with its row.
+    pub(crate) fn templates(&self) -> impl Iterator<Item = (u32, &Template)> {
+        usable(&self.templates)
+    }
+
     /// The hash that the table gives the template of a row.
     pub(crate) fn hash(&self, row: u32) -> &str {
         &self.hashes[row as usize]
@@ -90,6 +93,10 @@ impl Library {
     pub fn matches(&self, product: &PreparedMolecule) -> Matches {
         self.index.matches(product)
     }
+}
+
+fn usable(templates: &[Option<Template>]) -> impl Iterator<Item = (u32, &Template)> {
+    (0_u32..).zip(templates).filter_map(|(row, template)| Some((row, template.as_ref()?)))
 }
 
 impl fmt::Debug for Library {

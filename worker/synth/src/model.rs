@@ -3,11 +3,11 @@
 use std::fmt;
 use std::path::Path;
 
-use chem::{Fingerprint, PreparedMolecule, Template};
+use chem::{Change, Fingerprint, Flask, PreparedMolecule, Template};
 
 use crate::error::ModelError;
-use crate::feasibility::Filter;
 use crate::library::Library;
+use crate::plausibility::Judge;
 use crate::policy::{Policy, Ranking};
 use crate::precedents::Precedents;
 
@@ -15,13 +15,13 @@ use crate::precedents::Precedents;
 pub struct RetroModel {
     library: Library,
     policy: Policy,
-    filter: Option<Filter>,
+    judge: Option<Judge>,
     precedents: Option<Precedents>,
 }
 
 impl RetroModel {
     /// Loads `templates.csv.gz` and `policy.safetensors` from `dir`, and what is there of
-    /// `feasibility.safetensors`, which tells how probable it is that a reaction works, and
+    /// `plausibility.safetensors`, which tells how probable it is that a flask gives what it is said to, and
     /// `precedents.safetensors`, products of recorded reactions.
     ///
     /// The table is TAB-separated with the header `retro_template template_hash library_occurrence
@@ -38,16 +38,17 @@ impl RetroModel {
         let library = Library::load(&dir.join("templates.csv.gz"))?;
         let policy = Policy::load(&dir.join("policy.safetensors"), library.len())?;
         let there = |name: &str| Some(dir.join(name)).filter(|path| path.exists());
-        let filter = there("feasibility.safetensors").map(|path| Filter::load(&path)).transpose()?;
+        let judge = there("plausibility.safetensors").map(|path| Judge::load(&path, library.templates()));
+        let judge = judge.transpose()?;
         let precedents =
             there("precedents.safetensors").map(|path| Precedents::load(&path, library.len())).transpose()?;
-        Ok(Self { library, policy, filter, precedents })
+        Ok(Self { library, policy, judge, precedents })
     }
 
     /// A model for tests of what comes after the templates.
     #[cfg(test)]
     pub(crate) fn of_one_template(smarts: &str) -> Self {
-        Self { library: Library::of_one(smarts), policy: Policy::uniform(1), filter: None, precedents: None }
+        Self { library: Library::of_one(smarts), policy: Policy::uniform(1), judge: None, precedents: None }
     }
 
     /// Number of templates, usable or not.
@@ -72,9 +73,20 @@ impl RetroModel {
         self.library.hash(index)
     }
 
-    /// Probability that the reaction works, 1 as far as the model does not know.
-    pub(crate) fn feasibility(&self, product: &Fingerprint, precursors: &[Fingerprint]) -> f32 {
-        self.filter.as_ref().map_or(1.0, |filter| filter.probability(product, precursors))
+    /// Probability that a flask gives this, rivals or not; 1 as far as the model does not know.
+    pub(crate) fn plausibility_alone(&self, change: &Change) -> f32 {
+        self.judge.as_ref().map_or(1.0, |judge| judge.alone(change))
+    }
+
+    /// The same beside everything that the templates make of the flask, which is never more.
+    pub(crate) fn plausibility(&self, flask: &Flask, change: &Change) -> f32 {
+        let judge = self.judge.as_ref();
+        judge.map_or(1.0, |judge| judge.among_rivals(flask, change, |row| self.template(row)))
+    }
+
+    /// What judges the steps, if anything does.
+    pub(crate) fn judge(&self) -> Option<&Judge> {
+        self.judge.as_ref()
     }
 
     /// Similarity of the product to the nearest one that a recorded reaction of the template made; `None` where the

@@ -89,8 +89,9 @@ pub struct Step {
     pub template_hash: String,
     /// Probability that the policy network gives the template, among those that match the product.
     pub probability: f32,
-    /// Probability that it works, by the feasibility filter; 1 for a model without one.
-    pub feasibility: f32,
+    /// Probability that its precursors give its product and nothing else, by the forward judge; 1 for a model without
+    /// one.
+    pub plausibility: f32,
 }
 
 /// What a search counted.

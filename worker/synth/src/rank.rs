@@ -1,7 +1,7 @@
 //! The order of routes: what counts beside the cost of their steps.
 //!
 //! The total of a route is the sum of
-//! - the costs of its steps: −ln of the template's probability and of the step's feasibility, 0.2 a step;
+//! - the costs of its steps: −ln of the template's probability and of the step's plausibility, 0.2 a step;
 //! - [`BRANCH_COST`] for each step of its longest branch: of two routes of as many steps the convergent one is better;
 //! - [`PRECEDENT_COST`] for each step times how unlike its product is to what its template is recorded to have made;
 //! - [`PRICE_COST`] times ln(1 + USD per gram / 10), over the sum of its building blocks.

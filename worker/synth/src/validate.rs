@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use chem::{Key, Molecule, Precursor, TautomerKey, Template};
 use reactivity::{Certainty, Facts, Step, judge};
 
-use crate::assess::{Assessor, skip_unsound};
+use crate::assess::{Beside, assess, skip_unsound};
 use crate::graph::{Graph, ReactionId, Verdict};
 use crate::model::RetroModel;
 use crate::plan::Refusals;
@@ -24,7 +24,6 @@ pub struct Validator<'a> {
     budget: &'a Budget,
     pub refusals: Refusals,
     pub elapsed: Duration,
-    assessor: Assessor<'a>,
 }
 
 /// What running a step forwards finds wrong with it.
@@ -36,20 +35,14 @@ pub enum Fault {
 
 impl<'a> Validator<'a> {
     pub fn new(model: &'a RetroModel, budget: &'a Budget) -> Self {
-        Self {
-            model,
-            budget,
-            refusals: Refusals::default(),
-            elapsed: Duration::ZERO,
-            assessor: Assessor::new(model),
-        }
+        Self { model, budget, refusals: Refusals::default(), elapsed: Duration::ZERO }
     }
 
     /// Assesses a step, if nobody has: true if nobody had.
     pub fn assess(&mut self, graph: &mut Graph, id: ReactionId) -> bool {
         let is_new = graph.reaction(id).assessment.is_none();
         if is_new {
-            self.refusals.unsound += self.assessor.assess(graph, id);
+            self.refusals.unsound += assess(self.model, graph, id, Beside::Nothing);
         }
         is_new
     }
@@ -98,6 +91,7 @@ impl<'a> Validator<'a> {
             match fault {
                 None => {
                     (node.current, node.verdict) = (at, Verdict::Valid);
+                    assess(self.model, graph, id, Beside::Rivals);
                     return Some(());
                 }
                 Some(Fault::ProductNotRegained) => self.refusals.product_not_regained += 1,

@@ -13,7 +13,7 @@ const UNMATCHED: u8 = u8::MAX;
 
 /// The graph that the edit of one match gives; it may have several components.
 #[derive(Debug, Default)]
-pub(super) struct Draft {
+pub(crate) struct Draft {
     pub atoms: Vec<Atom>,
     /// For each atom, the atom of the target it is.
     pub sources: Vec<Option<u8>>,
@@ -36,7 +36,7 @@ impl Draft {
     /// Writes down what the script makes of the target when its atoms are placed on `images`.
     ///
     /// Whatever was in the draft before is gone, but for its memory.
-    pub fn fill(&mut self, script: &Script, target: &Target, images: &[u8]) {
+    pub(super) fn fill(&mut self, script: &Script, target: &Target, images: &[u8]) {
         self.clear(target.atoms.len());
         for (atom, &image) in (0u8..).zip(images) {
             self.matched[usize::from(image)] = atom;

@@ -8,7 +8,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use super::matcher::{self, Set, Target};
@@ -65,12 +65,17 @@ impl TemplateIndex {
     /// The index of `templates`, each with the number that it is to be found by.
     #[must_use]
     pub fn new<'a>(templates: impl IntoIterator<Item = (u32, &'a Template)>) -> Self {
+        Self::of_screens(templates.into_iter().map(|(number, template)| (number, template.screen.as_ref())))
+    }
+
+    /// The index of things that are found by these screens.
+    pub(super) fn of_screens<'a>(screens: impl IntoIterator<Item = (u32, Option<&'a Arc<Screen>>)>) -> Self {
         let mut index = Self::default();
         let mut sides: Vec<(&Arc<Screen>, Vec<u32>)> = Vec::new();
         let mut known: HashMap<&Screen, usize> = HashMap::new();
-        for (number, template) in templates {
+        for (number, screen) in screens {
             index.all.push(number);
-            let screen = template.screen.as_ref().filter(|screen| !screen.query.steps.is_empty());
+            let screen = screen.filter(|screen| !screen.query.steps.is_empty());
             let Some(screen) = screen else {
                 index.unscreened.push(number);
                 continue;
@@ -152,6 +157,35 @@ impl TemplateIndex {
         }
         found.templates.sort_unstable();
         found
+    }
+
+    /// Calls `visit` with every match in `target` of a side that is screened by its query alone: the numbers of those
+    /// that have the side, and for each atom of the pattern the atom it is. At most `limit` matches a side.
+    pub(super) fn each_match(&self, target: &Target, limit: usize, visit: &mut dyn FnMut(&[u32], &[u8])) {
+        if target.features.len() <= 128 {
+            self.match_all::<1>(target, limit, visit);
+        } else {
+            self.match_all::<2>(target, limit, visit);
+        }
+    }
+
+    fn match_all<const W: usize>(&self, target: &Target, limit: usize, visit: &mut dyn FnMut(&[u32], &[u8])) {
+        let places = self.places::<W>(target);
+        let occurs = |&at: &u32| places[at as usize] != Set::EMPTY;
+        for (_, sides) in self.found_by.iter().filter(|(at, _)| occurs(at)) {
+            for side in self.sides[sides.clone()].iter().filter(|side| side.surroundings.iter().all(occurs)) {
+                let mut candidates = [Set::EMPTY; MAX_PATTERN];
+                for (set, &at) in candidates.iter_mut().zip(&side.surroundings) {
+                    *set = places[at as usize];
+                }
+                let mut left = limit;
+                matcher::matches_among(&side.screen.query, target, candidates, &mut |images| {
+                    visit(&side.templates, images);
+                    left -= 1;
+                    if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+                });
+            }
+        }
     }
 
     fn find<const W: usize>(&self, product: &PreparedMolecule, target: &Target, found: &mut Matches) {

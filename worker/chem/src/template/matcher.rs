@@ -118,6 +118,16 @@ pub(crate) fn matches(query: &Query, target: &Target, visit: &mut dyn FnMut(&[u8
     }
 }
 
+/// The same, where each step of the pattern is known to be one of its candidates, and with fewer assignments tried.
+pub(super) fn matches_among<const W: usize>(
+    query: &Query,
+    target: &Target,
+    candidates: Candidates<W>,
+    visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
+) {
+    run(query, target, candidates, MAX_SCREEN_STEPS, visit);
+}
+
 /// A set of atoms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Set<const W: usize>([u128; W]);

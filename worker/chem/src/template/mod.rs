@@ -14,6 +14,7 @@ mod graph;
 mod index;
 mod judge;
 mod matcher;
+mod outcomes;
 mod parts;
 mod query;
 mod script;
@@ -25,9 +26,11 @@ mod tests;
 mod text;
 mod valence;
 
+pub(crate) use draft::Draft;
 pub use index::TemplateIndex;
-pub(crate) use matcher::{Target, matches};
-pub(crate) use query::Query;
+pub(crate) use matcher::{Atom, Target, matches};
+pub use outcomes::OutcomeIndex;
+pub(crate) use query::{AROMATIC_BOND, Query, SINGLE};
 pub use site::{Match, Matches, Site};
 
 use std::sync::{Arc, OnceLock};

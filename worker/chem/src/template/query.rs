@@ -66,7 +66,7 @@ fn charge_bit(charge: i8) -> u64 {
 }
 
 /// A pattern lowered to masks.
-#[derive(Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Query {
     pub steps: Vec<Step>,
     /// Whether a match of the masks is a match of the pattern.
@@ -74,7 +74,7 @@ pub(crate) struct Query {
 }
 
 /// One atom of a pattern, placed after those it hangs on.
-#[derive(Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Step {
     /// Which atom of the pattern this is, in the order of its text.
     pub atom: u8,

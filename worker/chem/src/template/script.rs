@@ -160,6 +160,16 @@ impl Script {
         sum
     }
 
+    /// The bonds of the matched side: two of its atoms and the orders that each may have.
+    pub fn matched_orders(&self) -> Vec<(u8, u8, u8)> {
+        let steps = &self.query.steps;
+        let bonds = steps.iter().flat_map(|step| {
+            let links = step.parent.iter().chain(&step.closures);
+            links.map(|&(other, orders)| (step.atom, steps[usize::from(other)].atom, orders))
+        });
+        bonds.collect()
+    }
+
     /// Whether every aromatic atom that is added belongs to a ring of its own that is aromatic as written.
     ///
     /// That is so for six-membered rings of carbon and nitrogen, and for five-membered ones in which one atom gives

@@ -1,4 +1,4 @@
-"""Writes the shipped policy.safetensors: large tables as signed bytes with one scale a row, the rest in f16.
+"""Writes the shipped policy.safetensors and sites.safetensors: large tables as signed bytes with one scale a row, the rest in f16.
 
 The decision that matters: rounding a table to 255 levels a row changes a logit by less than 0.01, and the file becomes a quarter
 of what f32 takes. Rows of templates that a library does not have (a network may be trained with room for more) are left out.
@@ -13,6 +13,7 @@ from safetensors.numpy import load_file, save_file
 
 LEVELS = 127
 BYTES = ("layer2", "environment", "template")
+GENERAL = ("layer1.", "layer2.")
 
 
 def packed(weights: dict[str, np.ndarray], templates: int) -> dict[str, np.ndarray]:
@@ -45,9 +46,13 @@ def main() -> None:
     parser.add_argument("--pack", type=Path, required=True, help="folder of the pack")
     args = parser.parse_args()
     tensors = packed(load_file(args.weights), args.templates)
-    path = args.pack / "policy.safetensors"
-    save_file(tensors, path, metadata={"activation": "elu"})
-    path.chmod(0o644)
+    general = {name: value for name, value in tensors.items() if name.startswith(GENERAL)}
+    sites = {name: value for name, value in tensors.items() if name not in general}
+    for file, part, notes in (("policy", general, {"activation": "elu"}), ("sites", sites, None)):
+        path = args.pack / f"{file}.safetensors"
+        save_file(part, path, metadata=notes)
+        path.chmod(0o644)
+        print(f"{path}: {path.stat().st_size} bytes")
     config = {
         "model_type": "template_relevance",
         "fingerprint": "morgan_r2_2048",
@@ -58,7 +63,6 @@ def main() -> None:
         "n_templates": args.templates,
     }
     (args.pack / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
-    print(f"{path}: {path.stat().st_size} bytes")
 
 
 if __name__ == "__main__":

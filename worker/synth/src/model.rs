@@ -21,6 +21,7 @@ pub struct RetroModel {
 
 impl RetroModel {
     /// Loads `templates.csv.gz` and `policy.safetensors` from `dir`, and what is there of
+    /// `sites.safetensors`, with which the network sees where templates match,
     /// `plausibility.safetensors`, which tells how probable it is that a flask gives what it is said to, and
     /// `precedents.safetensors`, products of recorded reactions.
     ///
@@ -36,7 +37,7 @@ impl RetroModel {
     /// Fails when a file is missing or broken, says which line or tensor it is, or when no template is usable.
     pub fn load(dir: &Path) -> Result<Self, ModelError> {
         let library = Library::load(&dir.join("templates.csv.gz"))?;
-        let policy = Policy::load(&dir.join("policy.safetensors"), library.len())?;
+        let policy = Policy::load(dir, library.len())?;
         let there = |name: &str| Some(dir.join(name)).filter(|path| path.exists());
         let judge = there("plausibility.safetensors").map(|path| Judge::load(&path, library.templates()));
         let judge = judge.transpose()?;

@@ -18,7 +18,7 @@ use crate::models::Pack;
 /// Bytes of the largest table, unpacked: a hundred times what is usual.
 const MOST_TABLE_BYTES: u64 = 1 << 30;
 /// Files that a pack may have beside the two it must.
-const OPTIONAL: [&str; 2] = ["plausibility.safetensors", "precedents.safetensors"];
+const OPTIONAL: [&str; 3] = ["sites.safetensors", "plausibility.safetensors", "precedents.safetensors"];
 /// Molecules that the most common reactions make: an amide, a biaryl, an ester, a sulfonamide, an aryl ether, an
 /// amine.
 const ORDINARY: [&str; 6] = [

@@ -95,6 +95,7 @@ fn copy(source: &Path, kind: Kind, draft: &Draft) -> Result<Vec<String>, Failure
             "config.json",
             "templates.csv.gz",
             "policy.safetensors",
+            "sites.safetensors",
             "plausibility.safetensors",
             "precedents.safetensors",
             "README.md",

@@ -50,9 +50,9 @@ enum Activation {
 }
 
 impl Policy {
-    /// Reads `policy.safetensors` for `templates` templates.
-    pub fn load(path: &Path, templates: usize) -> Result<Self, ModelError> {
-        let file = Weights::read(path)?;
+    /// Reads `policy.safetensors` of a folder for `templates` templates, and `sites.safetensors` if it is there.
+    pub fn load(folder: &Path, templates: usize) -> Result<Self, ModelError> {
+        let file = Weights::read(&folder.join("policy.safetensors"))?;
         let shape = file.shape("layer1.weight")?.unwrap_or_default();
         let hidden = shape.first().copied().unwrap_or(0);
         if shape.len() == 2 && !(1..=output::MAX_INPUTS).contains(&hidden) {
@@ -79,7 +79,11 @@ impl Policy {
                 OutputLayer::rounded(hidden, &weights, bias2()?)
             }
         };
-        let sites = SiteScorer::load(&file, templates, hidden)?;
+        let sites = folder.join("sites.safetensors");
+        let sites = sites
+            .exists()
+            .then(|| SiteScorer::load(&Weights::read(&sites)?, templates, hidden))
+            .transpose()?;
         Ok(Self { hidden, layer1, bias1, activation, layer2, sites })
     }
 

@@ -12,7 +12,7 @@ use super::{Activation, INPUTS};
 use crate::error::ModelError;
 use crate::tensors::Weights;
 
-/// Scores templates at sites by the weights of `policy.safetensors`.
+/// Scores templates at sites by the weights of `policy.safetensors` and `sites.safetensors`.
 #[derive(Debug)]
 pub struct ReferencePolicy {
     layer1: Linear,
@@ -36,15 +36,20 @@ struct Sites {
 }
 
 impl ReferencePolicy {
-    /// Loads the weights of a file for `templates` templates onto a device.
+    /// Loads the weights of a folder for `templates` templates onto a device.
     ///
     /// # Errors
-    /// Fails when the file cannot be read or its tensors do not fit together.
-    pub fn load(path: &Path, templates: usize, device: &Device) -> std::result::Result<Self, ModelError> {
-        let file = Weights::read(path)?;
+    /// Fails when a file cannot be read or its tensors do not fit together.
+    pub fn load(folder: &Path, templates: usize, device: &Device) -> std::result::Result<Self, ModelError> {
+        let file = Weights::read(&folder.join("policy.safetensors"))?;
         let activation = Activation::of(&file)?;
-        let layers = tensors(&file).and_then(|tensors| Self::build(tensors, activation, templates, device));
-        layers.map_err(|fault| file.unreadable(fault))
+        let mut weights = tensors(&file).map_err(|fault| file.unreadable(fault))?;
+        let sites = folder.join("sites.safetensors");
+        if sites.exists() {
+            let sites = Weights::read(&sites)?;
+            weights.extend(tensors(&sites).map_err(|fault| sites.unreadable(fault))?);
+        }
+        Self::build(weights, activation, templates, device).map_err(|fault| file.unreadable(fault))
     }
 
     fn build(
@@ -211,9 +216,9 @@ mod tests {
     fn the_fast_network_gives_what_the_reference_gives() {
         let pack = Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/uspto_retro");
         let library = Library::load(&pack.join("templates.csv.gz")).unwrap();
-        let path = pack.join("policy.safetensors");
-        let reference = ReferencePolicy::load(&path, library.len(), &Device::Cpu).unwrap();
-        let policy = Policy::load(&path, library.len()).unwrap();
+        let reference = ReferencePolicy::load(&pack, library.len(), &Device::Cpu).unwrap();
+        let policy = Policy::load(&pack, library.len()).unwrap();
+        assert!(policy.sites.is_some());
         for smiles in MOLECULES {
             let product = PreparedMolecule::new(&smiles.parse::<Molecule>().unwrap());
             let matches = library.matches(&product);

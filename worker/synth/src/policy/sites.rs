@@ -49,9 +49,9 @@ struct Round {
 }
 
 impl SiteScorer {
-    /// Reads it from the policy's file, where it is there; `hidden` is the length of the molecule's vector.
-    pub fn load(file: &Weights, templates: usize, hidden: usize) -> Result<Option<Self>, ModelError> {
-        let Some(shape) = file.shape("environment.weight")? else { return Ok(None) };
+    /// Reads it from `sites.safetensors`; `hidden` is the length of the molecule's vector.
+    pub fn load(file: &Weights, templates: usize, hidden: usize) -> Result<Self, ModelError> {
+        let shape = file.shape("environment.weight")?.unwrap_or_default();
         let &[environments, atom] = &shape[..] else {
             return Err(
                 file.fault("environment.weight", format!("has shape {shape:?}, expected two dimensions"))
@@ -74,7 +74,7 @@ impl SiteScorer {
         };
         let template_bytes = bytes("template.weight", &[templates, site])?;
         let template_scales = file.floats("template.scale", &[templates])?;
-        Ok(Some(Self {
+        Ok(Self {
             atom,
             site,
             environments: bytes("environment.weight", &[environments, atom])?,
@@ -85,7 +85,7 @@ impl SiteScorer {
             molecule: Dense::load(file, "molecule.weight", hidden, site)?,
             molecule_bias: file.floats("molecule.bias", &[site])?,
             templates: OutputLayer::new(site, &template_bytes, template_scales, vec![0.0; templates]),
-        }))
+        })
     }
 
     /// The score of every template at each of its sites, template after template; of one of which nobody knows where it

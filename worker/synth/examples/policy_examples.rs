@@ -58,7 +58,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err("usage: policy_examples TEMPLATES OUT < REACTIONS".into());
     };
     let library = Library::load(Path::new(&templates))?;
-    let (products, mut reactions, unreadable) = read()?;
+    let Recorded { products, mut reactions, unreadable } = read()?;
     reactions.sort_by_key(|reaction| reaction.product);
     let threads = thread::available_parallelism().map_or(1, usize::from);
     let share = products.len().div_ceil(threads).max(1);
@@ -91,9 +91,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     write(&arrays, Path::new(&out))
 }
 
-/// Distinct products, and reactions by product; how many lines are none.
-fn read() -> Result<(Vec<String>, Vec<Reaction>, usize), Box<dyn Error>> {
-    let (mut products, mut reactions, mut unreadable) = (Vec::new(), Vec::new(), 0);
+/// What is read: distinct products, reactions, and how many lines are none.
+#[derive(Default)]
+struct Recorded {
+    products: Vec<String>,
+    reactions: Vec<Reaction>,
+    unreadable: usize,
+}
+
+fn read() -> Result<Recorded, Box<dyn Error>> {
+    let Recorded { mut products, mut reactions, mut unreadable } = Recorded::default();
     let mut known: HashMap<String, Option<usize>> = HashMap::new();
     for (line, text) in stdin().lines().enumerate() {
         let text = text?;
@@ -118,7 +125,7 @@ fn read() -> Result<(Vec<String>, Vec<Reaction>, usize), Box<dyn Error>> {
         let elements = elements(&molecules);
         reactions.push(Reaction { product, line, precursors, elements });
     }
-    Ok((products, reactions, unreadable))
+    Ok(Recorded { products, reactions, unreadable })
 }
 
 impl Arrays {

@@ -8,6 +8,9 @@ use safetensors::{Dtype, SafeTensors};
 
 use crate::error::ModelError;
 
+/// A tensor's shape and its values as f32.
+pub type Floats = (Vec<usize>, Vec<f32>);
+
 /// A file of weights, in memory.
 pub struct Weights {
     path: PathBuf,
@@ -74,7 +77,7 @@ impl Weights {
     }
 
     /// All tensors of numbers as f32, by name, each with its shape.
-    pub fn tensors(&self) -> candle_core::Result<HashMap<String, (Vec<usize>, Vec<f32>)>> {
+    pub fn tensors(&self) -> candle_core::Result<HashMap<String, Floats>> {
         let file = SafeTensors::deserialize(&self.bytes)?;
         let named = file.iter().map(|(name, view)| {
             let values = match view.dtype() {

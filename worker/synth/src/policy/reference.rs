@@ -10,7 +10,7 @@ use chem::{Match, Matches, Molecule, Structure};
 use super::sites::{BOND_KINDS, ROUNDS};
 use super::{Activation, INPUTS};
 use crate::error::ModelError;
-use crate::tensors::Weights;
+use crate::tensors::{Floats, Weights};
 
 /// Scores templates at sites by the weights of `policy.safetensors` and `sites.safetensors`.
 #[derive(Debug)]
@@ -179,7 +179,7 @@ impl ReferencePolicy {
 /// All tensors of a file in single precision, those in bytes by the scales of their rows.
 fn tensors(file: &Weights) -> Result<HashMap<String, Tensor>> {
     let plain = file.tensors()?;
-    let scaled = |(name, (shape, values)): (&String, &(Vec<usize>, Vec<f32>))| {
+    let scaled = |(name, (shape, values)): (&String, &Floats)| {
         let tensor = Tensor::from_slice(values, &shape[..], &Device::Cpu)?;
         let scale = name.strip_suffix(".weight").and_then(|layer| plain.get(&format!("{layer}.scale")));
         let tensor = match scale {

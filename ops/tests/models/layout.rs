@@ -233,10 +233,11 @@ fn truncate(file: &Path) {
     fs::write(file, &bytes[..bytes.len() / 2]).unwrap();
 }
 
-/// Makes the last number of a file of weights a NaN, in f16 as in f32.
+/// Makes the first number of a file of weights a NaN, in f16 as in f32: tensors of bytes come last.
 fn poison(file: &Path) {
     let mut bytes = fs::read(file).unwrap();
-    let end = bytes.len();
-    bytes[end - 4..].fill(0xFF);
+    let (length, _) = bytes.split_first_chunk().unwrap();
+    let first = 8 + usize::try_from(u64::from_le_bytes(*length)).unwrap();
+    bytes[first..first + 4].fill(0xFF);
     fs::write(file, bytes).unwrap();
 }

@@ -18,7 +18,7 @@ use super::{Screen, Template};
 use crate::prepared::PreparedMolecule;
 
 /// Most sites of a product side that are told apart: a peptide has more bonds of a kind than anybody will look at.
-const MAX_SITES: usize = 16;
+pub(super) const MAX_SITES: usize = 16;
 
 /// Finds the templates that may match a molecule.
 #[derive(Default)]

@@ -11,6 +11,7 @@ product and precursors become one.
 
 import argparse
 import collections
+import csv
 import gzip
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -216,6 +217,12 @@ def clean(claims: list[Claim], mapped: mapped_pack.Mapped, count: Callable[[str]
         yield (
             key.hex(), sources, entry.mapped, reagents, confidence, str(entry.rows), entry.verdict.why, entry.product, entry.precursors,
         )  # fmt: skip
+
+
+def read(path: Path) -> Iterator[dict[str, str]]:
+    """Yields the rows of the file, by `COLUMNS`."""
+    with gzip.open(path, "rt", encoding="utf-8", newline="") as lines:
+        yield from csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
 
 
 def main() -> None:

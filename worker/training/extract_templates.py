@@ -16,7 +16,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from rdchiral.template_extractor import extract_from_reaction
+from rdchiral import template_extractor
 from rdkit import Chem, RDLogger
 
 SOURCES = (
@@ -36,8 +36,13 @@ def _on_alarm(*_: object) -> None:
     raise TooSlow
 
 
-def quiet_worker() -> None:
-    """Prepares a process for `extract`: rdchiral prints, RDKit logs, and neither is to be seen."""
+def quiet_worker(groups: bool = True) -> None:
+    """Prepares a process for `extract`: rdchiral prints, RDKit logs, and neither is to be seen.
+
+    Without `groups` a template is the changed atoms and their neighbours; with them, whole functional groups that these belong to.
+    """
+    if not groups:
+        template_extractor.get_special_groups = lambda _: []
     RDLogger.DisableLog("rdApp.*")
     sys.stdout = open(os.devnull, "w")  # noqa: SIM115 (rdchiral prints; lives as long as the process)
     signal.signal(signal.SIGALRM, _on_alarm)
@@ -86,7 +91,7 @@ def extract(task: tuple[str, str]) -> tuple[str, str, str, str] | None:
     stripped = _MAP_NUMBER.sub(lambda hit: hit.group(0) if int(hit.group(1)) in maps else "]", ".".join(kept))
     signal.setitimer(signal.ITIMER_REAL, SECONDS_PER_REACTION)
     try:
-        found = extract_from_reaction({"_id": 0, "reactants": stripped, "products": product})
+        found = template_extractor.extract_from_reaction({"_id": 0, "reactants": stripped, "products": product})
     except Exception:  # noqa: BLE001 (rdchiral raises whatever it meets; a reaction without template is left out)
         return None
     finally:

@@ -11,6 +11,8 @@ from pathlib import Path
 
 from rdkit import Chem, RDLogger
 
+import clean_reactions
+
 
 def without_maps(smiles: str) -> tuple[str, list[int]] | None:
     """Gives the canonical SMILES without map numbers, and the number of each of its atoms in the order written."""
@@ -39,15 +41,13 @@ def line_of(mapped: str) -> str | None:
 def main() -> None:
     """Writes each reaction once, shuffled, at most `--reactions` of them."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--reactions-clean", type=Path, required=True, help="reactions_clean.tsv.gz of clean_reactions.py")
+    parser.add_argument("--clean", type=Path, required=True, help="reactions_clean.tsv.gz of clean_reactions.py")
     parser.add_argument("--out", type=Path, required=True, help="text file (.gz) to write")
     parser.add_argument("--reactions", type=int, default=80_000)
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
     RDLogger.DisableLog("rdApp.*")
-    with gzip.open(args.reactions_clean, "rt", encoding="utf-8") as lines:
-        mapped = next(lines).rstrip("\n").split("\t").index("mapped")
-        reactions = [line.split("\t")[mapped] for line in lines]
+    reactions = [row["mapped"] for row in clean_reactions.read(args.clean)]
     random.Random(args.seed).shuffle(reactions)
     seen: set[str] = set()
     with gzip.open(args.out, "wt", compresslevel=3, encoding="utf-8") as out:

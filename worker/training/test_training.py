@@ -20,6 +20,7 @@ import corpus
 import demo_catalogue
 import evaluate
 import export_generator
+import extend_library
 import extract_templates
 import flask_reactions
 import held_out
@@ -270,6 +271,27 @@ def test_a_mapped_reaction_gives_its_template() -> None:
 
     assert found is not None
     assert found[:3] == ("toy", "CNC(C)=O", "CC(=O)O.CN")
+
+
+def test_a_narrow_template_leaves_out_the_functional_groups_around_the_change() -> None:
+    ester = "[CH3:1][NH2:2].Cl[CH2:3][C:4](=[O:5])[O:6][CH3:7]>>[CH3:1][NH:2][CH2:3][C:4](=[O:5])[O:6][CH3:7]"
+
+    ((_, _, _, wide),), ((_, _, _, narrow),) = (extend_library.extracted([("toy", ester)], groups, 1) for groups in (True, False))
+
+    expected = "[C;D1;H3:1]-[NH;D2;+0:2]-[CH2;D2;+0:3]-[C:4]>>Cl-[CH2;D2;+0:3]-[C:4].[C;D1;H3:1]-[NH2;D1;+0:2]"
+    labels: dict[str, int] = {}
+    assert ":5]" in wide
+    assert prepare_templates.same_key(narrow, labels) == prepare_templates.same_key(expected, labels)
+
+
+def test_only_what_is_rare_and_sane_is_looked_at_again() -> None:
+    amide = "[C:1](=[O;D1;H0:2])-[NH;D2;+0:3]>>Cl-[C:1](=[O;D1;H0:2]).[NH2;D1;+0:3]"
+    from_carbonate = "[c:2]-[O;H0;D2;+0:3]-[CH3;D1;+0:1]>>O-[C;H0;D3;+0:1](-[O-])=O.[c:2]-[OH;D1;+0:3]"
+    labels: dict[str, int] = {}
+
+    assert extend_library.is_left(amide, set(), labels)
+    assert not extend_library.is_left(amide, {prepare_templates.same_key(amide, labels)}, labels)
+    assert not extend_library.is_left(from_carbonate, set(), labels)
 
 
 def test_unmapped_products_have_no_template() -> None:

@@ -129,6 +129,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--examples", type=Path, required=True, help="file of policy_examples")
     parser.add_argument("--use", type=Path, help="numbers of the input lines to train on (.npy); all, if not given")
+    parser.add_argument("--often", type=Path, help="numbers of input lines that every epoch has --times times (.npy)")
+    parser.add_argument("--times", type=int, default=3)
+    parser.add_argument("--init", type=Path, help="weights to begin with: those of a smaller library, trained on")
     parser.add_argument("--held-out", type=Path, help="file of policy_examples, looked at after every epoch")
     parser.add_argument("--templates", type=int, required=True)
     parser.add_argument("--out", type=Path, required=True, help="f32 weights (.safetensors) to write")
@@ -144,8 +147,13 @@ def main() -> None:
     torch.manual_seed(args.seed)
     examples = Examples(args.examples)
     train = examples.chosen(args.use)
+    if args.often:
+        often = train[np.isin(examples.arrays["lines"][train], np.load(args.often))]
+        train = np.concatenate([train, np.repeat(often, args.times - 1)])
     held_out = Examples(args.held_out) if args.held_out else None
     policy = Policy(Sizes(args.templates), args.dropout)
+    if args.init:
+        policy.load_state_dict({name: torch.from_numpy(value) for name, value in load_file(args.init).items()})
     optimizer = torch.optim.Adam(policy.parameters(), args.learning_rate, fused=True)
     batches = math.ceil(len(train) / args.batch_size)
     total, step, resume = args.epochs * batches, 0, args.out.with_suffix(".resume")

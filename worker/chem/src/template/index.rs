@@ -11,7 +11,7 @@ use std::fmt;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
-use super::matcher::{self, Set, Target};
+use super::matcher::{self, Candidates, Set, Target};
 use super::query::{MAX_PATTERN, Query};
 use super::site::{Match, Matches, Site};
 use super::{Screen, Template};
@@ -170,6 +170,41 @@ impl TemplateIndex {
     }
 
     fn match_all<const W: usize>(&self, target: &Target, limit: usize, visit: &mut dyn FnMut(&[u32], &[u8])) {
+        self.each_side::<W>(target, &mut |side, candidates| {
+            let mut left = limit;
+            matcher::matches_among(&side.screen.query, target, candidates, &mut |images| {
+                visit(&side.templates, images);
+                left -= 1;
+                if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            });
+        });
+    }
+
+    fn find<const W: usize>(&self, product: &PreparedMolecule, target: &Target, found: &mut Matches) {
+        self.each_side::<W>(target, &mut |side, candidates| {
+            let first = found.sites.len();
+            let mut enough = |images: &[u8]| {
+                if !side.screen.accepts(product, target, images) {
+                    return false;
+                }
+                let Some(site) = Site::of(target, images) else { return true };
+                if !found.sites[first..].contains(&site) {
+                    found.sites.push(site);
+                }
+                found.sites.len() - first == MAX_SITES
+            };
+            let may_match = matcher::may_match_among(&side.screen.query, target, candidates, &mut enough);
+            let count = found.sites.len() - first;
+            if may_match || count > 0 {
+                let (first, count) = (first as u32, count as u32);
+                let here = |&template: &u32| Match { template, first, count };
+                found.templates.extend(side.templates.iter().map(here));
+            }
+        });
+    }
+
+    /// Calls `visit` with every side of which all surroundings occur in `target`, and the atoms that its steps may be.
+    fn each_side<const W: usize>(&self, target: &Target, visit: &mut dyn FnMut(&Side, Candidates<W>)) {
         let places = self.places::<W>(target);
         let occurs = |&at: &u32| places[at as usize] != Set::EMPTY;
         for (_, sides) in self.found_by.iter().filter(|(at, _)| occurs(at)) {
@@ -178,46 +213,7 @@ impl TemplateIndex {
                 for (set, &at) in candidates.iter_mut().zip(&side.surroundings) {
                     *set = places[at as usize];
                 }
-                let mut left = limit;
-                matcher::matches_among(&side.screen.query, target, candidates, &mut |images| {
-                    visit(&side.templates, images);
-                    left -= 1;
-                    if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-                });
-            }
-        }
-    }
-
-    fn find<const W: usize>(&self, product: &PreparedMolecule, target: &Target, found: &mut Matches) {
-        let places = self.places::<W>(target);
-        let occurs = |&at: &u32| places[at as usize] != Set::EMPTY;
-        for (_, sides) in self.found_by.iter().filter(|(at, _)| occurs(at)) {
-            for side in &self.sides[sides.clone()] {
-                if !side.surroundings.iter().all(occurs) {
-                    continue;
-                }
-                let mut candidates = [Set::EMPTY; MAX_PATTERN];
-                for (set, &at) in candidates.iter_mut().zip(&side.surroundings) {
-                    *set = places[at as usize];
-                }
-                let first = found.sites.len();
-                let mut enough = |images: &[u8]| {
-                    if !side.screen.accepts(product, target, images) {
-                        return false;
-                    }
-                    let Some(site) = Site::of(target, images) else { return true };
-                    if !found.sites[first..].contains(&site) {
-                        found.sites.push(site);
-                    }
-                    found.sites.len() - first == MAX_SITES
-                };
-                let may_match = matcher::may_match_among(&side.screen.query, target, candidates, &mut enough);
-                let count = found.sites.len() - first;
-                if may_match || count > 0 {
-                    let (first, count) = (first as u32, count as u32);
-                    let here = |&template: &u32| Match { template, first, count };
-                    found.templates.extend(side.templates.iter().map(here));
-                }
+                visit(side, candidates);
             }
         }
     }

@@ -4,7 +4,8 @@ The decision that matters: a library is not made anew when there are more reacti
 template explains; only the others are extracted from (`extract_templates.extract`), and what is seen twice, gives its
 reactions back and passes `template_sanity` and `template_stereo` (`prepare_templates.select`) is put behind the old templates, so
 that a trained network keeps its rows. What is seen once is extracted again without the functional groups around the change: so
-narrow a context is often seen twice where the wide one is not, and the rules of the search say where it may be used.
+narrow a context is often seen twice where the wide one is not, and the rules of the search say where it may be used. Last come
+hand-written templates that the library does not have.
 """
 
 import argparse
@@ -44,6 +45,19 @@ def is_left(template: str, keys: set[str], labels: dict[str, int]) -> bool:
     return rare and text is not None and prepare_templates.sound(text)[0] is not None
 
 
+def by_hand(path: Path, library: list[str]) -> list[tuple[str, int]]:
+    """Lists the hand-written templates that a library has in no way of writing them, each as if seen once.
+
+    Raises `SystemExit` with the faults of lines that are refused.
+    """
+    labels: dict[str, int] = {}
+    good, refused = prepare_templates.read_by_hand(path, labels)
+    if refused:
+        raise SystemExit("\n".join(refused))
+    keys = {prepare_templates.same_key(prepare_templates.plain(text), labels) for text in library}
+    return [(text, 1) for _, text, key in good if key not in keys]
+
+
 def main() -> None:
     """Writes the longer `templates.csv.gz`."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -51,6 +65,7 @@ def main() -> None:
     parser.add_argument("--clean", type=Path, required=True, help="reactions_clean.tsv.gz")
     parser.add_argument("--examples", type=Path, required=True, help="what policy_examples made of its products and precursors")
     parser.add_argument("--out", type=Path, required=True, help="templates.csv.gz to write")
+    parser.add_argument("--by-hand", type=Path, help="hand-written templates (.tsv)")
     parser.add_argument("--min-count", type=int, default=2)
     parser.add_argument("--processes", type=int, default=2)
     args = parser.parse_args()
@@ -69,6 +84,8 @@ def main() -> None:
         print(f"{len(tasks)} reactions unexplained, {len(rows)} gave a template, {len(new)} new templates, {len(library)} in all")
         print("\n".join(f"{count} templates refused: {reason}" for reason, count in reasons.most_common()), flush=True)
         tasks = [task for task, row in zip(tasks, found, strict=True) if row and is_left(row[3], keys, labels)]
+    if args.by_hand:
+        library += by_hand(args.by_hand, [text for text, _ in library])
     prepare_templates.write_library(args.out, [(text, text, count) for text, count in library])
 
 

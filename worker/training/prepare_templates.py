@@ -82,6 +82,11 @@ def grouped(template: str) -> str | None:
     return f"({strip(product)})>>({right})" if "." in right else f"({strip(product)})>>{right}"
 
 
+def plain(text: str) -> str:
+    """Takes the parentheses off the sides of a grouped template."""
+    return ">>".join(side[1:-1] if side.startswith("(") else side for side in text.split(">>"))
+
+
 def same_key(template: str, labels: dict[str, int]) -> str:
     """Gives a string that two templates share if they are one template, written in another order.
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 from pack import write_json
+from rdkit import RDLogger
 from safetensors import safe_open
 
 import prepare_templates
@@ -33,18 +34,21 @@ def main() -> None:
     """Counts what the pack was made from and joins it with measured figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pack", type=Path, required=True)
+    parser.add_argument("--by-hand", type=Path, required=True, help="hand-written templates (.tsv)")
     parser.add_argument("--examples", type=Path, required=True, help="file of policy_examples that the network was trained on")
     parser.add_argument("--policy", type=Path, required=True, help="output of single_step")
     parser.add_argument("--plausibility", type=Path, help="figures of train_plausibility.py; the pack's own, if not given")
     parser.add_argument("--steps", type=Path, help="output of evaluate_plausibility.py")
     args = parser.parse_args()
+    RDLogger.DisableLog("rdApp.*")
     config = json.loads((args.pack / "config.json").read_text(encoding="utf-8"))
     library = prepare_templates.read_library(args.pack / "templates.csv.gz")
     if len(library) != config["n_templates"]:
         raise SystemExit(f"{len(library)} templates, but the network has {config['n_templates']} outputs")
     reactions, explained = counts(args.examples)
     before = json.loads((args.pack / "metadata.json").read_text(encoding="utf-8"))
-    by_hand = before.get("templates", {}).get("by_hand", 0)
+    written = {text for _, text, _ in prepare_templates.read_by_hand(args.by_hand, {})[0]}
+    by_hand = sum(text in written for text in library)
     plausibility = before.get("plausibility", {})
     if args.plausibility:
         tables = args.steps.read_text(encoding="utf-8").splitlines() if args.steps else []
@@ -68,7 +72,7 @@ def main() -> None:
             "training_data": f"{reactions:,} clean reactions of Lowe's USPTO extraction, {explained:,} of them explained; see README.md",
             "licence": "CC0-1.0",
             "metrics": {"uspto50k_val": accuracies(args.policy.read_text(encoding="utf-8"))},
-            "templates": {**before.get("templates", {}), "extracted": len(library) - by_hand, "by_hand": by_hand},
+            "templates": {"extracted": len(library) - by_hand, "by_hand": by_hand},
             "plausibility": plausibility,
             "precedents": {"file": "precedents.safetensors", "bits": 512, "per_template": "up to 8, chosen to differ"},
         },

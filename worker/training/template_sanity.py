@@ -116,10 +116,15 @@ IONISED = {"acyloxy", "alkoxy", "silyloxy", "aryloxy", "sulfonyl", "thio", "amin
 
 
 def carbon_may_leave(template: Template, change: Change, leaver: Atom) -> bool:
-    """Says whether a carbon-carbon bond breaks: an acyl, carboxyl or cyano group leaves, a neighbour moves, a strained ring opens."""
+    """Says whether a carbon-carbon bond breaks: an acyl, carboxyl or cyano group leaves, a neighbour moves, a strained ring opens,
+    or the carbon goes over to the nitrogen of an amide.
+    """
     side, carbon = template.precursors, change.before
     if leaver.label and any(other.index in template.product.of[leaver.label].bonds for other in change.gained):
         return True
+    moved = [side.of[other.label] for other in change.gained if other.label in side.of]
+    if any(leaver.index in atom.bonds and atom.number == 7 for atom in moved):
+        return True  # Hofmann, Curtius, Lossen: the lost carbonyl group stood between carbon and nitrogen
     doubly = {other.number: order for other, order in side.neighbours(leaver) if order >= 2}
     single = {other.number for other, order in side.neighbours(leaver) if order == 1 and other is not carbon}
     if doubly.get(8) == 2 and single & {8, 7}:

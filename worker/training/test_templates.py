@@ -3,13 +3,10 @@
 import collections
 from pathlib import Path
 
-import numpy as np
 import pytest
 from rdkit import Chem
-from safetensors.numpy import load_file, save_file
 
 import prepare_templates
-import prune_pack
 import template_sanity
 import template_stereo
 from template_graph import Template, reduction
@@ -228,57 +225,3 @@ def test_mirror_images_count_as_one_where_both_sides_are_marked() -> None:
 
     assert template_stereo.mirrored(TURNED_OVER) == TURNED_OVER.replace("@@", "#").replace("@", "@@").replace("#", "@")
     assert template_stereo.mirrored(made) == made
-
-
-# ---- the pack ----
-
-
-def test_rows_take_their_weights_and_precedents_along() -> None:
-    rows = [
-        prune_pack.Row("a", 5, 2),
-        prune_pack.Row("b", 1, 0),
-        prune_pack.Row("c", 1, 0, prune_pack.SAME_REACTION),
-        prune_pack.Row("d", 1, None, prune_pack.SAME_REACTION),
-    ]
-    policy = {
-        "layer1.weight": np.ones((2, 3), np.float16),
-        "layer2.weight": np.arange(6, dtype=np.int8).reshape(3, 2),
-        "layer2.scale": np.array([1, 2, 3], np.float32),
-        "layer2.bias": np.array([0, -5, 1], np.float32),
-    }
-    precedents = {"starts": np.array([0, 2, 2, 3], np.uint32), "bits": np.arange(3, dtype=np.uint8)[:, None]}
-
-    new, shown = prune_pack.policy_of(rows, policy), prune_pack.precedents_of(rows, precedents)
-
-    assert new["layer2.weight"].tolist() == [[4, 5], [0, 1], [0, 1], [0, 0]]
-    assert new["layer2.scale"].tolist()[:3] == [3, 1, 1]
-    assert new["layer2.bias"] == pytest.approx([1, 0, -np.log(3), -5])
-    assert shown["starts"].tolist() == [0, 1, 3, 5, 5]
-    assert shown["bits"].ravel().tolist() == [2, 0, 1, 0, 1]
-
-
-def test_a_pack_is_pruned_once_and_for_all(tmp_path: Path) -> None:
-    texts = [MITSUNOBU, f"{METHYL_ESTER}>>(O=[C;H0;D3;+0:1](-[O-])-[O-].{ACID})", f"{METHYL_ESTER}>>(I-[CH3;D1;+0:1].{ACID})"]
-    prepare_templates.write_library(tmp_path / "templates.csv.gz", [(text, text, 9) for text in texts])
-    save_file(
-        {
-            "layer2.weight": np.ones((3, 2), np.int8),
-            "layer2.scale": np.ones(3, np.float32),
-            "layer2.bias": np.array([1, 2, 3], np.float32),
-        },
-        tmp_path / "policy.safetensors",
-    )
-    save_file({"starts": np.array([0, 1, 2, 3], np.uint32), "bits": np.zeros((3, 64), np.uint8)}, tmp_path / "precedents.safetensors")
-    (tmp_path / "config.json").write_text('{"hidden_size": 2, "n_templates": 3}', encoding="utf-8")
-    (tmp_path / "metadata.json").write_text("{}", encoding="utf-8")
-    kept = []
-
-    for _ in range(2):
-        report = prune_pack.Report()
-        rows = prune_pack.sound_rows(prune_pack.read_rows(tmp_path / "templates.csv.gz"), report)
-        prune_pack.write_pack(tmp_path, rows, report)
-        kept.append([(tmp_path / name).read_bytes() for name in ("templates.csv.gz", "policy.safetensors", "precedents.safetensors")])
-
-    assert [row.text for row in rows] == [prepare_templates.sound(MITSUNOBU)[0], texts[2]]
-    assert load_file(tmp_path / "policy.safetensors")["layer2.bias"].tolist() == [1, 3]
-    assert kept[0] == kept[1]

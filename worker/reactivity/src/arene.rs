@@ -190,19 +190,24 @@ pub fn score(facts: &Facts, carbon: u32) -> i32 {
     let five = facts.around(carbon).iter().any(|bond| bond.ring == 5 && bond.order == Order::Aromatic);
     let mut score = 0;
     let mut crowded = 0;
+    let (mut best, mut worst) = (0, 0);
     for (atom, distance) in aromatic_positions(&facts.structure, carbon) {
         if five && distance > 2 && facts.ring(atom) != 5 {
             continue;
         }
         score += ring_atom(facts, carbon, atom, distance, five);
         for next in facts.next_to(atom).filter(|&next| !is_ring_bond(facts, atom, next)) {
-            score += substituent(facts, atom, next, distance, five);
+            let effect = substituent(facts, atom, next, distance, five);
+            (best, worst) = (best.max(effect), worst.min(effect));
+            score += effect;
             crowded += i32::from(distance == 1);
         }
         crowded +=
             i32::from(distance == 1 && facts.degree(atom) == 3 && facts.hydrogens(atom) == 0 && !five) / 2;
     }
-    score - [0, 3, 16][crowded.clamp(0, 2) as usize]
+    // A carbonyl group takes less from a position that an alkoxy group feeds as well.
+    let eased = if best >= 26 && (-30..=-28).contains(&worst) { 9 } else { 0 };
+    score + eased - [0, 3, 16][crowded.clamp(0, 2) as usize]
 }
 
 fn is_ring_bond(facts: &Facts, a: u32, b: u32) -> bool {

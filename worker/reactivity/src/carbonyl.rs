@@ -4,6 +4,7 @@ use crate::alkylation::is_acidic;
 use crate::change::Step;
 use crate::electrophile;
 use crate::event::Event;
+use crate::flask::smallest_cycle;
 use crate::group::Group;
 use crate::look::*;
 use crate::nucleophile::Reagent;
@@ -94,7 +95,14 @@ pub fn conjugate_addition(
             })
             || before.doubly(atom, |far| before.element(far) == C && before.is_alpha(far)).is_some()
     };
-    let internal = closes_ring(step, nucleophile, carbon).is_some();
+    let ring = closes_ring(step, nucleophile, carbon);
+    if matches!(ring, Some(3..=5))
+        && before.element(nucleophile) == N
+        && is_endo(step, nucleophile, carbon, partner)
+    {
+        return Err(Refusal::Strained);
+    }
+    let internal = ring.is_some();
     let acid_catalysed = matches!(
         before.group(nucleophile),
         Group::AcidOxygen
@@ -112,4 +120,12 @@ pub fn conjugate_addition(
         return Err(Refusal::Unreactive);
     }
     nucleophiles(step, events, nucleophile, carbon, Reagent::Acceptor)
+}
+
+/// Whether the double bond that is attacked ends up inside the ring that closes (Baldwin's endo): of trigonal carbon that asks for
+/// six atoms and more.
+fn is_endo(step: &Step<'_>, nucleophile: u32, carbon: u32, partner: u32) -> bool {
+    let images = [nucleophile, carbon, partner].map(|atom| step.image(atom));
+    let [Some(nucleophile), Some(carbon), Some(partner)] = images else { return false };
+    smallest_cycle(step.after, nucleophile, carbon).is_some_and(|ring| ring.contains(&partner))
 }

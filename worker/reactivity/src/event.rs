@@ -89,6 +89,10 @@ pub enum Event {
     Acetalisation { carbon: u32 },
     /// An aniline's nitrogen leaves as dinitrogen.
     Diazotisation { carbon: u32, nitrogen: u32 },
+    /// An alcohol and a carbonyl group give an ether.
+    ReductiveEtherification { oxygen: u32, carbon: u32 },
+    /// A carbon goes over to the nitrogen of the amide or acyl azide that it was on, whose carbonyl group leaves.
+    Degradation { carbon: u32, nitrogen: u32 },
     /// Two alkenes exchange their ends.
     Metathesis { carbon: u32, partner: u32 },
 }
@@ -221,6 +225,13 @@ fn carbon_end(step: &Step<'_>, atom: u32, other: u32) -> End {
 fn made(step: &Step<'_>, ends: [End; 2], a: u32, b: u32, order: Order) -> Option<Event> {
     let is_carbon = step.before.element(a) == C;
     Some(match ends {
+        [_, End::Alkyl(leaving) | End::Aryl(leaving)]
+            if step.before.element(a) == N
+                && step.before.is_carbonyl(leaving)
+                && step.before.bond(a, leaving).is_some() =>
+        {
+            Event::Degradation { carbon: b, nitrogen: a }
+        }
         [End::Nucleophile, End::Alkyl(leaving)] => Event::Alkylation { nucleophile: a, carbon: b, leaving },
         [End::AlkylHydrogen | End::AlkyneHydrogen | End::VinylHydrogen, End::Alkyl(leaving)] => {
             Event::Alkylation { nucleophile: a, carbon: b, leaving }
@@ -269,6 +280,11 @@ fn made(step: &Step<'_>, ends: [End; 2], a: u32, b: u32, order: Order) -> Option
             if matches!(step.before.element(a), O | S) && step.hydrogens_gained(b) <= 0 =>
         {
             Event::Acetalisation { carbon: b }
+        }
+        [End::Nucleophile, End::CarbonylGone]
+            if step.before.element(a) == O && step.hydrogens_gained(b) > 0 =>
+        {
+            Event::ReductiveEtherification { oxygen: a, carbon: b }
         }
         [End::Halogen, End::CarbonylGone] if step.before.is_aromatic(b) => {
             Event::LactamHalogenation { carbon: b }

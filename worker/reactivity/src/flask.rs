@@ -22,6 +22,7 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
         return Err(Refusal::Unstable);
     }
     self_reacting(step)?;
+    thiols(step)?;
     organometals(step, events)?;
     small_rings(step)
 }
@@ -73,6 +74,12 @@ fn unstable_carbon(it: &Facts, atom: u32) -> bool {
             it.next_to(atom).any(|next| it.element(next) == O && it.hydrogens(next) > 0)
         }
         Group::AcylHalide => it.hydrogens(atom) > 0 && on(F) == 0,
+        // Tertiary ones lose carbon dioxide and an alkene.
+        Group::Chloroformate => {
+            let is_tertiary =
+                |oxygen| it.next_to(oxygen).any(|next| it.is_sp3(next) && it.carbons(next) == 3);
+            it.next_to(atom).any(is_tertiary)
+        }
         Group::Alkene => is_unstable_enol(it, atom) || is_small_ring_cumulene(it, atom),
         Group::Alkyne | Group::TerminalAlkyne => {
             it.around(atom).iter().any(|bond| bond.order == Order::Triple && (1..=7).contains(&bond.ring))
@@ -203,6 +210,32 @@ fn self_reacting(step: &Step<'_>) -> Verdict {
         }
     }
     Ok(())
+}
+
+/// Thiols and open Michael acceptors: they add to each other with a trace of base, and amines are one.
+fn thiols(step: &Step<'_>) -> Verdict {
+    let it = &step.before;
+    let is_thiol =
+        |&atom: &u32| matches!(it.group(atom), Group::Thiol | Group::Thiophenol) && it.hydrogens(atom) > 0;
+    for thiol in step.atoms().filter(is_thiol) {
+        for acceptor in step.atoms().filter(|&atom| is_open_acceptor(it, atom)) {
+            if step.are_together(thiol, acceptor) {
+                return Err(Refusal::SelfReacting);
+            }
+            if step.is_untouched(thiol) && step.is_untouched(acceptor) {
+                return Err(Refusal::Spared);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether a carbon is the far end of a double bond to an acceptor's neighbour, and nothing shields it.
+fn is_open_acceptor(it: &Facts, atom: u32) -> bool {
+    it.group(atom) == Group::Alkene
+        && it.hydrogens(atom) > 0
+        && !it.next_to(atom).any(|next| it.is_aromatic(next) || matches!(it.element(next), N | O | S))
+        && it.doubly(atom, |next| it.element(next) == C && it.is_alpha(next)).is_some()
 }
 
 /// The carbon that a carbonyl carbon hangs on, or itself.
@@ -368,7 +401,7 @@ fn same_ring(it: &Facts, a: u32, b: u32, span: usize) -> bool {
 }
 
 /// The atoms of a smallest ring through a bond, in order.
-fn smallest_cycle(it: &Facts, from: u32, to: u32) -> Option<Vec<u32>> {
+pub fn smallest_cycle(it: &Facts, from: u32, to: u32) -> Option<Vec<u32>> {
     let mut ways: Vec<(u32, usize)> = vec![(from, usize::MAX)];
     let mut next = 0;
     while let Some(&(atom, _)) = ways.get(next) {

@@ -43,6 +43,8 @@ fn is_decided(event: &Event) -> bool {
             | Event::DirectArylation { .. }
             | Event::ConjugateAddition { .. }
             | Event::Metathesis { .. }
+            | Event::ReductiveEtherification { .. }
+            | Event::Degradation { .. }
     )
 }
 

@@ -45,6 +45,12 @@ pub fn check(step: &Step<'_>, events: &[Event], event: &Event) -> Verdict {
         Event::ReductiveAmination { nitrogen, carbon } | Event::Imination { nitrogen, carbon } => {
             imination(step, events, nitrogen, carbon)
         }
+        Event::ReductiveEtherification { oxygen, carbon } => {
+            if before.group(oxygen) == Group::AcidOxygen {
+                return Err(Refusal::Unreactive);
+            }
+            carbonyl_electrophile(step, carbon, false)
+        }
         Event::Acetalisation { carbon } if before.group(carbon) != Group::Acid => {
             carbonyl_electrophile(step, carbon, true)
         }

@@ -7,7 +7,7 @@ use crate::change::Step;
 use crate::cleavage::{hydrogen_victim, is_shielded_alkene};
 use crate::electrophile;
 use crate::event::Event;
-use crate::group::Group;
+use crate::group::{Group, aromatic_positions};
 use crate::look::*;
 use crate::nucleophile::TIE;
 use crate::refusal::Refusal;
@@ -133,7 +133,11 @@ fn hydrogenation(step: &Step<'_>, carbon: u32, partner: u32) -> Verdict {
     let before = &step.before;
     if before.is_aromatic(carbon) {
         // Benzene rings ask for conditions that nothing else unsaturated survives.
-        return if hydrogen_victim(step) { Err(Refusal::Spared) } else { Ok(()) };
+        let benzene =
+            aromatic_positions(&before.structure, carbon).iter().all(|&(atom, _)| before.element(atom) == C);
+        let victim =
+            hydrogen_victim(step) || benzene && step.atoms().any(|atom| is_benzyl_oxygen(step, atom));
+        return if victim { Err(Refusal::Spared) } else { Ok(()) };
     }
     let own_alkyne = before.triply(carbon).is_some();
     let conjugated = before.is_alpha(carbon) || before.is_alpha(partner);
@@ -154,6 +158,16 @@ fn hydrogenation(step: &Step<'_>, carbon: u32, partner: u32) -> Verdict {
             }
     });
     if victim { Err(Refusal::Spared) } else { Ok(()) }
+}
+
+/// An oxygen that stays on its benzyl group.
+fn is_benzyl_oxygen(step: &Step<'_>, atom: u32) -> bool {
+    let before = &step.before;
+    let is_benzyl = |next| before.is_sp3(next) && before.next_to(next).any(|far| before.is_aromatic(far));
+    before.element(atom) == O
+        && before.hydrogens(atom) == 0
+        && step.is_untouched(atom)
+        && before.next_to(atom).any(is_benzyl)
 }
 
 fn dehalogenation(step: &Step<'_>, carbon: u32, halogen: u32) -> Verdict {

@@ -3,8 +3,8 @@
 //! A step is assessed when the search turns to what it needs, or when a route with it is validated, whichever comes
 //! first: most steps never are. Until then it costs what its template says, which is never more. A proposal that no
 //! chemist would sign (the crate `reactivity`) is passed over; a step whose proposals are all of that kind is refused.
-//! What remains is as plausible as the forward judge finds it, by itself at first and, once it is settled in a route,
-//! beside all that the flask could give instead: its cost only rises.
+//! What remains costs what the forward judge finds it to be, by itself; what else the flask could give counts when
+//! routes are put in order ([`crate::rank`]).
 
 use crate::graph::{Graph, ReactionId, Verdict};
 use crate::model::RetroModel;
@@ -12,17 +12,8 @@ use crate::model::RetroModel;
 /// What is known of a step beside its templates.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Assessment {
-    /// Probability that the precursors give the product, 1 where the model has no judge.
+    /// Probability that the precursors give the product, whatever else they might give; 1 where the model has no judge.
     pub plausibility: f32,
-}
-
-/// What a step is held against.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Beside {
-    /// Nothing: microseconds.
-    Nothing,
-    /// Everything that the templates make of its flask: a millisecond.
-    Rivals,
 }
 
 impl Assessment {
@@ -34,15 +25,12 @@ impl Assessment {
 
 /// Assesses the proposal that stands for a step, and says how many are refused before it; the step's cost and what
 /// depends on it are stale then.
-pub fn assess(model: &RetroModel, graph: &mut Graph, id: ReactionId, beside: Beside) -> u64 {
+pub fn assess(model: &RetroModel, graph: &mut Graph, id: ReactionId) -> u64 {
     let refused = skip_unsound(graph, id);
     let reaction = graph.reaction(id);
     let found = &reaction.proposal().found;
     let product = graph.molecule(reaction.product).expansion.as_ref();
-    let plausibility = product.map_or(1.0, |product| match beside {
-        Beside::Nothing => found.plausibility_alone(product, model),
-        Beside::Rivals => found.plausibility(product, model),
-    });
+    let plausibility = product.map_or(1.0, |product| found.plausibility_alone(product, model));
     graph.reaction_mut(id).assessment = Some(Assessment { plausibility });
     graph.mark_reaction(id);
     refused

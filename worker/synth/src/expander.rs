@@ -241,6 +241,11 @@ impl Found {
         })
     }
 
+    /// The least of the two that has been asked for; 1 where nobody asked.
+    pub fn known_plausibility(&self) -> f32 {
+        self.plausibility.get().or(self.plausibility_alone.get()).copied().unwrap_or(1.0)
+    }
+
     /// The flask and what changes in it; `None` where nobody judges that, or what is in it cannot be told.
     fn change(&self, product: &Expansion, model: &RetroModel) -> Option<(Flask, Change)> {
         model.judge().and_then(|_| plausibility::change(product.molecule(), &self.precursors))

@@ -199,7 +199,7 @@ impl<'a> Writer<'a> {
                     template: proposal.template,
                     template_hash: self.model.template_hash(proposal.template).to_owned(),
                     probability: proposal.probability,
-                    plausibility: reaction.assessment.map_or(1.0, |assessment| assessment.plausibility),
+                    plausibility: proposal.found.known_plausibility(),
                 })
             })
             .collect();

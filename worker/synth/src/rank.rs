@@ -1,13 +1,15 @@
 //! The order of routes: what counts beside the cost of their steps.
 //!
 //! The total of a route is the sum of
-//! - the costs of its steps: −ln of the template's probability and of the step's plausibility, 0.2 a step;
+//! - the costs of its steps: −ln of the template's probability and of the step's plausibility by itself, 0.2 a step;
+//! - what the rivals in their flasks take from the plausibility of its steps, −ln as well;
 //! - [`BRANCH_COST`] for each step of its longest branch: of two routes of as many steps the convergent one is better;
 //! - [`PRECEDENT_COST`] for each step times how unlike its product is to what its template is recorded to have made;
 //! - [`PRICE_COST`] times ln(1 + USD per gram / 10), over the sum of its building blocks.
 //!
 //! Lower is better. All but the first are at least 0, so that routes that come in the order of their costs can be
-//! put into the order of their totals as they come.
+//! put into the order of their totals as they come. Rivals cost a millisecond a flask, so they are asked for last, for the
+//! routes that all the rest puts first.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -41,7 +43,7 @@ impl<'a> Ranker<'a> {
         Self { model, catalogue, task, unprecedented: FxHashMap::default() }
     }
 
-    /// The total of a route, at least its cost.
+    /// The total of a route as far as it is known without rivals, at least its cost.
     pub fn total(&mut self, graph: &Graph, choices: &Choices) -> f64 {
         let steps: f64 =
             choices.made.iter().map(|&(product, step)| self.unprecedented(graph, product, step)).sum();
@@ -55,6 +57,20 @@ impl<'a> Ranker<'a> {
             + BRANCH_COST * f64::from(longest_branch(graph, choices, graph.target()))
             + steps
             + PRICE_COST * (price / 10.0).ln_1p()
+    }
+
+    /// What rivals add to the total of a route.
+    pub fn rivals(&self, graph: &Graph, choices: &Choices) -> f64 {
+        let of_step = |&(product, step): &(MoleculeId, ReactionId)| {
+            let product = graph.molecule(product).expansion.as_ref()?;
+            let found = &graph.reaction(step).proposal().found;
+            let cost = |plausibility: f32| -f64::from(plausibility.max(f32::MIN_POSITIVE)).ln();
+            Some(
+                cost(found.plausibility(product, self.model))
+                    - cost(found.plausibility_alone(product, self.model)),
+            )
+        };
+        choices.made.iter().filter_map(of_step).sum()
     }
 
     fn unprecedented(&mut self, graph: &Graph, product: MoleculeId, step: ReactionId) -> f64 {
@@ -81,19 +97,37 @@ pub struct Weighed {
     pub total: f64,
     /// Its place among routes of the same total.
     pub place: usize,
+    /// Whether the total has all that counts.
+    whole: bool,
 }
 
 impl Queue {
     /// Takes the next route.
     pub fn push(&mut self, choices: Choices, total: f64) {
-        self.waiting.push(Reverse(Weighed { choices, total, place: self.came }));
+        self.waiting.push(Reverse(Weighed { choices, total, place: self.came, whole: false }));
         self.came += 1;
     }
 
-    /// The best route, if nothing that costs at least `cost` can be better.
-    pub fn next(&mut self, cost: f64) -> Option<Weighed> {
-        let best = self.waiting.peek()?;
-        if best.0.total > cost { None } else { self.waiting.pop().map(|best| best.0) }
+    /// The best route, if nothing that costs at least `cost` can be better. `rest` is what has to be added to a total, and
+    /// is asked for once for each route that would be best without it.
+    pub fn next(&mut self, cost: f64, mut rest: impl FnMut(&Choices) -> f64) -> Option<Weighed> {
+        while self.waiting.peek()?.0.total <= cost {
+            let Reverse(mut best) = self.waiting.pop()?;
+            if best.whole {
+                return Some(best);
+            }
+            best.total += rest(&best.choices);
+            best.whole = true;
+            self.waiting.push(Reverse(best));
+        }
+        None
+    }
+}
+
+impl Weighed {
+    /// A route by itself.
+    pub fn only(choices: Choices, total: f64) -> Self {
+        Self { choices, total, place: 0, whole: true }
     }
 }
 
@@ -126,18 +160,44 @@ mod tests {
         Choices { made: Vec::new(), cost }
     }
 
+    /// What leaves the queue when rivals add nothing.
+    fn next(queue: &mut Queue, cost: f64) -> Option<f64> {
+        queue.next(cost, |_| 0.0).map(|route| route.total)
+    }
+
     #[test]
     fn routes_leave_in_the_order_of_their_totals_and_none_before_it_is_safe() {
         let mut queue = Queue::default();
         queue.push(choices(1.0), 5.0);
-        assert!(queue.next(1.0).is_none());
+        assert!(next(&mut queue, 1.0).is_none());
         queue.push(choices(2.0), 2.5);
-        assert!(queue.next(2.0).is_none());
+        assert!(next(&mut queue, 2.0).is_none());
         queue.push(choices(3.0), 5.0);
-        assert_eq!(queue.next(3.0).unwrap().total, 2.5);
-        assert!(queue.next(3.0).is_none());
-        let rest: Vec<f64> =
-            std::iter::from_fn(|| queue.next(f64::INFINITY)).map(|route| route.choices.cost).collect();
+        assert_eq!(next(&mut queue, 3.0), Some(2.5));
+        assert!(next(&mut queue, 3.0).is_none());
+        let rest: Vec<f64> = std::iter::from_fn(|| queue.next(f64::INFINITY, |_| 0.0))
+            .map(|route| route.choices.cost)
+            .collect();
         assert_eq!(rest, [1.0, 3.0]);
+    }
+
+    #[test]
+    fn what_is_added_late_counts_and_is_asked_for_only_at_the_top() {
+        let mut queue = Queue::default();
+        for (cost, total) in [(1.0, 1.0), (2.0, 2.0), (3.0, 9.0)] {
+            queue.push(choices(cost), total);
+        }
+        let mut asked = Vec::new();
+        let mut next = |bound| {
+            queue.next(bound, |choices| {
+                asked.push(choices.cost);
+                if choices.cost < 1.5 { 4.0 } else { 0.5 }
+            })
+        };
+
+        let left = [next(3.0), next(3.0), next(6.0)].map(|route| route.map(|route| route.total));
+
+        assert_eq!(left, [Some(2.5), None, Some(5.0)]);
+        assert_eq!(asked, [1.0, 2.0]);
     }
 }

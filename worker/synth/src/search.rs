@@ -126,8 +126,8 @@ impl<'a> Search<'a> {
         let mut ranker = Ranker::new(self.planner.model(), self.catalogue, self.task);
         match (self.task.stop, first) {
             (Stop::FirstRoute, Some(choices)) => {
-                let total = ranker.total(&self.graph, &choices);
-                groups.push(&self.graph, Weighed { choices, total, place: 0 });
+                let total = ranker.total(&self.graph, &choices) + ranker.rivals(&self.graph, &choices);
+                groups.push(&self.graph, Weighed::only(choices, total));
                 self.counts.validated_routes += 1;
             }
             (Stop::FirstRoute, None) => {}
@@ -255,14 +255,15 @@ impl<'a> Search<'a> {
             let cost = choices.cost;
             let total = ranker.total(source.graph, &choices);
             queue.push(choices, total);
-            while !full && let Some(route) = queue.next(cost) {
+            while !full && let Some(route) = queue.next(cost, |choices| rivals(ranker, &source, choices)) {
                 full = !groups.push(source.graph, route);
             }
             if full {
                 break;
             }
         }
-        while !full && let Some(route) = queue.next(f64::INFINITY) {
+        while !full && let Some(route) = queue.next(f64::INFINITY, |choices| rivals(ranker, &source, choices))
+        {
             full = !groups.push(source.graph, route);
         }
         self.counts.unvalidated_routes += source.dropped;
@@ -420,4 +421,9 @@ impl Drop for Report {
         // A search that is over does not listen any more.
         let _ = self.to.send(self.id);
     }
+}
+
+/// What rivals add to the total of a route, as far as there is time to ask.
+fn rivals(ranker: &Ranker<'_>, source: &Source<'_, '_>, choices: &Choices) -> f64 {
+    if source.validator.interrupted() { 0.0 } else { ranker.rivals(source.graph, choices) }
 }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use chem::{Key, Molecule, Precursor, TautomerKey, Template};
 use reactivity::{Certainty, Facts, Step, judge};
 
-use crate::assess::{Beside, assess, skip_unsound};
+use crate::assess::{assess, skip_unsound};
 use crate::graph::{Graph, ReactionId, Verdict};
 use crate::model::RetroModel;
 use crate::plan::Refusals;
@@ -42,7 +42,7 @@ impl<'a> Validator<'a> {
     pub fn assess(&mut self, graph: &mut Graph, id: ReactionId) -> bool {
         let is_new = graph.reaction(id).assessment.is_none();
         if is_new {
-            self.refusals.unsound += assess(self.model, graph, id, Beside::Nothing);
+            self.refusals.unsound += assess(self.model, graph, id);
         }
         is_new
     }
@@ -91,7 +91,7 @@ impl<'a> Validator<'a> {
             match fault {
                 None => {
                     (node.current, node.verdict) = (at, Verdict::Valid);
-                    assess(self.model, graph, id, Beside::Rivals);
+                    assess(self.model, graph, id);
                     return Some(());
                 }
                 Some(Fault::ProductNotRegained) => self.refusals.product_not_regained += 1,

@@ -64,7 +64,28 @@ impl WithSimd for Product<'_> {
         for (block, weights) in weights.chunks_exact((*width).max(1)).enumerate() {
             let first = block * LANES;
             let count = (*outputs - first).min(LANES);
-            for (input, sums) in self.inputs.chunks_exact(*width).zip(self.sums.chunks_exact_mut(*outputs)) {
+            let mut inputs = self.inputs.chunks_exact(2 * *width);
+            let mut sums = self.sums.chunks_exact_mut(2 * *outputs);
+            // Two rows of inputs share what is read of the weights, and fill the registers.
+            for (input, sums) in (&mut inputs).zip(&mut sums) {
+                let (one, two) = input.split_at(*width);
+                let (sums_one, sums_two) = sums.split_at_mut(*outputs);
+                let (sums_one, sums_two) =
+                    (&mut sums_one[first..first + count], &mut sums_two[first..first + count]);
+                let (mut lanes_one, mut lanes_two) = ([0.0_f32; LANES], [0.0_f32; LANES]);
+                lanes_one[..count].copy_from_slice(sums_one);
+                lanes_two[..count].copy_from_slice(sums_two);
+                for ((one, two), weights) in one.iter().zip(two).zip(weights) {
+                    for lane in 0..LANES {
+                        lanes_one[lane] += one * weights[lane];
+                        lanes_two[lane] += two * weights[lane];
+                    }
+                }
+                sums_one.copy_from_slice(&lanes_one[..count]);
+                sums_two.copy_from_slice(&lanes_two[..count]);
+            }
+            let (input, sums) = (inputs.remainder(), sums.into_remainder());
+            if input.len() == *width {
                 let sums = &mut sums[first..first + count];
                 let mut lanes = [0.0_f32; LANES];
                 lanes[..count].copy_from_slice(sums);

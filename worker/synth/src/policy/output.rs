@@ -7,6 +7,8 @@ use pulp::{Arch, Simd, WithSimd};
 
 /// The greatest magnitude of an input: [`MAX_INPUTS`] products with weights of up to 127 stay in 32 bits.
 const INPUT_MAX: f32 = 4_000.0;
+/// One and a half times 2^23: between it and its neighbours there is nothing but whole numbers.
+const ROUNDING: f32 = 12_582_912.0;
 /// Longest row whose sum cannot overflow.
 pub const MAX_INPUTS: usize = 4_096;
 /// Inputs that are multiplied at a time; rows are filled up with zeros to a multiple of it.
@@ -54,9 +56,11 @@ impl OutputLayer {
     pub fn rounded_input(&self, input: &[f32]) -> Input {
         let most = input.iter().fold(0.0_f32, |most, value| most.max(value.abs()));
         let scale = if most > 0.0 { most / INPUT_MAX } else { 1.0 };
+        let inverse = 1.0 / scale;
         let mut values = vec![[0_i16; LANES]; self.blocks];
         for (rounded, value) in values.as_flattened_mut().iter_mut().zip(input) {
-            *rounded = (value / scale).round() as i16;
+            // Added to so large a number, what is rounded to a whole one stands in the lowest bits; `round` is a call.
+            *rounded = (value * inverse + ROUNDING).to_bits() as i16;
         }
         Input { values, scale }
     }

@@ -11,6 +11,7 @@ mod assess;
 mod backbone;
 mod catalogue;
 mod cores;
+mod dense;
 mod error;
 mod expander;
 mod explain;

@@ -12,7 +12,9 @@
 use std::path::Path;
 
 use chem::{Change, Flask, Molecule, OutcomeIndex, Precursor, Template};
+use pulp::{Arch, Simd, WithSimd};
 
+use crate::dense::Dense;
 use crate::error::ModelError;
 use crate::tensors::Weights;
 
@@ -36,8 +38,7 @@ pub struct Network {
     embedding: Vec<u8>,
     scale: Vec<f32>,
     bias: Vec<f32>,
-    /// `[hidden, width]`.
-    hidden: Vec<f32>,
+    hidden: Dense,
     hidden_bias: Vec<f32>,
     score: Vec<f32>,
     score_bias: f32,
@@ -110,7 +111,7 @@ impl Network {
             embedding: file.bytes("embedding.weight", &[BUCKETS, width])?.to_vec(),
             scale: file.floats("embedding.scale", &[BUCKETS])?,
             bias: file.floats("bias", &[width])?,
-            hidden: file.floats("hidden.weight", &[hidden, width])?,
+            hidden: Dense::load(&file, "hidden.weight", width, hidden)?,
             hidden_bias: file.floats("hidden.bias", &[hidden])?,
             score: file.floats("score.weight", &[1, hidden])?,
             score_bias: file.floats("score.bias", &[1])?[0],
@@ -122,21 +123,12 @@ impl Network {
     /// The log-odds of a change against nothing happening, not calibrated: about a microsecond.
     pub fn score(&self, features: &[u32]) -> f32 {
         let mut sums = self.bias.clone();
-        for &feature in features {
-            let row = (feature >> 16) as usize;
-            let scale = self.scale[row];
-            let weights = &self.embedding[row * self.width..][..self.width];
-            for (sum, &weight) in sums.iter_mut().zip(weights) {
-                *sum += scale * f32::from(i16::from(weight) - i16::from(ZERO));
-            }
-        }
+        Arch::new().dispatch(Bag { network: self, features, sums: &mut sums });
         sums.iter_mut().for_each(|sum| *sum = sum.max(0.0));
-        let rows = self.hidden.chunks_exact(self.width).zip(&self.hidden_bias).zip(&self.score);
-        let score = rows.map(|((row, bias), weight)| {
-            let sum: f32 = row.iter().zip(&sums).map(|(a, b)| a * b).sum();
-            weight * (sum + bias).max(0.0)
-        });
-        self.score_bias + score.sum::<f32>()
+        let mut hidden = self.hidden_bias.clone();
+        self.hidden.add_to(&sums, &mut hidden);
+        let score: f32 = hidden.iter().zip(&self.score).map(|(sum, weight)| weight * sum.max(0.0)).sum();
+        self.score_bias + score
     }
 
     fn alone(&self, score: f32) -> f32 {
@@ -145,6 +137,31 @@ impl Network {
 
     fn among(&self, score: f32, lead: f32) -> f32 {
         sigmoid(self.among[0] * score + self.among[1] * lead + self.among[2])
+    }
+}
+
+/// The sum of the features' embeddings, compiled for the instruction sets that `pulp` finds at run time.
+struct Bag<'a> {
+    network: &'a Network,
+    features: &'a [u32],
+    sums: &'a mut [f32],
+}
+
+impl WithSimd for Bag<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _simd: S) {
+        let Network { width, embedding, scale, .. } = self.network;
+        // Loops, since closures would not be compiled for the instruction set.
+        for feature in self.features {
+            let row = (feature >> 16) as usize;
+            let scale = scale[row];
+            let weights = &embedding[row * width..][..*width];
+            for (sum, &weight) in self.sums.iter_mut().zip(weights) {
+                *sum += scale * f32::from(i16::from(weight) - i16::from(ZERO));
+            }
+        }
     }
 }
 

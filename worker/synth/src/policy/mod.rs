@@ -8,7 +8,6 @@
 //! A network may see sites as well ([`sites`]): then every template has a score for each site that it matches at, the
 //! softmax is over those, and a template's probability is the sum of its sites'.
 
-mod dense;
 mod output;
 mod ranking;
 mod reference;

@@ -7,8 +7,8 @@
 
 use chem::{Bond, Match, Matches, Molecule, Structure};
 
-use super::dense::Dense;
 use super::output::{Input, OutputLayer};
+use crate::dense::Dense;
 use crate::error::ModelError;
 use crate::tensors::Weights;
 

@@ -7,14 +7,18 @@
 use chem::Order;
 
 use crate::change::{Facts, Step};
+use crate::cleavage::lewis_acid_victim;
 use crate::event::Event;
 use crate::group::{Group, aromatic_positions};
 use crate::look::*;
 use crate::refusal::Refusal;
-use crate::rivals::is_new_ring;
+use crate::rivals::{closes_ring, is_new_ring};
 
 /// A position this much poorer than the best one is still part of the mixture that chemists separate.
 const MIXTURE: i32 = 9;
+
+/// A position this rich needs no acid to take an acyl or sulfonyl group.
+const RICH: i32 = 40;
 
 type Verdict = Result<(), Refusal>;
 
@@ -24,6 +28,10 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
     let oxide = aromatic_positions(&step.before.structure, carbon)
         .iter()
         .any(|&(atom, _)| step.before.element(atom) == N && step.before.at(atom).charge == 1);
+    let small = electrophile.and_then(|electrophile| closes_ring(step, carbon, electrophile));
+    if small.is_some_and(|ring| ring < 5) {
+        return Err(Refusal::Strained);
+    }
     if oxide || is_new_ring(step, carbon) {
         return Ok(());
     }
@@ -31,7 +39,10 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
         N => nitrogen(step, carbon, electrophile),
         O => Err(Refusal::NoLeavingGroup),
         F | CL | BR | I => halogen(step, carbon, element),
-        S => position(step, carbon, -30),
+        S => {
+            lewis_acid(step, carbon)?;
+            position(step, carbon, -30)
+        }
         C => electrophile.map_or(Ok(()), |electrophile| carbon_electrophile(step, carbon, electrophile)),
         _ => Ok(()),
     }
@@ -68,6 +79,7 @@ fn carbon_electrophile(step: &Step<'_>, carbon: u32, electrophile: u32) -> Verdi
         _ if formyl => lithiation_or(step, carbon, 14),
         Group::AcylHalide | Group::Anhydride | Group::Acid | Group::Isocyanate | Group::Chloroformate => {
             free_amines(step)?;
+            lewis_acid(step, carbon)?;
             position(step, carbon, -16)
         }
         Group::Organoboron | Group::Organotin | Group::Organometal | Group::Organozinc => {
@@ -88,6 +100,12 @@ fn carbon_electrophile(step: &Step<'_>, carbon: u32, electrophile: u32) -> Verdi
         }
         _ => Ok(()),
     }
+}
+
+/// What only a strong acid makes react loses the guards that the acid takes off.
+fn lewis_acid(step: &Step<'_>, carbon: u32) -> Verdict {
+    let poor = score(&step.before, carbon) < RICH;
+    if poor && lewis_acid_victim(step) { Err(Refusal::Incompatible) } else { Ok(()) }
 }
 
 /// Friedel–Crafts: amines bind the Lewis acid or are acylated.

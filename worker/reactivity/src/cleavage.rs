@@ -241,6 +241,17 @@ fn kept(step: &Step<'_>) -> Vec<(Guard, u32, u32)> {
     kept
 }
 
+/// Whether the step leaves a guard on that aluminium chloride or chlorosulfonic acid takes off.
+pub fn lewis_acid_victim(step: &Step<'_>) -> bool {
+    let before = &step.before;
+    kept(step).into_iter().any(|(guard, atom, _)| match guard {
+        Guard::Trityl | Guard::Boc | Guard::TertButylEster => true,
+        Guard::Silyl(rank) => rank >= 72,
+        Guard::Tetrahydropyranyl | Guard::Acetal => !before.is_phenolic(atom),
+        _ => false,
+    })
+}
+
 fn cleavage(step: &Step<'_>, guard: Guard, atom: u32, root: u32) -> Verdict {
     let before = &step.before;
     let kept: Vec<_> = kept(step)

@@ -243,7 +243,13 @@ fn acid(step: &Step<'_>, carbon: u32) -> Verdict {
 /// Refuses a step by an oxidant that attacks C–H while something softer is left alone.
 pub fn oxidant(step: &Step<'_>, carbon: u32) -> Verdict {
     acid(step, carbon)?;
-    spare(step, carbon, |group| matches!(group, Group::SecondaryAlcohol | Group::Aniline | Group::Phenol))
+    // What makes an acid of a methyl group cuts double and triple bonds.
+    let is_acid = step.image(carbon).is_some_and(|image| step.after.group(image) == Group::Acid);
+    spare(step, carbon, |group| match group {
+        Group::SecondaryAlcohol | Group::Aniline | Group::Phenol => true,
+        Group::Alkene | Group::Alkyne | Group::TerminalAlkyne => is_acid,
+        _ => false,
+    })
 }
 
 /// Another double bond that a peracid takes first.

@@ -16,6 +16,7 @@ use std::collections::BinaryHeap;
 
 use rustc_hash::FxHashMap;
 
+use crate::assess::Assessment;
 use crate::catalogue::Catalogue;
 use crate::extract::Choices;
 use crate::graph::{Graph, MoleculeId, ReactionId};
@@ -64,11 +65,9 @@ impl<'a> Ranker<'a> {
         let of_step = |&(product, step): &(MoleculeId, ReactionId)| {
             let product = graph.molecule(product).expansion.as_ref()?;
             let found = &graph.reaction(step).proposal().found;
-            let cost = |plausibility: f32| -f64::from(plausibility.max(f32::MIN_POSITIVE)).ln();
-            Some(
-                cost(found.plausibility(product, self.model))
-                    - cost(found.plausibility_alone(product, self.model)),
-            )
+            let cost = |plausibility| Assessment { plausibility }.cost();
+            let alone = cost(found.plausibility_alone(product, self.model));
+            Some(cost(found.plausibility(product, self.model)) - alone)
         };
         choices.made.iter().filter_map(of_step).sum()
     }

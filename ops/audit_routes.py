@@ -69,6 +69,22 @@ def substance(smiles: str) -> str:
     return Chem.MolToInchiKey(chosen)[:25]
 
 
+@lru_cache(maxsize=None)
+def anions(smiles: str) -> list[str]:
+    """A small molecule without one of its protons, in every way."""
+    molecule = Chem.MolFromSmiles(smiles)
+    found = []
+    for atom in molecule.GetAtoms() if molecule.GetNumHeavyAtoms() < 7 else ():
+        if atom.GetTotalNumHs() and atom.GetFormalCharge() == 0:
+            ion = Chem.RWMol(molecule)
+            site = ion.GetAtomWithIdx(atom.GetIdx())
+            site.SetNumExplicitHs(atom.GetTotalNumHs() - 1)
+            site.SetNoImplicit(True)
+            site.SetFormalCharge(-1)
+            found.append(Chem.MolToSmiles(ion))
+    return found
+
+
 def elements(smiles: str) -> Counter[str]:
     molecule = Chem.MolFromSmiles(smiles)
     return Counter(atom.GetSymbol() for atom in molecule.GetAtoms()) if molecule else Counter()
@@ -220,6 +236,9 @@ class Audit:
         if self.templates:
             # A precursor that is needed twice has one edge.
             ways = [precursors, *([*precursors, twice] for twice in precursors)]
+            # What a template needs as an ion is written as it is sold.
+            for at, precursor in enumerate(precursors):
+                ways += [[*precursors[:at], ion, *precursors[at + 1 :]] for ion in anions(precursor)]
             gives = any(self.templates.gives(".".join(way), product) for way in ways)
             self.check("the step, run forwards, gives its product", gives, f"{where}: {step}")
         else:

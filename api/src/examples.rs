@@ -59,16 +59,27 @@ fn tree_search() -> Value {
             "depth": i32::from(block.is_some()), "expanded": block.is_none(), "in_solution_path": true,
         } })
     };
+    let edge = |precursor: &str| {
+        json!({
+            "source": target_id, "target": precursor, "plausibility": 0.9962,
+            "reaction_class": "amide coupling", "reaction_category": "acylation and related processes",
+            "template": "23308cf32ba0e3b6eaf1b2a31a1e7f1f3f6c1ac1a6f1ac3c31b26d4f", "probability": 0.4127,
+            "precedents": 1304, "precedent_similarity": 0.6471, "warnings": [],
+        })
+    };
     let graph = json!({
         "directed": true, "multigraph": false,
+        "graph": {
+            "rank": 1, "score": 0.2611, "cost_usd_per_mol": 135.34, "lead_time_days": 3.0, "convergence": 1.0,
+        },
         "nodes": [
             node(target_id, target, 151.165, None),
             node(acid_id, acid, 60.052, Some(2)),
             node(amine_id, amine, 109.128, Some(1)),
         ],
         "edges": [
-            { "source": target_id, "target": acid_id, "plausibility": 0.9962 },
-            { "source": target_id, "target": amine_id, "plausibility": 0.9962 },
+            edge(acid_id),
+            edge(amine_id),
         ],
     });
     let offer = |id: i32, smiles: &str, mw: f64| {
@@ -88,6 +99,11 @@ fn tree_search() -> Value {
             "tree_search_elapsed": 0.021, "routes_extracted_elapsed": 0.001,
             "routes_validated_elapsed": 0.002, "bblock_annotations_elapsed": 0.004, "total_elapsed": 0.028,
             "total_graph_nodes": 87, "unvalidated_routes": 0, "validated_routes": 1, "total_bblocks": 2,
+            "search": {
+                "expanded_molecules": 4, "exhausted": false,
+                "refused_steps": { "unsound": 2, "product_not_regained": 0, "competing_site": 0 },
+                "stopped_by": [],
+            },
         },
         "route_hierarchy": { "1": { "b0f3c2a1d4e5b6978": [[graph]] } },
         "pricing_annotations": [offer(1, amine, 109.128), offer(2, acid, 60.052)],

@@ -7,7 +7,7 @@ use std::{
     fmt::Write as _,
 };
 
-use contract::{Country, Node, PricingAnnotation, RouteGraph, TreeSearchResult};
+use contract::{Country, Edge, Node, PricingAnnotation, RouteGraph, SearchReport, TreeSearchResult};
 
 pub use page::page;
 
@@ -15,22 +15,35 @@ pub use page::page;
 pub fn render(result: &TreeSearchResult, ships_to: Option<Country>) -> String {
     let offers = best_offers(&result.pricing_annotations, ships_to);
     let mut text = summary(result);
-    for (index, (steps, backbone, graph)) in routes(result).enumerate() {
-        let _ = write!(text, "\nRoute {} · {steps} deep · backbone {backbone}\n", index + 1);
+    for (index, (steps, backbone, graph)) in routes(result).into_iter().enumerate() {
+        let _ =
+            writeln!(text, "\nRoute {} · {steps} deep · backbone {backbone}{}", index + 1, standing(graph));
         Tree::new(graph, &offers).write(&mut text);
     }
     text
 }
 
-/// The routes, each with its steps and its backbone.
-fn routes(result: &TreeSearchResult) -> impl Iterator<Item = (String, &str, &RouteGraph)> {
-    result.route_hierarchy.iter().flat_map(|(steps, backbones)| {
+/// What a route costs and how long its blocks take to come, as far as the answer says.
+fn standing(graph: &RouteGraph) -> String {
+    let Some(standing) = &graph.graph else { return String::new() };
+    let price = standing.cost_usd_per_mol.map(|usd| format!(" · {} USD/mol", significant(usd)));
+    let days = standing.lead_time_days.map(|days| format!(" · {days} days"));
+    price.into_iter().chain(days).collect()
+}
+
+/// The routes, best first, each with its steps and its backbone.
+fn routes(result: &TreeSearchResult) -> Vec<(String, &str, &RouteGraph)> {
+    let groups = result.route_hierarchy.iter().flat_map(|(steps, backbones)| {
         let unit = if steps == "1" { "step" } else { "steps" };
         backbones.iter().flat_map(move |(backbone, variations)| {
             let graphs = variations.iter().flatten();
             graphs.map(move |graph| (format!("{steps} {unit}"), backbone.as_str(), graph))
         })
-    })
+    });
+    let mut routes: Vec<_> = groups.collect();
+    // Answers of earlier versions have no ranks and keep their order.
+    routes.sort_by_key(|(.., graph)| graph.graph.map(|standing| standing.rank));
+    routes
 }
 
 fn summary(result: &TreeSearchResult) -> String {
@@ -40,13 +53,39 @@ fn summary(result: &TreeSearchResult) -> String {
         1 => "1 validated route".to_owned(),
         count => format!("{count} validated routes"),
     };
-    format!(
+    let mut text = format!(
         "{}\n{found} in {:.2} s ({:.2} s of search, {} graph nodes)\n",
         result.search_smiles,
         metadata.total_elapsed,
         metadata.tree_search_elapsed,
         metadata.total_graph_nodes
-    )
+    );
+    if let Some(search) = metadata.search.as_ref().filter(|_| metadata.validated_routes == 0) {
+        explain_failure(&mut text, search);
+    }
+    text
+}
+
+/// What stopped a search without a route, and what to try.
+fn explain_failure(text: &mut String, search: &SearchReport) {
+    for smiles in &search.stopped_by {
+        let _ = writeln!(text, "  neither made nor bought: {smiles}");
+    }
+    let refused = search.refused_steps;
+    let reasons = [
+        (refused.unsound, "something else would happen in the flask"),
+        (refused.product_not_regained, "run forwards, they do not give their product"),
+        (refused.competing_site, "run forwards, they give other products as well"),
+    ];
+    for (count, reason) in reasons.into_iter().filter(|(count, _)| *count > 0) {
+        let _ = writeln!(text, "  {count} steps refused: {reason}");
+    }
+    let advice = if search.exhausted {
+        "everything was tried: allow more steps (--max-depth) or more building blocks (--any-price, --ships-to anywhere)"
+    } else {
+        "the time was over: allow more (--max-seconds)"
+    };
+    let _ = writeln!(text, "  {advice}");
 }
 
 /// A building block's best offer, and how many there are.
@@ -93,18 +132,21 @@ struct Tree<'a> {
     root: Option<&'a str>,
     nodes: BTreeMap<&'a str, &'a Node>,
     precursors: BTreeMap<&'a str, Vec<&'a str>>,
+    steps: BTreeMap<&'a str, &'a Edge>,
     offers: &'a BTreeMap<i32, Offers<'a>>,
 }
 
 impl<'a> Tree<'a> {
     fn new(graph: &'a RouteGraph, offers: &'a BTreeMap<i32, Offers<'a>>) -> Self {
         let mut precursors: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        let mut steps = BTreeMap::new();
         for edge in &graph.edges {
             precursors.entry(&edge.source).or_default().push(&edge.target);
+            steps.entry(edge.source.as_str()).or_insert(edge);
         }
         let nodes = graph.nodes.iter().map(|node| (node.id.as_str(), node)).collect();
         let root = graph.nodes.iter().min_by_key(|node| node.data.depth).map(|node| node.id.as_str());
-        Self { root, nodes, precursors, offers }
+        Self { root, nodes, precursors, steps, offers }
     }
 
     fn write(&self, text: &mut String) {
@@ -136,10 +178,27 @@ impl<'a> Tree<'a> {
     fn label(&self, id: &str) -> String {
         let Some(node) = self.nodes.get(id) else { return format!("{id} (not in the answer)") };
         if !node.data.is_building_block {
-            return node.data.smiles.clone();
+            return format!("{}{}", node.data.smiles, self.made_by(id).unwrap_or_default());
         }
         let offers = node.data.building_block_idx.and_then(|idx| self.offers.get(&idx));
         format!("{}  [{}]", node.data.smiles, offers.map_or_else(|| "buy".to_owned(), Offers::to_text))
+    }
+
+    /// The step that makes a molecule, and what it rests on; `None` where the answer does not say.
+    fn made_by(&self, id: &str) -> Option<String> {
+        let edge = self.steps.get(id)?;
+        let evidence = edge.evidence.as_ref()?;
+        let mut text = format!("  ← {}", evidence.reaction_class);
+        if let Some(plausibility) = edge.plausibility {
+            let _ = write!(text, " · plausibility {plausibility:.2}");
+        }
+        if evidence.precedents > 0 {
+            let _ = write!(text, " · {} precedents", evidence.precedents);
+        }
+        for warning in &evidence.warnings {
+            let _ = write!(text, " · ! {warning}");
+        }
+        Some(text)
     }
 }
 
@@ -174,6 +233,8 @@ fn significant(usd: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use contract::{RouteStanding, StepEvidence};
+
     use super::*;
 
     /// A two-step route: the target from `A` and `B`, `A` from `C`; `B` has two offers.
@@ -231,7 +292,52 @@ mod tests {
         let mut result: TreeSearchResult = serde_json::from_str(&RESULT.replace("OFFERS", "")).unwrap();
         result.route_hierarchy.clear();
         result.metadata.validated_routes = 0;
+        result.metadata.search = Some(SearchReport {
+            stopped_by: vec!["C1CC1".to_owned()],
+            exhausted: true,
+            ..SearchReport::default()
+        });
 
-        assert!(render(&result, None).contains("no route found"));
+        let text = render(&result, None);
+
+        assert!(text.contains("no route found") && text.contains("neither made nor bought: C1CC1"), "{text}");
+        assert!(text.contains("--max-depth"), "{text}");
+    }
+
+    #[test]
+    fn the_best_route_comes_first_and_says_what_it_rests_on() {
+        let mut result: TreeSearchResult = serde_json::from_str(&RESULT.replace("OFFERS", "")).unwrap();
+        let group = result.route_hierarchy.get_mut("2").unwrap().get_mut("b0123456789abcdef").unwrap();
+        let standing = |rank| RouteStanding {
+            rank,
+            score: 0.5,
+            cost_usd_per_mol: Some(1234.5),
+            lead_time_days: Some(4.0),
+            convergence: 1.0,
+        };
+        let mut best = group[0][0].clone();
+        group[0][0].graph = Some(standing(2));
+        best.graph = Some(standing(1));
+        best.edges[0].plausibility = Some(0.875);
+        best.edges[0].evidence = Some(StepEvidence {
+            reaction_class: "amide coupling".to_owned(),
+            reaction_category: "acylation and related processes".to_owned(),
+            template: "hash".to_owned(),
+            probability: 0.5,
+            precedents: 120,
+            precedent_similarity: Some(0.4),
+            warnings: vec!["look".to_owned()],
+        });
+        group[0].push(best);
+
+        let text = render(&result, None);
+
+        let first = text.split("Route 1").nth(1).unwrap();
+        let step = "T  ← amide coupling · plausibility 0.88 · 120 precedents · ! look";
+        assert!(
+            first.starts_with(" · 2 steps deep · backbone b0123456789abcdef · 1235 USD/mol · 4 days"),
+            "{text}"
+        );
+        assert!(first.split("Route 2").next().unwrap().contains(step), "{text}");
     }
 }

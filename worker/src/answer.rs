@@ -6,8 +6,8 @@ use std::{
 };
 
 use contract::{
-    Edge, Metadata, Node, NodeData, PricingAnnotation, ReagentResults, RouteGraph, RouteHierarchy,
-    TreeSearchResult,
+    Edge, Metadata, Node, NodeData, PricingAnnotation, ReagentResults, RefusedSteps, RouteGraph,
+    RouteHierarchy, RouteStanding, SearchReport, StepEvidence, TreeSearchResult,
 };
 use synth::{Plan, Route, RouteNode, Step};
 use uuid::Uuid;
@@ -27,9 +27,12 @@ pub struct Annotation {
 /// The answer to a tree search; `total` is the time from the worker's start on the job.
 #[must_use]
 pub fn result(plan: &Plan, annotation: Annotation, total: Duration) -> TreeSearchResult {
+    let mut totals: Vec<f64> = plan.routes().map(|route| route.total).collect();
+    totals.sort_by(f64::total_cmp);
     let mut route_hierarchy = RouteHierarchy::new();
     for group in &plan.groups {
-        let variations = group.variations.iter().map(|routes| routes.iter().map(graph).collect()).collect();
+        let graphs = |routes: &Vec<Route>| routes.iter().map(|route| graph(route, &totals)).collect();
+        let variations = group.variations.iter().map(graphs).collect();
         route_hierarchy.entry(group.steps.to_string()).or_default().insert(group.key.clone(), variations);
     }
     TreeSearchResult {
@@ -44,6 +47,7 @@ pub fn result(plan: &Plan, annotation: Annotation, total: Duration) -> TreeSearc
             unvalidated_routes: plan.counts.unvalidated_routes,
             validated_routes: plan.counts.validated_routes,
             total_bblocks: building_blocks(plan).len() as u64,
+            search: Some(report(plan)),
         },
         route_hierarchy,
         pricing_annotations: annotation.offers,
@@ -58,7 +62,34 @@ pub(crate) fn building_blocks(plan: &Plan) -> Vec<i32> {
     used.into_iter().collect()
 }
 
-fn graph(route: &Route) -> RouteGraph {
+fn report(plan: &Plan) -> SearchReport {
+    let refusals = plan.counts.refusals;
+    SearchReport {
+        expanded_molecules: plan.counts.expanded_molecules,
+        exhausted: plan.exhausted,
+        refused_steps: RefusedSteps {
+            unsound: refusals.unsound,
+            product_not_regained: refusals.product_not_regained,
+            competing_site: refusals.competing_site,
+        },
+        stopped_by: plan.stopped_by.clone(),
+    }
+}
+
+/// Where a route stands among all of its answer; `totals` are theirs, ascending.
+fn standing(route: &Route, totals: &[f64]) -> RouteStanding {
+    let better = totals.partition_point(|&total| total < route.total);
+    let longest = route.nodes.iter().map(|node| node.depth).max().unwrap_or(0);
+    RouteStanding {
+        rank: u32::try_from(better + 1).unwrap_or(u32::MAX),
+        score: rounded(1.0 / (1.0 + route.total)),
+        cost_usd_per_mol: route.usd_per_mol.map(|usd| (usd * 100.0).round() / 100.0),
+        lead_time_days: route.lead_time_days,
+        convergence: rounded(route.steps.len().max(1) as f64 / f64::from(longest.max(1))),
+    }
+}
+
+fn graph(route: &Route, totals: &[f64]) -> RouteGraph {
     // A precursor that is needed twice is one edge: the graph is no multigraph.
     let mut edges = Vec::new();
     for step in &route.steps {
@@ -68,7 +99,13 @@ fn graph(route: &Route) -> RouteGraph {
             }
         }
     }
-    RouteGraph { directed: true, multigraph: false, nodes: route.nodes.iter().map(node).collect(), edges }
+    RouteGraph {
+        directed: true,
+        multigraph: false,
+        graph: Some(standing(route, totals)),
+        nodes: route.nodes.iter().map(node).collect(),
+        edges,
+    }
 }
 
 fn node(node: &RouteNode) -> Node {
@@ -94,9 +131,22 @@ fn edges_of(route: &Route, step: &Step) -> Vec<Edge> {
         .map(|&precursor| Edge {
             source: source.clone(),
             target: id(&route.nodes[precursor].smiles),
-            plausibility: Some(rounded(step.plausibility)),
+            plausibility: Some(rounded(f64::from(step.plausibility))),
+            evidence: Some(evidence(step)),
         })
         .collect()
+}
+
+fn evidence(step: &Step) -> StepEvidence {
+    StepEvidence {
+        reaction_class: step.class.name.to_owned(),
+        reaction_category: step.class.category.to_string(),
+        template: step.template_hash.clone(),
+        probability: rounded(f64::from(step.probability)),
+        precedents: step.precedents,
+        precedent_similarity: step.precedent.map(|similarity| rounded(f64::from(similarity))),
+        warnings: step.warnings.iter().map(ToString::to_string).collect(),
+    }
 }
 
 /// The distinct steps as `precursor.precursor>>product`, each with the identifiers of its edges.
@@ -117,9 +167,9 @@ fn reactions(plan: &Plan) -> BTreeMap<String, Vec<String>> {
     reactions.into_iter().map(|(reaction, edges)| (reaction, edges.into_iter().collect())).collect()
 }
 
-/// A probability to four places: what is beyond them is noise.
-fn rounded(probability: f32) -> f64 {
-    (f64::from(probability) * 1e4).round() / 1e4
+/// To four places: what is beyond them is noise.
+fn rounded(value: f64) -> f64 {
+    (value * 1e4).round() / 1e4
 }
 
 fn id(smiles: &str) -> String {
@@ -128,7 +178,7 @@ fn id(smiles: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use synth::{BackboneGroup, Counts, Timings};
+    use synth::{BackboneGroup, Counts, ReactionClass, Timings, Warning};
 
     use super::*;
 
@@ -151,6 +201,10 @@ mod tests {
             template_hash: "t".to_owned(),
             probability: 0.9,
             plausibility: 0.75,
+            precedent: Some(0.5),
+            precedents: 12,
+            class: ReactionClass::default(),
+            warnings: vec![Warning::CompetingProduct],
         }
     }
 
@@ -165,15 +219,17 @@ mod tests {
             ],
             steps: vec![step(0, &[1, 1]), step(1, &[2, 3])],
             cost: 1.0,
-            total: 0.0,
-            usd_per_gram: None,
+            total: 3.0,
+            usd_per_mol: None,
+            lead_time_days: None,
         };
         let bought = Route {
             nodes: vec![molecule("CCOCC", 0, None), molecule("CCO", 1, Some(5))],
             steps: vec![step(0, &[1, 1])],
             cost: 0.5,
-            total: 0.0,
-            usd_per_gram: None,
+            total: 1.0,
+            usd_per_mol: Some(12.345),
+            lead_time_days: Some(3.0),
         };
         let group = |steps, key: &str, route| BackboneGroup {
             steps,
@@ -192,6 +248,7 @@ mod tests {
             },
             timings: Timings { search: Duration::from_millis(1500), ..Timings::default() },
             exhausted: true,
+            stopped_by: Vec::new(),
         }
     }
 
@@ -219,6 +276,26 @@ mod tests {
         assert_eq!(edges, [(0, 1), (1, 2), (1, 3)]);
         assert!(made.edges.iter().all(|edge| edge.plausibility == Some(0.75)));
         assert!(made.directed && !made.multigraph);
+    }
+
+    #[test]
+    fn a_route_says_where_it_stands_and_its_edges_what_they_rest_on() {
+        let answer = result(&plan(), Annotation::default(), Duration::ZERO);
+
+        let bought = &answer.route_hierarchy["1"]["b1"][0][0];
+        let made = &answer.route_hierarchy["2"]["b2"][0][0];
+        let standing = |rank, score, cost_usd_per_mol, lead_time_days| RouteStanding {
+            rank,
+            score,
+            cost_usd_per_mol,
+            lead_time_days,
+            convergence: 1.0,
+        };
+        assert_eq!(bought.graph, Some(standing(1, 0.5, Some(12.35), Some(3.0))));
+        assert_eq!(made.graph, Some(standing(2, 0.25, None, None)));
+        let edge = serde_json::to_value(&made.edges[0]).unwrap();
+        assert_eq!((&edge["precedents"], &edge["precedent_similarity"]), (&12.into(), &0.5.into()));
+        assert_eq!(edge["warnings"], serde_json::json!(["the same precursors may give another product"]));
     }
 
     #[test]

@@ -23,6 +23,7 @@ pub use sample::{
     SampleRequest,
 };
 pub use treesearch::{
-    Country, Edge, MAX_DEPTH_LIMIT, Metadata, Node, NodeData, PricingAnnotation, ReagentResults, RouteGraph,
-    RouteHierarchy, TreeSearchRequest, TreeSearchResult,
+    Country, Edge, MAX_DEPTH_LIMIT, Metadata, Node, NodeData, PricingAnnotation, ReagentResults,
+    RefusedSteps, RouteGraph, RouteHierarchy, RouteStanding, SearchReport, StepEvidence, TreeSearchRequest,
+    TreeSearchResult,
 };

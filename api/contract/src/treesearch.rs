@@ -177,7 +177,7 @@ pub struct TreeSearchResult {
 }
 
 /// Elapsed seconds of each stage, and counts.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Metadata {
     /// Seconds spent searching.
     pub tree_search_elapsed: f64,
@@ -197,6 +197,33 @@ pub struct Metadata {
     pub validated_routes: u64,
     /// Distinct building blocks in the routes returned.
     pub total_bblocks: u64,
+    /// Why an answer is what it is. Absent in answers of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<SearchReport>,
+}
+
+/// What a search did, and what stopped it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct SearchReport {
+    /// Molecules that templates were tried on.
+    pub expanded_molecules: u64,
+    /// Whether the search ended because nothing was left to try, not because its time was over.
+    pub exhausted: bool,
+    /// Proposed steps that were refused, by reason.
+    pub refused_steps: RefusedSteps,
+    /// Where there is no route: what the cheapest attempt could neither make nor buy, canonical SMILES.
+    pub stopped_by: Vec<String>,
+}
+
+/// Proposed steps that were refused, by reason.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct RefusedSteps {
+    /// A chemist would not sign them: something else in the flask reacts first, nothing leaves, nothing activates.
+    pub unsound: u64,
+    /// Run forwards, they do not give their product.
+    pub product_not_regained: u64,
+    /// Run forwards, they give other products as well.
+    pub competing_site: u64,
 }
 
 /// A route as `NetworkX` node-link data: `networkx.node_link_graph(graph, edges="edges")` reads it.
@@ -206,10 +233,33 @@ pub struct RouteGraph {
     pub directed: bool,
     /// Always false.
     pub multigraph: bool,
+    /// How the route stands beside the others of the answer. Absent in answers of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub graph: Option<RouteStanding>,
     /// The molecules, the target first.
     pub nodes: Vec<Node>,
     /// From product to precursor.
     pub edges: Vec<Edge>,
+}
+
+/// How a route stands beside the others of its answer: attributes of the graph, as `NetworkX` keeps them.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct RouteStanding {
+    /// Its place among all routes of the answer, whatever their backbone; 1 is best.
+    #[schema(minimum = 1)]
+    pub rank: u32,
+    /// What it is ranked by, from 0 to 1, higher is better: probability, plausibility, precedents, convergence and price in one
+    /// number. Comparable within an answer.
+    #[schema(minimum = 0, maximum = 1)]
+    pub score: f64,
+    /// USD of building blocks for a mole of the target, every step in full yield, by the best offer of each in the region that
+    /// was asked for; null where one of them has no known price.
+    pub cost_usd_per_mol: Option<f64>,
+    /// Days until the last building block is there, by the quickest offer of each; null where one is not known.
+    pub lead_time_days: Option<f64>,
+    /// Steps of the whole route for each step of its longest branch: 1 where it is linear, more where it converges.
+    #[schema(minimum = 1)]
+    pub convergence: f64,
 }
 
 /// A molecule of a route.
@@ -254,6 +304,30 @@ pub struct Edge {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, maximum = 1)]
     pub plausibility: Option<f64>,
+    /// What the step rests on; the same on all edges of a step. Absent in answers of earlier versions.
+    #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<StepEvidence>,
+}
+
+/// What a step rests on: attributes of its edges.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct StepEvidence {
+    /// What chemists call the reaction, as `amide coupling` or `Boc removal`.
+    pub reaction_class: String,
+    /// The kind of reaction it is, one of the ten of `NameRxn` or `other`.
+    pub reaction_category: String,
+    /// Hash of the template that proposes it, as in the model's `templates.csv.gz`.
+    pub template: String,
+    /// Probability, from 0 to 1, that the network gives the templates that propose the step, of all that match the product.
+    #[schema(minimum = 0, maximum = 1)]
+    pub probability: f64,
+    /// Recorded reactions that the template was extracted from; 0 for one that was written by hand.
+    pub precedents: u32,
+    /// Tanimoto similarity of the product to the nearest recorded product of the template, from 0 to 1.
+    #[schema(minimum = 0, maximum = 1)]
+    pub precedent_similarity: Option<f64>,
+    /// What speaks against it, though not enough to refuse it.
+    pub warnings: Vec<String>,
 }
 
 /// The distinct reaction steps of the routes returned.

@@ -7,7 +7,7 @@ use chem::Molecule;
 use contract::{Country, TreeSearchResult};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::{Offers, Tree, best_offers, routes, summary};
+use super::{Offers, Tree, best_offers, routes, standing, summary};
 
 /// Width and height of a structural formula, in pixels.
 const PICTURE: (f64, f64) = (190.0, 120.0);
@@ -33,10 +33,10 @@ pub fn page(result: &TreeSearchResult, ships_to: Option<Country>) -> String {
             body {
                 h1 { "Routes" }
                 pre { (summary(result)) }
-                @for (index, (steps, backbone, graph)) in routes(result).enumerate() {
+                @for (index, (steps, backbone, graph)) in routes(result).into_iter().enumerate() {
                     section {
                         h2 { "Route " (index + 1) }
-                        p { (steps) " deep · backbone " code { (backbone) } }
+                        p { (steps) " deep · backbone " code { (backbone) } (standing(graph)) }
                         (tree(&Tree::new(graph, &offers)))
                     }
                 }
@@ -65,6 +65,7 @@ fn node<'a>(tree: &Tree<'a>, id: &'a str, above: &mut BTreeSet<&'a str>) -> Mark
     html! {
         li {
             (picture(&data.smiles)) code { (data.smiles) }
+            @if let Some(step) = tree.made_by(id).filter(|_| !data.is_building_block) { div { (step) } }
             @if data.is_building_block { div .buy { (offer(offers)) } }
             @if !precursors.is_empty() { ul { @for precursor in &precursors { (precursor) } } }
         }

@@ -55,11 +55,12 @@ pub fn arylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
     if better_alkyl.is_some() {
         return Err(Refusal::Spared);
     }
-    let rival_snar =
-        activated && by_snar > 0 && electrophile::spared(step, carbon, by_snar, electrophile::aryl).is_some();
-    let rival_metal = metal
-        && electrophile::spared(step, carbon, electrophile::coupling(before, carbon), electrophile::coupling)
-            .is_some();
+    let rival_snar = activated
+        && by_snar > 0
+        && electrophile::clearly_spared(step, carbon, by_snar, electrophile::aryl).is_some();
+    let by_coupling = electrophile::coupling(before, carbon);
+    let rival_metal =
+        metal && electrophile::clearly_spared(step, carbon, by_coupling, electrophile::coupling).is_some();
     let snar_first = !activated
         && electrophile::spared(step, carbon, 50, electrophile::aryl).is_some()
         && matches!(before.element(nucleophile), N | S);
@@ -127,7 +128,7 @@ pub fn halide(step: &Step<'_>, carbon: u32, leaving: u32) -> Verdict {
         return if thioether || metal { Ok(()) } else { Err(Refusal::NoLeavingGroup) };
     }
     let own = electrophile::coupling(before, carbon);
-    if own > 0 && electrophile::spared(step, carbon, own, electrophile::coupling).is_some() {
+    if own > 0 && electrophile::clearly_spared(step, carbon, own, electrophile::coupling).is_some() {
         return Err(Refusal::Spared);
     }
     Ok(())

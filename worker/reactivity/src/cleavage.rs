@@ -48,9 +48,40 @@ enum Guard {
     Sulfonyl,
 }
 
+/// What the removal of the group between `atom` and `root` is called.
+pub fn name(it: &Facts, atom: u32, root: u32) -> &'static str {
+    match guard(it, atom, root) {
+        Some(Guard::Boc) => "Boc removal",
+        Some(Guard::Cbz) => "Cbz removal",
+        Some(Guard::Fmoc) => "Fmoc removal",
+        Some(Guard::Alloc | Guard::Allyl) => "allyl removal",
+        Some(Guard::Trityl) => "trityl removal",
+        Some(Guard::Silyl(_)) => "silyl removal",
+        Some(Guard::Tetrahydropyranyl | Guard::Acetal | Guard::Methoxymethyl) => "acetal cleavage",
+        Some(Guard::TertButylEster) => "tert-butyl ester cleavage",
+        Some(Guard::BenzylEster | Guard::BenzylEther | Guard::BenzylAmine) => "debenzylation",
+        Some(Guard::Methoxybenzyl) => "methoxybenzyl removal",
+        Some(Guard::ArylMethyl | Guard::ArylAlkyl | Guard::AlkylMethyl | Guard::TertButylEther) => {
+            "ether cleavage"
+        }
+        Some(Guard::Acyl) => "O-deacylation",
+        Some(Guard::Ester) => "ester hydrolysis",
+        Some(Guard::Amide | Guard::Trifluoroacetyl) => "N-deacylation",
+        Some(Guard::Phthalimide) => "phthalimide removal",
+        Some(Guard::Sulfonyl) => "sulfonyl removal",
+        Some(Guard::Vinyl) | None => "deprotection",
+    }
+}
+
 /// Checks a cleavage or hydrolysis.
 pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
     match *event {
+        // Water takes the alcohols off a borate.
+        Event::Cleavage { atom, .. }
+            if step.before.next_to(atom).any(|next| step.before.element(next) == B) =>
+        {
+            Ok(())
+        }
         Event::Cleavage { atom, root } => match guard(&step.before, atom, root) {
             Some(guard) => cleavage(step, guard, atom, root),
             None => unguarded(step, atom, root),

@@ -276,6 +276,17 @@ impl Facts {
     }
 }
 
+/// An aromatic carbon that is left alone although, by `rank`, it would clearly react sooner than `own` does. Of two that are
+/// about alike either may be meant: positions of polyhalogenated rings differ by more than these ranks know.
+pub fn clearly_spared(
+    step: &Step<'_>,
+    own: u32,
+    own_rank: i32,
+    rank: impl Fn(&Facts, u32) -> i32,
+) -> Option<u32> {
+    spared(step, own, own_rank + 2 * crate::nucleophile::TIE, rank)
+}
+
 /// An electrophile that is left alone although, by `rank`, it would react sooner than `own` does, or as soon.
 pub fn spared(step: &Step<'_>, own: u32, own_rank: i32, rank: impl Fn(&Facts, u32) -> i32) -> Option<u32> {
     step.atoms().find(|&atom| {

@@ -16,6 +16,7 @@ mod arene;
 mod arylation;
 mod carbonyl;
 mod change;
+mod class;
 mod cleavage;
 mod electrophile;
 mod event;
@@ -33,5 +34,6 @@ mod rivals;
 mod stereo;
 
 pub use change::{Facts, Step};
+pub use class::{Category, ReactionClass, classify};
 pub use judge::{Certainty, describe, judge};
 pub use refusal::Refusal;

@@ -33,6 +33,17 @@ pub enum Reagent {
     Acceptor,
 }
 
+impl Reagent {
+    /// By how much the rank of what is left alone has to be lower. Alkylations and arylations of two sites alike are run for
+    /// the mixture that they give, so there only a site that is clearly better speaks against them.
+    fn tie(self) -> i32 {
+        match self {
+            Self::Alkyl | Self::Aryl | Self::Metal => -TIE,
+            Self::Acyl | Self::Sulfonyl | Self::Carbonyl | Self::Silyl | Self::Acceptor => TIE,
+        }
+    }
+}
+
 /// Ranks of a group, in the order of [`Reagent`]; 0: does not react.
 const fn ranks(group: Group) -> [i32; 8] {
     match group {
@@ -147,8 +158,23 @@ fn hindrance(facts: &Facts, atom: u32, group: Group) -> i32 {
 
 /// A nucleophile that is left alone although it would react sooner than, or as soon as, `own` of rank `rank_of_own`.
 ///
-/// Amines react without a base, and then nothing does that needs one.
-pub fn spared(step: &Step<'_>, own: u32, rank_of_own: i32, reagent: Reagent) -> Option<u32> {
+/// Amines react without a base, and then nothing does that needs one. The carboxylate of a halogenated acid waits while a
+/// stronger nucleophile takes the halide, and that of a dianion while its carbon reacts.
+pub fn spared(
+    step: &Step<'_>,
+    own: u32,
+    electrophile: u32,
+    rank_of_own: i32,
+    reagent: Reagent,
+) -> Option<u32> {
+    let before = &step.before;
+    let waits = |atom: u32| {
+        reagent == Reagent::Alkyl
+            && before.group(atom) == Group::AcidOxygen
+            && (step.are_together(atom, electrophile)
+                || before.element(own) == C
+                    && before.next_to(own).any(|acid| before.bond(acid, atom).is_some()))
+    };
     let needs_base = |group| {
         matches!(
             group,
@@ -175,6 +201,7 @@ pub fn spared(step: &Step<'_>, own: u32, rank_of_own: i32, reagent: Reagent) -> 
             && !(amine && needs_base(step.before.group(atom)))
             && step.is_untouched(atom)
             && !(step.are_alike(atom, own))
-            && rank(&step.before, atom, reagent) > rank_of_own - TIE
+            && !waits(atom)
+            && rank(&step.before, atom, reagent) > (rank_of_own - reagent.tie()).max(0)
     })
 }

@@ -31,7 +31,7 @@ pub fn nucleophiles(
     if closes_ring(step, own, electrophile).is_some_and(|ring| matches!(ring, 3 | 5 | 6)) {
         rank += 40;
     }
-    match nucleophile::spared(step, own, rank, reagent) {
+    match nucleophile::spared(step, own, electrophile, rank, reagent) {
         Some(_) => Err(Refusal::Spared),
         None => Ok(()),
     }

@@ -2,19 +2,20 @@
 //!
 //! `plan MODEL_DIR STOCK.csv[.gz] TARGETS.csv [--seconds 4] [--expansions N] [--all] [--routes]
 //! [--algorithm retro_star|mcts|breadth_first] [--cores 1] [--cache-mb 0] [--memory-mb 512] [--groups 5]
-//! [--nearest]`
+//! [--group-size 10] [--depth 5] [--trees FILE] [--nearest]`
 //!
-//! The stock has columns `smiles` and `usd_per_g`, the targets a column `smiles`; lines that are not molecules
-//! are counted and skipped. Without `--cache-mb` every target is searched as if it were the first. `--all` uses the whole budget instead of stopping at the first route;
+//! The stock has columns `smiles` and, if prices are known, `usd_per_g`, the targets `smiles` and, if they have names,
+//! `id`; lines that are not molecules are counted and skipped. Without `--cache-mb` every target is searched as if it were the first. `--all` uses the whole budget instead of stopping at the first route;
 //! `--nearest` times the search for the nearest building block of each target and nothing else.
-//! `--expansions N` ends each search by its number of expansions, which makes it reproducible.
+//! `--expansions N` ends each search by its number of expansions, which makes it reproducible. `--trees` writes a line
+//! of JSON a target: `{"id": …, "seconds": …, "routes": [TREE, …]}`, best first, a TREE being `[smiles, [TREE, …]]`.
 
 #![allow(clippy::print_stdout, reason = "a program that reports")]
 
 use std::collections::BTreeSet;
 use std::error::Error;
 use std::fs::File;
-use std::io::Read;
+use std::io::{BufWriter, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -23,9 +24,10 @@ use std::time::{Duration, Instant};
 
 use chem::Molecule;
 use flate2::read::MultiGzDecoder;
+use serde_json::{Value, json};
 use synth::{
     Algorithm, Budget, Catalogue, CatalogueRow, GroupOrder, Masks, Plan, Planner, REGIONS, RetroModel, Route,
-    Settings, Stop, Task, Trivial,
+    Settings, Step, Stop, Task, Trivial,
 };
 
 /// As the worker has it.
@@ -48,7 +50,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         memory_bytes: count("--memory-mb", 512)? << 20,
         cores: count("--cores", 1)?,
     };
-    let groups = count("--groups", 5)?;
+    let shape = Task {
+        max_depth: u32::try_from(count("--depth", 5)?)?,
+        max_groups: count("--groups", 5)?,
+        max_group_size: count("--group-size", 10)?,
+        ..task("C".parse()?, Stop::FirstRoute)
+    };
     let flag = |name: &str| options.iter().any(|option| option == name);
 
     let start = Instant::now();
@@ -71,21 +78,25 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!(
         "target\tfirst_s\ttotal_s\tcpu_s\tgroups\troutes\texpanded\tbatches\tapplied\tnodes\trefused\texhausted"
     );
+    let mut trees = number("--trees").map(File::create).transpose()?.map(BufWriter::new);
     let mut plans = Vec::new();
-    for (at, target) in read_column(Path::new(targets), &["smiles"])?.into_iter().enumerate() {
-        let Ok(target) = target[0].parse::<Molecule>() else {
-            println!("{at}\tnot a molecule: {}", target[0]);
+    for (at, line) in read_columns(Path::new(targets), &["smiles"], &["id"])?.into_iter().enumerate() {
+        let Ok(target) = line[0].parse::<Molecule>() else {
+            println!("{at}\tnot a molecule: {}", line[0]);
             continue;
         };
         let start = Instant::now();
         let deadline = start + Duration::from_secs_f64(seconds);
         let budget = Budget { max_expansions, ..Budget::until(deadline, Arc::new(AtomicBool::new(false))) };
         let cpu = cpu_seconds();
-        let plan = planner.plan(&catalogue, &Task { max_groups: groups, ..task(target, stop) }, &budget);
+        let plan = planner.plan(&catalogue, &Task { target, stop, ..shape.clone() }, &budget);
         let cpu = cpu_seconds() - cpu;
         report(at, &plan, start.elapsed(), cpu);
         if flag("--routes") {
             print_routes(&plan);
+        }
+        if let Some(trees) = &mut trees {
+            writeln!(trees, "{}", trees_of(&line[1], &plan, start.elapsed()))?;
         }
         plans.push((plan, start.elapsed(), cpu));
     }
@@ -134,6 +145,43 @@ fn print_routes(plan: &Plan) {
             println!("    {product} <= {} (p {:.4})", precursors.join(" + "), step.probability);
         }
     }
+}
+
+/// All routes of a plan as nested lists, best first.
+fn trees_of(id: &str, plan: &Plan, total: Duration) -> Value {
+    let mut routes: Vec<&Route> = plan.routes().collect();
+    routes.sort_by(|a, b| a.total.total_cmp(&b.total));
+    let trees: Vec<Value> = routes.iter().map(|route| tree(route, 0)).collect();
+    let features: Vec<Value> = routes.iter().map(|route| features(route)).collect();
+    json!({ "id": id, "seconds": total.as_secs_f64(), "routes": trees, "features": features })
+}
+
+/// What may speak for and against a route: `[steps, Σ -ln probability, Σ -ln plausibility, least plausibility, Σ 1 - precedent,
+/// depth, blocks, USD per mole, total]`.
+fn features(route: &Route) -> Value {
+    let sum = |of: fn(&Step) -> f64| route.steps.iter().map(of).sum::<f64>();
+    let depth = route.nodes.iter().map(|node| node.depth).max();
+    let blocks = route.nodes.iter().filter(|node| node.building_block.is_some()).count();
+    json!([
+        route.steps.len(),
+        -sum(|step| f64::from(step.probability).ln()),
+        -sum(|step| f64::from(step.plausibility.max(1e-9)).ln()),
+        route.steps.iter().map(|step| step.plausibility).fold(1.0, f32::min),
+        sum(|step| 1.0 - f64::from(step.precedent.unwrap_or(1.0))),
+        depth,
+        blocks,
+        route.usd_per_mol,
+        route.total,
+    ])
+}
+
+fn tree(route: &Route, node: usize) -> Value {
+    let step = route.steps.iter().find(|step| step.product == node);
+    let mut below: Vec<usize> = step.map_or_else(Vec::new, |step| step.precursors.clone());
+    // What is needed twice is one molecule of the flask.
+    below.dedup();
+    let below: Vec<Value> = below.into_iter().map(|precursor| tree(route, precursor)).collect();
+    json!([route.nodes[node].smiles, below])
 }
 
 fn summarise(plans: &[(Plan, Duration, f64)]) {
@@ -205,7 +253,7 @@ fn summarise(plans: &[(Plan, Duration, f64)]) {
 /// Reports what finding the nearest building block takes.
 fn time_nearest(catalogue: &Catalogue, targets: &Path) -> Result<(), Box<dyn Error>> {
     const ROUNDS: u32 = 20;
-    let fingerprints: Vec<_> = read_column(targets, &["smiles"])?
+    let fingerprints: Vec<_> = read_columns(targets, &["smiles"], &[])?
         .into_iter()
         .filter_map(|line| Some(line[0].parse::<Molecule>().ok()?.fingerprint()))
         .collect();
@@ -231,7 +279,7 @@ fn cpu_seconds() -> f64 {
 }
 
 fn read_stock(path: &Path) -> Result<Catalogue, Box<dyn Error>> {
-    let lines = read_column(path, &["smiles", "usd_per_g"])?;
+    let lines = read_columns(path, &["smiles"], &["usd_per_g"])?;
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let row = |(id, line): (i32, &Vec<String>)| {
         let molecule: Molecule = line[0].parse().ok()?;
@@ -259,7 +307,8 @@ fn read_stock(path: &Path) -> Result<Catalogue, Box<dyn Error>> {
     Ok(catalogue)
 }
 
-fn read_column(path: &Path, columns: &[&str]) -> Result<Vec<Vec<String>>, Box<dyn Error>> {
+/// The fields of every line in the columns that must be there, then in those that may be, empty where they are not.
+fn read_columns(path: &Path, needed: &[&str], optional: &[&str]) -> Result<Vec<Vec<String>>, Box<dyn Error>> {
     let file = File::open(path)?;
     let plain: Box<dyn Read> = if path.extension().is_some_and(|end| end == "gz") {
         Box::new(MultiGzDecoder::new(file))
@@ -268,13 +317,16 @@ fn read_column(path: &Path, columns: &[&str]) -> Result<Vec<Vec<String>>, Box<dy
     };
     let mut reader = csv::Reader::from_reader(plain);
     let header = reader.headers()?.clone();
-    let places: Option<Vec<usize>> =
-        columns.iter().map(|column| header.iter().position(|name| name == *column)).collect();
-    let places = places.ok_or_else(|| format!("{}: needs the columns {columns:?}", path.display()))?;
+    let place = |column: &&str| header.iter().position(|name| name == *column);
+    if let Some(missing) = needed.iter().find(|column| place(column).is_none()) {
+        return Err(format!("{}: needs the column {missing}", path.display()).into());
+    }
+    let places: Vec<Option<usize>> = needed.iter().chain(optional).map(place).collect();
     let mut lines = Vec::new();
     for record in reader.records() {
         let record = record?;
-        lines.push(places.iter().map(|&at| record[at].to_owned()).collect());
+        let field = |at: &Option<usize>| at.map_or_else(String::new, |at| record[at].to_owned());
+        lines.push(places.iter().map(field).collect());
     }
     Ok(lines)
 }

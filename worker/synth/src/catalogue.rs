@@ -237,6 +237,12 @@ impl Catalogue {
     pub fn usd_per_gram(&self, block: BlockIndex, region: Region) -> Option<f32> {
         Some(self.usd_per_gram[block.at()][region.index()]).filter(|price| !price.is_nan())
     }
+
+    /// Days of the quickest offer for `block` that ships to `region`, if known.
+    #[must_use]
+    pub fn lead_time_days(&self, block: BlockIndex, region: Region) -> Option<f32> {
+        Some(self.lead_time_days[block.at()][region.index()]).filter(|days| !days.is_nan())
+    }
 }
 
 /// What a molecule is found by.

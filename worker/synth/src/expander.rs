@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use chem::{Change, Flask, Key, Molecule, Outcome, Precursor, PreparedMolecule};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
-use reactivity::{Certainty, Facts, Refusal, Step, judge};
+use reactivity::{Certainty, Facts, ReactionClass, Refusal, Step, classify, judge};
 
 use crate::model::RetroModel;
 use crate::plausibility;
@@ -219,12 +219,19 @@ impl Found {
 
     /// Whether a chemist would sign the step, by what else would happen in the flask; `product` is what it makes.
     pub fn soundness(&self, product: &Expansion) -> Result<Certainty, Refusal> {
-        *self.soundness.get_or_init(|| {
-            let flask: Vec<Facts> =
-                self.precursors.iter().map(|precursor| Facts::of(&precursor.molecule)).collect();
-            let sources = self.precursors.iter().map(|precursor| &*precursor.sources);
-            judge(&Step::new(flask.iter().zip(sources), product.facts()))
-        })
+        *self.soundness.get_or_init(|| self.as_step(product, judge))
+    }
+
+    /// What chemists call the step that makes `product`.
+    pub fn class(&self, product: &Expansion) -> ReactionClass {
+        self.as_step(product, classify)
+    }
+
+    fn as_step<T>(&self, product: &Expansion, look: impl FnOnce(&Step<'_>) -> T) -> T {
+        let flask: Vec<Facts> =
+            self.precursors.iter().map(|precursor| Facts::of(&precursor.molecule)).collect();
+        let sources = self.precursors.iter().map(|precursor| &*precursor.sources);
+        look(&Step::new(flask.iter().zip(sources), product.facts()))
     }
 
     /// Probability that the flask gives `product`, whatever else it might give.
@@ -244,6 +251,12 @@ impl Found {
     /// The least of the two that has been asked for; 1 where nobody asked.
     pub fn known_plausibility(&self) -> f32 {
         self.plausibility.get().or(self.plausibility_alone.get()).copied().unwrap_or(1.0)
+    }
+
+    /// The plausibility alone and beside rivals, 1 where nobody asked; without rivals both are the same.
+    pub fn plausibilities(&self) -> (f32, f32) {
+        let alone = self.plausibility_alone.get().copied().unwrap_or(1.0);
+        (alone, self.plausibility.get().copied().unwrap_or(alone))
     }
 
     /// The flask and what changes in it; `None` where nobody judges that, or what is in it cannot be told.

@@ -26,7 +26,7 @@ pub const STEP_COST: f64 = 0.2;
 /// The height of a molecule that cannot be made yet.
 pub const UNSOLVED: u32 = u32::MAX;
 
-/// The least that a step costs: the negative logarithm of its template's probability, and [`STEP_COST`].
+/// The least that a step costs: the negative logarithm of its templates' probability, and [`STEP_COST`].
 pub fn step_cost(probability: f32) -> f64 {
     STEP_COST - f64::from(probability.max(f32::MIN_POSITIVE)).ln()
 }
@@ -138,12 +138,18 @@ impl ReactionNode {
         &self.proposals[self.current.min(self.proposals.len() - 1)]
     }
 
+    /// The probability of all templates that propose it, but for those that are refused.
+    pub fn probability(&self) -> f32 {
+        let open = &self.proposals[self.current.min(self.proposals.len() - 1)..];
+        open.iter().map(|proposal| proposal.probability).sum::<f32>().min(1.0)
+    }
+
     /// The cost of the step alone, infinite if it is refused.
     pub fn cost(&self) -> f64 {
         match self.verdict {
             Verdict::Refused => f64::INFINITY,
             Verdict::Unchecked | Verdict::Valid => {
-                step_cost(self.proposal().probability) + self.assessment.map_or(0.0, Assessment::cost)
+                step_cost(self.probability()) + self.assessment.map_or(0.0, Assessment::cost)
             }
         }
     }
@@ -375,8 +381,8 @@ impl Graph {
         node.proposals.push(proposal);
         if node.verdict == Verdict::Refused {
             node.verdict = Verdict::Unchecked;
-            self.mark_reaction(id);
         }
+        self.mark_reaction(id);
         self.bytes += 2 * size_of::<Proposal>();
     }
 

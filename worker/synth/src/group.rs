@@ -3,14 +3,17 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
 
+use chem::Molecule;
+use reactivity::ReactionClass;
 use rustc_hash::FxHashMap;
 
 use crate::backbone::{Keys, Orders, Tree};
 use crate::catalogue::{BlockIndex, Catalogue};
 use crate::extract::Choices;
-use crate::graph::{Graph, MoleculeId};
+use crate::graph::{Graph, MoleculeId, ReactionId};
 use crate::model::RetroModel;
-use crate::plan::{BackboneGroup, Route, RouteNode, Step};
+use crate::plan::{BackboneGroup, Route, RouteNode, Step, Warning};
+use crate::price::{lead_time_days, needs, usd_per_mol};
 use crate::rank::Weighed;
 use crate::task::{GroupOrder, Task};
 
@@ -83,6 +86,11 @@ impl Groups {
         !self.full()
     }
 
+    /// Whether no route has been sorted in.
+    pub fn is_empty(&self) -> bool {
+        self.groups.is_empty()
+    }
+
     fn full(&self) -> bool {
         let (groups, variations) = self.limits;
         self.groups.len() >= groups && self.groups.iter().all(|group| group.variations.len() >= variations)
@@ -95,8 +103,11 @@ impl Groups {
             let mut variations = group.variations;
             if task.group_order == GroupOrder::Cost {
                 // A stable sort: of variations that cost the same, the better route stays first.
-                let price =
-                    |variation: &Variation| writer.usd_per_gram(&variation.blocks).unwrap_or(f64::INFINITY);
+                let price = |variation: &Variation| {
+                    let prices =
+                        variation.routes.iter().filter_map(|route| writer.usd_per_mol(graph, &route.choices));
+                    prices.fold(f64::INFINITY, f64::min)
+                };
                 variations.sort_by(|a, b| price(a).total_cmp(&price(b)));
             }
             variations.truncate(task.max_group_size);
@@ -147,6 +158,35 @@ pub struct Writer<'a> {
     written: bool,
     /// Weight and similarity to the nearest building block, which are the same in every route.
     known: FxHashMap<MoleculeId, (f64, f32)>,
+    /// The same in every route, too.
+    evidence: FxHashMap<ReactionId, Evidence>,
+}
+
+/// Below this the forward judge takes a step for one that does not happen: 98 of 100 recorded reactions are above.
+const DOUBTFUL: f32 = 0.35;
+/// A product that has less in common with every recorded one of its template is far from all.
+const FAR: f32 = 0.25;
+
+/// What speaks against a step of this plausibility alone and beside its rivals, and this similarity to precedents.
+fn warnings((alone, beside): (f32, f32), precedent: Option<f32>) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    if alone < DOUBTFUL {
+        warnings.push(Warning::Doubtful);
+    } else if beside < DOUBTFUL {
+        warnings.push(Warning::CompetingProduct);
+    }
+    // A hand-written template has no recorded product.
+    if precedent.is_some_and(|nearest| nearest > 0.0 && nearest < FAR) {
+        warnings.push(Warning::FarFromPrecedents);
+    }
+    warnings
+}
+
+/// What a step rests on.
+#[derive(Clone, Copy)]
+struct Evidence {
+    precedent: Option<f32>,
+    class: ReactionClass,
 }
 
 impl<'a> Writer<'a> {
@@ -158,7 +198,16 @@ impl<'a> Writer<'a> {
         deadline: Instant,
     ) -> Self {
         let latest = deadline + OVERTIME;
-        Self { model, catalogue, task, target_block, latest, written: false, known: FxHashMap::default() }
+        Self {
+            model,
+            catalogue,
+            task,
+            target_block,
+            latest,
+            written: false,
+            known: FxHashMap::default(),
+            evidence: FxHashMap::default(),
+        }
     }
 
     /// Writes a route down; `None` when it is too late for that.
@@ -182,33 +231,51 @@ impl<'a> Writer<'a> {
 
     fn route(&mut self, graph: &Graph, choices: &Choices, total: f64) -> Route {
         let (order, depths) = breadth_first(graph, choices);
-        let place: BTreeMap<MoleculeId, usize> = order.iter().enumerate().map(|(at, &id)| (id, at)).collect();
-        let nodes: Vec<RouteNode> =
-            order.iter().zip(depths).map(|(&id, depth)| self.node(graph, choices, id, depth)).collect();
+        let mut nodes: Vec<RouteNode> = Vec::with_capacity(order.len());
+        let mut place: BTreeMap<MoleculeId, usize> = BTreeMap::new();
+        for (&id, depth) in order.iter().zip(depths) {
+            let node = self.node(graph, choices, id, depth);
+            // Two forms of one block are one node.
+            let known = nodes.iter().position(|known| known.smiles == node.smiles);
+            place.insert(id, known.unwrap_or(nodes.len()));
+            if known.is_none() {
+                nodes.push(node);
+            }
+        }
         let steps = order
             .iter()
             .filter_map(|&product| {
-                let reaction = graph.reaction(choices.reaction(product)?);
+                let id = choices.reaction(product)?;
+                let reaction = graph.reaction(id);
                 let proposal = reaction.proposal();
                 let mut precursors: Vec<usize> =
                     reaction.precursors.iter().map(|precursor| place[precursor]).collect();
                 precursors.sort_by(|&a, &b| nodes[a].smiles.cmp(&nodes[b].smiles));
+                let evidence = self.evidence(graph, product, id);
                 Some(Step {
                     product: place[&product],
                     precursors,
                     template: proposal.template,
                     template_hash: self.model.template_hash(proposal.template).to_owned(),
-                    probability: proposal.probability,
+                    probability: reaction.probability(),
                     plausibility: proposal.found.known_plausibility(),
+                    precedent: evidence.precedent,
+                    precedents: self.model.occurrence(proposal.template),
+                    class: evidence.class,
+                    warnings: warnings(proposal.found.plausibilities(), evidence.precedent),
                 })
             })
             .collect();
-        let bought = if choices.made.is_empty() {
-            self.target_block.into_iter().collect()
-        } else {
-            blocks(graph, choices)
-        };
-        Route { nodes, steps, cost: choices.cost, total, usd_per_gram: self.usd_per_gram(&bought) }
+        let needs = self.needs(graph, choices);
+        let region = self.task.masks.region;
+        Route {
+            nodes,
+            steps,
+            cost: choices.cost,
+            total,
+            usd_per_mol: usd_per_mol(self.catalogue, region, &needs, None),
+            lead_time_days: lead_time_days(self.catalogue, region, &needs),
+        }
     }
 
     fn node(&mut self, graph: &Graph, choices: &Choices, id: MoleculeId, depth: u32) -> RouteNode {
@@ -219,14 +286,47 @@ impl<'a> Writer<'a> {
             molecule.block.filter(|_| choices.reaction(id).is_none())
         };
         let (mw, nearest) = self.facts(graph, id);
+        let sold = block.and_then(|block| self.as_sold(graph, choices, block, &molecule.molecule));
+        let (smiles, mw) = sold.unwrap_or_else(|| (molecule.molecule.canonical_smiles(), mw));
         RouteNode {
-            smiles: molecule.molecule.canonical_smiles(),
+            smiles,
             mw,
             building_block: block.map(|block| self.catalogue.id(block)),
             closest_building_block: if block.is_some() { 1.0 } else { nearest },
             depth,
             expanded: molecule.expanded,
         }
+    }
+
+    fn evidence(&mut self, graph: &Graph, product: MoleculeId, step: ReactionId) -> Evidence {
+        let (model, product, proposal) =
+            (self.model, graph.molecule(product), graph.reaction(step).proposal());
+        *self.evidence.entry(step).or_insert_with(|| Evidence {
+            precedent: model.nearest_precedent(proposal.template, &product.molecule.fingerprint()),
+            class: product
+                .expansion
+                .as_ref()
+                .map_or_else(ReactionClass::default, |it| proposal.found.class(it)),
+        })
+    }
+
+    /// SMILES and weight of a block that the route needs as an ion, where it is sold without the charge (cyanide as hydrogen
+    /// cyanide, nitrite as nitrous acid) and the route does not make it.
+    fn as_sold(
+        &self,
+        graph: &Graph,
+        choices: &Choices,
+        block: BlockIndex,
+        needed: &Molecule,
+    ) -> Option<(String, f64)> {
+        let sold = self.catalogue.smiles(block);
+        let neutral = needed.neutral();
+        let is_made = || {
+            let mut made = choices.made.iter().map(|&(made, _)| graph.molecule(made));
+            made.any(|made| made.molecule.canonical_smiles() == sold)
+        };
+        let renamed = needed.canonical_smiles() != sold && neutral.canonical_smiles() == sold && !is_made();
+        renamed.then(|| (sold.to_owned(), neutral.molecular_weight()))
     }
 
     fn facts(&mut self, graph: &Graph, id: MoleculeId) -> (f64, f32) {
@@ -246,9 +346,14 @@ impl<'a> Writer<'a> {
         facts
     }
 
-    fn usd_per_gram(&self, blocks: &[BlockIndex]) -> Option<f64> {
-        let price = |&block| self.catalogue.usd_per_gram(block, self.task.masks.region).map(f64::from);
-        blocks.iter().map(price).sum()
+    /// How many molecules of each block a molecule of the target takes.
+    fn needs(&self, graph: &Graph, choices: &Choices) -> Vec<(BlockIndex, u32)> {
+        let target = self.target_block.filter(|_| choices.made.is_empty());
+        target.map_or_else(|| needs(graph, choices), |block| vec![(block, 1)])
+    }
+
+    fn usd_per_mol(&self, graph: &Graph, choices: &Choices) -> Option<f64> {
+        usd_per_mol(self.catalogue, self.task.masks.region, &self.needs(graph, choices), None)
     }
 }
 

@@ -20,12 +20,15 @@ pub struct Library {
     /// Of those that can be compiled, by row.
     index: TemplateIndex,
     hashes: Vec<String>,
+    occurrences: Vec<u32>,
 }
 
 /// A row of the template table.
 struct Row {
     smarts: String,
     hash: String,
+    /// How many recorded reactions it was extracted from; 0 where the table says nothing that is a number.
+    occurrence: u32,
 }
 
 impl Library {
@@ -47,13 +50,14 @@ impl Library {
     fn new(rows: Vec<Row>) -> Self {
         let templates = compile(&rows);
         let index = TemplateIndex::new(usable(&templates));
-        Self { templates, index, hashes: rows.into_iter().map(|row| row.hash).collect() }
+        let occurrences = rows.iter().map(|row| row.occurrence).collect();
+        Self { templates, index, occurrences, hashes: rows.into_iter().map(|row| row.hash).collect() }
     }
 
     /// A library for tests of what comes after the templates.
     #[cfg(test)]
     pub fn of_one(smarts: &str) -> Self {
-        Self::new(vec![Row { smarts: smarts.to_owned(), hash: String::new() }])
+        Self::new(vec![Row { smarts: smarts.to_owned(), hash: String::new(), occurrence: 0 }])
     }
 
     /// Number of templates, usable or not.
@@ -86,6 +90,11 @@ impl Library {
     /// The hash that the table gives the template of a row.
     pub(crate) fn hash(&self, row: u32) -> &str {
         &self.hashes[row as usize]
+    }
+
+    /// How many recorded reactions the template of a row was extracted from.
+    pub(crate) fn occurrence(&self, row: u32) -> u32 {
+        self.occurrences[row as usize]
     }
 
     /// The templates that may match a product, and where.
@@ -122,7 +131,8 @@ fn read_rows(path: &Path) -> Result<Vec<Row>, ModelError> {
         if record[0].parse() != Ok(rows.len()) {
             return Err(fault(line, format!("is numbered `{}`, expected {}", &record[0], rows.len())));
         }
-        rows.push(Row { smarts: record[1].to_owned(), hash: record[2].to_owned() });
+        let occurrence = record[3].parse().unwrap_or(0);
+        rows.push(Row { smarts: record[1].to_owned(), hash: record[2].to_owned(), occurrence });
     }
     Ok(rows)
 }

@@ -74,6 +74,11 @@ impl RetroModel {
         self.library.hash(index)
     }
 
+    /// How many recorded reactions a template was extracted from.
+    pub(crate) fn occurrence(&self, template: u32) -> u32 {
+        self.library.occurrence(template)
+    }
+
     /// Probability that a flask gives this, rivals or not; 1 as far as the model does not know.
     pub(crate) fn plausibility_alone(&self, change: &Change) -> f32 {
         self.judge.as_ref().map_or(1.0, |judge| judge.alone(change))

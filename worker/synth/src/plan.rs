@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use reactivity::ReactionClass;
+
 /// The routes found for a target, grouped, and what it took to find them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
@@ -15,6 +17,8 @@ pub struct Plan {
     pub timings: Timings,
     /// Whether the search ended because nothing was left to try.
     pub exhausted: bool,
+    /// Of a search without a route, the molecules that stopped the cheapest attempt: neither made nor bought, canonical SMILES.
+    pub stopped_by: Vec<String>,
 }
 
 impl Plan {
@@ -54,9 +58,12 @@ pub struct Route {
     /// What routes are ranked by (lower is better): the cost, and what the lack of convergence and of precedents and
     /// the price of the building blocks add to it.
     pub total: f64,
-    /// Sum of the best offers of the distinct building blocks in the task's region, USD per gram; `None` when
-    /// one of them has no known price.
-    pub usd_per_gram: Option<f64>,
+    /// USD of building blocks for a mole of the target, each step in full yield, by the best offers in the task's region;
+    /// `None` when one of them has no known price.
+    pub usd_per_mol: Option<f64>,
+    /// Days until the last building block is there, by the quickest offers in the task's region; `None` when one of them has
+    /// no known lead time.
+    pub lead_time_days: Option<f64>,
 }
 
 /// A molecule of a route.
@@ -83,15 +90,38 @@ pub struct Step {
     pub product: usize,
     /// What it needs, in order of canonical SMILES; one that is needed twice is listed twice.
     pub precursors: Vec<usize>,
-    /// Row of the template in the model's files.
+    /// Row of the most probable template that proposes it, in the model's files.
     pub template: u32,
     /// The template's hash in `templates.csv.gz`.
     pub template_hash: String,
-    /// Probability that the policy network gives the template, among those that match the product.
+    /// Probability that the policy network gives the templates that propose the step, among those that match the product.
     pub probability: f32,
     /// Probability that its precursors give its product and nothing else, by the forward judge; 1 for a model without
     /// one.
     pub plausibility: f32,
+    /// How alike the product is to the nearest one that the template is recorded to have made: Tanimoto similarity, 0 where
+    /// none is recorded; `None` for a model without precedents.
+    pub precedent: Option<f32>,
+    /// How many recorded reactions the template was extracted from; 0 for one that was written by hand.
+    pub precedents: u32,
+    /// What chemists call it.
+    pub class: ReactionClass,
+    /// What speaks against it, though not enough to refuse it.
+    pub warnings: Vec<Warning>,
+}
+
+/// What a chemist should look at before running a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, thiserror::Error)]
+pub enum Warning {
+    /// The forward judge takes less plausible steps for what does not happen as often as not.
+    #[error("the forward judge doubts that these precursors give this product")]
+    Doubtful,
+    /// The library makes something else of the flask that the judge takes to be about as likely.
+    #[error("the same precursors may give another product")]
+    CompetingProduct,
+    /// No recorded product of the template is much like this one.
+    #[error("no precedent is much like this product")]
+    FarFromPrecedents,
 }
 
 /// What a search counted.

@@ -3,9 +3,10 @@
 //! The total of a route is the sum of
 //! - the costs of its steps: −ln of the template's probability and of the step's plausibility by itself, 0.2 a step;
 //! - what the rivals in their flasks take from the plausibility of its steps, −ln as well;
+//! - [`LENGTH_COST`] for each of its steps: the probabilities of many likely ones together are too good;
 //! - [`BRANCH_COST`] for each step of its longest branch: of two routes of as many steps the convergent one is better;
 //! - [`PRECEDENT_COST`] for each step times how unlike its product is to what its template is recorded to have made;
-//! - [`PRICE_COST`] times ln(1 + USD per gram / 10), over the sum of its building blocks.
+//! - [`PRICE_COST`] times ln(1 + USD per mole of target / 2,000), over the building blocks.
 //!
 //! Lower is better. All but the first are at least 0, so that routes that come in the order of their costs can be
 //! put into the order of their totals as they come. Rivals cost a millisecond a flask, so they are asked for last, for the
@@ -20,13 +21,19 @@ use crate::assess::Assessment;
 use crate::catalogue::Catalogue;
 use crate::extract::Choices;
 use crate::graph::{Graph, MoleculeId, ReactionId};
-use crate::group::{blocks, longest_branch};
+use crate::group::longest_branch;
 use crate::model::RetroModel;
+use crate::price::{needs, usd_per_mol};
 use crate::task::Task;
 
-const BRANCH_COST: f64 = 0.1;
-const PRECEDENT_COST: f64 = 0.3;
+// Steps, depth and precedents weigh as a conditional logit on 196 published routes has them (of the public sets of
+// `./ops/bench routes`), beside a weight of one for the steps' own costs.
+const LENGTH_COST: f64 = 0.3;
+const BRANCH_COST: f64 = 0.4;
+const PRECEDENT_COST: f64 = 0.8;
 const PRICE_COST: f64 = 0.15;
+/// USD for a mole of target from which on price counts: a building block of 200 daltons at 10 USD a gram.
+const TYPICAL_PRICE: f64 = 2000.0;
 /// What a building block of unknown price is taken to cost, USD per gram.
 const UNKNOWN_PRICE: f64 = 100.0;
 
@@ -48,16 +55,13 @@ impl<'a> Ranker<'a> {
     pub fn total(&mut self, graph: &Graph, choices: &Choices) -> f64 {
         let steps: f64 =
             choices.made.iter().map(|&(product, step)| self.unprecedented(graph, product, step)).sum();
-        let price: f64 = blocks(graph, choices)
-            .into_iter()
-            .map(|block| {
-                self.catalogue.usd_per_gram(block, self.task.masks.region).map_or(UNKNOWN_PRICE, f64::from)
-            })
-            .sum();
+        let needs = needs(graph, choices);
+        let price = usd_per_mol(self.catalogue, self.task.masks.region, &needs, Some(UNKNOWN_PRICE));
         choices.cost
+            + LENGTH_COST * choices.made.len() as f64
             + BRANCH_COST * f64::from(longest_branch(graph, choices, graph.target()))
             + steps
-            + PRICE_COST * (price / 10.0).ln_1p()
+            + PRICE_COST * (price.unwrap_or(0.0) / TYPICAL_PRICE).ln_1p()
     }
 
     /// What rivals add to the total of a route.

@@ -10,6 +10,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 use chem::Molecule;
+use rustc_hash::FxHashSet;
 
 use crate::algorithm::Choice;
 use crate::catalogue::{BlockIndex, Catalogue};
@@ -131,7 +132,15 @@ impl<'a> Search<'a> {
                 self.counts.validated_routes += 1;
             }
             (Stop::FirstRoute, None) => {}
-            (Stop::Budget, _) => self.collect(&mut ranker, &mut groups),
+            (Stop::Budget, first) => {
+                self.collect(&mut ranker, &mut groups);
+                // However little time refused candidates have left, what was found is not forgotten.
+                if let Some(choices) = first.filter(|_| groups.is_empty()) {
+                    let total = ranker.total(&self.graph, &choices) + ranker.rivals(&self.graph, &choices);
+                    groups.push(&self.graph, Weighed::only(choices, total));
+                    self.counts.validated_routes = self.counts.validated_routes.max(1);
+                }
+            }
         }
         self.timings.reading += start.elapsed().saturating_sub(self.validator.elapsed - validated);
         let mut writer =
@@ -147,12 +156,14 @@ impl<'a> Search<'a> {
         self.counts.molecules = self.graph.molecules() as u64;
         self.counts.reactions = self.graph.reactions() as u64;
         self.counts.graph_bytes = self.graph.bytes() as u64;
+        let stopped_by = if written.is_empty() { self.stopped_by() } else { Vec::new() };
         Plan {
             target: smiles,
             groups: written,
             counts: self.counts,
             timings: self.timings,
             exhausted: end == End::Exhausted,
+            stopped_by,
         }
     }
 
@@ -160,6 +171,28 @@ impl<'a> Search<'a> {
     fn trivial(&self) -> Option<BlockIndex> {
         let target = &self.graph.molecule(self.graph.target()).molecule;
         self.catalogue.find(target, &self.task.masks).filter(|_| self.task.trivial == Trivial::Allow)
+    }
+
+    /// What is neither made nor bought in the cheapest attempt at the target, each once.
+    fn stopped_by(&self) -> Vec<String> {
+        let mut seen = FxHashSet::default();
+        let mut stopped = Vec::new();
+        let mut open = vec![self.graph.target()];
+        while let Some(id) = open.pop() {
+            let molecule = self.graph.molecule(id);
+            if molecule.height != UNSOLVED && id != self.graph.target() || !seen.insert(id) {
+                continue;
+            }
+            let reactions = molecule.reactions.iter().map(|&reaction| self.graph.reaction(reaction));
+            let cheapest = reactions
+                .filter(|reaction| reaction.best.is_finite())
+                .min_by(|a, b| a.best.total_cmp(&b.best).then_with(|| a.precursors.cmp(&b.precursors)));
+            match cheapest {
+                Some(reaction) => open.extend(reaction.precursors.iter().rev()),
+                None => stopped.push(molecule.molecule.canonical_smiles()),
+            }
+        }
+        stopped
     }
 
     /// Grows the graph until the search is over, and puts the first validated route into `first`.

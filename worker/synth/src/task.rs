@@ -31,7 +31,7 @@ pub enum Trivial {
 pub enum GroupOrder {
     /// Those of the routes with the lowest total.
     Total,
-    /// The cheapest: lowest sum of USD per gram over the building blocks, one with an unknown price last.
+    /// The cheapest: fewest USD for a mole of the target, those with a block of unknown price last.
     Cost,
 }
 

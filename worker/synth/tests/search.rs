@@ -57,7 +57,9 @@ fn a_route_of_one_step_is_described_in_full() {
     );
     assert_eq!((route.steps[0].product, route.steps[0].precursors.clone()), (0, vec![1, 2]));
     assert_eq!((route.steps[0].template, route.steps[0].template_hash.as_str()), (0, "hash0"));
-    assert_eq!(route.usd_per_gram, Some(2.0));
+    // Acetic acid and ethylamine, 60.05 and 45.08 g a mole, at a dollar a gram.
+    assert!((route.usd_per_mol.unwrap() - 105.14).abs() < 0.01);
+    assert_eq!(route.lead_time_days, Some(5.0));
     assert!((route.nodes[0].mw - 87.122).abs() < 0.01);
     assert_eq!((plan.counts.validated_routes, plan.counts.unvalidated_routes), (1, 0));
     assert!(plan.timings.first_route.is_some());
@@ -238,7 +240,8 @@ fn cheaper_variations_come_first_where_that_is_asked_for() {
     let plan = plan(&model, &shelf, &task, &expansions(10));
 
     assert_eq!(texts(&plan), [["CC(=O)Cl.CCN>>CCNC(C)=O"]]);
-    assert_eq!(plan.routes().next().unwrap().usd_per_gram, Some(4.0));
+    let price = plan.routes().next().unwrap().usd_per_mol.unwrap();
+    assert!((price - (3.0 * 78.498 + 45.085)).abs() < 0.01, "{price}");
 }
 
 #[test]

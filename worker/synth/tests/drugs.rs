@@ -1,0 +1,129 @@
+//! Fifteen known drugs, planned with the shipped model and the demo catalogue by a number of expansions: which are solved, and what
+//! the best route of each is. `data/drugs.tsv` says what came out when somebody last looked; with `RETORT_BLESS=1` it is written anew.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
+
+mod toy;
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use flate2::read::MultiGzDecoder;
+use synth::{Catalogue, Plan, RetroModel, Stop, Task, plan};
+use toy::{expansions, row, task, text};
+
+const EXPANSIONS: u64 = 200;
+/// Rounding differs between processors, and a route that is as good as another may come first: most stay.
+const LEAST_SAME: f64 = 0.8;
+
+/// A line of the table.
+struct Drug {
+    name: String,
+    smiles: String,
+    /// The steps of the best route as `precursor.precursor>>product`, separated by spaces; empty without one.
+    best: String,
+}
+
+fn table() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/drugs.tsv")
+}
+
+fn drugs() -> Vec<Drug> {
+    let text = fs::read_to_string(table()).unwrap();
+    text.lines()
+        .skip(1)
+        .map(|line| {
+            let fields: Vec<&str> = line.split('\t').collect();
+            Drug { name: fields[0].to_owned(), smiles: fields[1].to_owned(), best: fields[2].to_owned() }
+        })
+        .collect()
+}
+
+fn model() -> &'static Arc<RetroModel> {
+    static MODEL: OnceLock<Arc<RetroModel>> = OnceLock::new();
+    MODEL.get_or_init(|| {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/uspto_retro");
+        Arc::new(RetroModel::load(&folder).unwrap())
+    })
+}
+
+/// The demo catalogue's molecules, each at a dollar a gram.
+fn catalogue() -> &'static Catalogue {
+    static CATALOGUE: OnceLock<Catalogue> = OnceLock::new();
+    CATALOGUE.get_or_init(|| {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ops/catalogue/demo.csv.gz");
+        let mut reader = csv::Reader::from_reader(MultiGzDecoder::new(File::open(path).unwrap()));
+        let smiles = reader.records().map(|record| record.unwrap()[0].to_owned());
+        let distinct: BTreeMap<String, ()> =
+            smiles.filter(|smiles| !smiles.contains('.')).map(|smiles| (smiles, ())).collect();
+        Catalogue::from_rows((0..).zip(distinct.keys()).map(|(id, smiles)| row(id, smiles, 1.0)))
+    })
+}
+
+fn planned(smiles: &str, stop: Stop, most: u64) -> Plan {
+    plan(model(), catalogue(), &Task { stop, ..task(smiles) }, &expansions(most))
+}
+
+/// The least total of a plan's routes.
+fn best_total(plan: &Plan) -> f64 {
+    plan.routes().map(|route| route.total).fold(f64::INFINITY, f64::min)
+}
+
+#[test]
+fn known_drugs_are_planned_as_when_somebody_last_looked() {
+    let drugs = drugs();
+    let found: Vec<String> = drugs
+        .iter()
+        .map(|drug| {
+            let plan = planned(&drug.smiles, Stop::Budget, EXPANSIONS);
+            let best = plan.routes().min_by(|a, b| a.total.total_cmp(&b.total));
+            best.map(text).unwrap_or_default().join(" ")
+        })
+        .collect();
+    if std::env::var_os("RETORT_BLESS").is_some() {
+        let line = |(drug, best): (&Drug, &String)| format!("{}\t{}\t{best}\n", drug.name, drug.smiles);
+        let lines: String = drugs.iter().zip(&found).map(line).collect();
+        fs::write(table(), format!("drug\tsmiles\tbest route\n{lines}")).unwrap();
+        return;
+    }
+    let mut same = 0;
+    let mut lost = Vec::new();
+    for (drug, best) in drugs.iter().zip(&found) {
+        same += usize::from(drug.best == *best);
+        if drug.best != *best {
+            println!("{}:\n  was {}\n  is  {best}", drug.name, drug.best);
+        }
+        if best.is_empty() && !drug.best.is_empty() {
+            lost.push(&drug.name);
+        }
+    }
+    assert!(lost.is_empty(), "no longer solved: {lost:?}");
+    assert!(
+        same as f64 >= LEAST_SAME * drugs.len() as f64,
+        "{same} of {} best routes are the same",
+        drugs.len()
+    );
+}
+
+#[test]
+fn a_full_search_never_returns_less_than_an_early_exit() {
+    for drug in drugs() {
+        let early = planned(&drug.smiles, Stop::FirstRoute, 60);
+        let full = planned(&drug.smiles, Stop::Budget, 60);
+
+        assert!(full.solved() || !early.solved(), "{}", drug.name);
+        assert!(best_total(&full) <= best_total(&early) + 1e-9, "{}", drug.name);
+    }
+}
+
+#[test]
+fn more_expansions_never_lose_a_drug_and_the_same_number_gives_the_same_answer() {
+    for drug in drugs() {
+        let plans = [30, 30, 90].map(|most| planned(&drug.smiles, Stop::Budget, most));
+
+        assert_eq!(plans[0].groups, plans[1].groups, "{}", drug.name);
+        assert!(plans[2].solved() || !plans[0].solved(), "{}", drug.name);
+    }
+}

@@ -64,7 +64,11 @@ fn tree_search() -> Value {
             "source": target_id, "target": precursor, "plausibility": 0.9962,
             "reaction_class": "amide coupling", "reaction_category": "acylation and related processes",
             "template": "23308cf32ba0e3b6eaf1b2a31a1e7f1f3f6c1ac1a6f1ac3c31b26d4f", "probability": 0.4127,
-            "precedents": 1304, "precedent_similarity": 0.6471, "warnings": [],
+            "precedents": 1304, "precedent_similarity": 0.6471, "patents": ["US03932168"], "warnings": [],
+            "conditions": {
+                "reagents": { "EDC": 391, "triethylamine": 302 }, "catalysts": { "DMAP": 188 },
+                "solvents": { "dichloromethane": 466, "DMF": 341 },
+            },
         })
     };
     let graph = json!({

@@ -7,7 +7,9 @@ use std::{
     fmt::Write as _,
 };
 
-use contract::{Country, Edge, Node, PricingAnnotation, RouteGraph, SearchReport, TreeSearchResult};
+use contract::{
+    Conditions, Country, Edge, Node, PricingAnnotation, RouteGraph, SearchReport, TreeSearchResult,
+};
 
 pub use page::page;
 
@@ -195,11 +197,24 @@ impl<'a> Tree<'a> {
         if evidence.precedents > 0 {
             let _ = write!(text, " · {} precedents", evidence.precedents);
         }
+        if !evidence.patents.is_empty() {
+            let _ = write!(text, " ({})", evidence.patents.join(", "));
+        }
+        let Conditions { reagents, catalysts, solvents } = &evidence.conditions;
+        let agents: Vec<&str> = [reagents, catalysts, solvents].into_iter().filter_map(commonest).collect();
+        if !agents.is_empty() {
+            let _ = write!(text, " · {}", agents.join(", "));
+        }
         for warning in &evidence.warnings {
             let _ = write!(text, " · ! {warning}");
         }
         Some(text)
     }
+}
+
+/// The name that most precedents have.
+fn commonest(agents: &BTreeMap<String, u32>) -> Option<&str> {
+    agents.iter().max_by_key(|(_, count)| **count).map(|(name, _)| name.as_str())
 }
 
 impl Offers<'_> {
@@ -326,6 +341,11 @@ mod tests {
             probability: 0.5,
             precedents: 120,
             precedent_similarity: Some(0.4),
+            patents: vec!["US1".to_owned()],
+            conditions: Conditions {
+                solvents: [("THF".to_owned(), 3), ("DMF".to_owned(), 5)].into(),
+                ..Conditions::default()
+            },
             warnings: vec!["look".to_owned()],
         });
         group[0].push(best);
@@ -333,7 +353,7 @@ mod tests {
         let text = render(&result, None);
 
         let first = text.split("Route 1").nth(1).unwrap();
-        let step = "T  ← amide coupling · plausibility 0.88 · 120 precedents · ! look";
+        let step = "T  ← amide coupling · plausibility 0.88 · 120 precedents (US1) · DMF · ! look";
         assert!(
             first.starts_with(" · 2 steps deep · backbone b0123456789abcdef · 1235 USD/mol · 4 days"),
             "{text}"

@@ -6,10 +6,10 @@ use std::{
 };
 
 use contract::{
-    Edge, Metadata, Node, NodeData, PricingAnnotation, ReagentResults, RefusedSteps, RouteGraph,
+    Conditions, Edge, Metadata, Node, NodeData, PricingAnnotation, ReagentResults, RefusedSteps, RouteGraph,
     RouteHierarchy, RouteStanding, SearchReport, StepEvidence, TreeSearchResult,
 };
-use synth::{Plan, Route, RouteNode, Step};
+use synth::{Plan, Records, Role, Route, RouteNode, Step};
 use uuid::Uuid;
 
 /// Namespace of the node ids, made for this purpose: a molecule's id hangs on its canonical SMILES alone.
@@ -143,10 +143,25 @@ fn evidence(step: &Step) -> StepEvidence {
         reaction_category: step.class.category.to_string(),
         template: step.template_hash.clone(),
         probability: rounded(f64::from(step.probability)),
-        precedents: step.precedents,
+        precedents: step.records.reactions,
+        patents: step.records.patents.clone(),
+        conditions: conditions(&step.records),
         precedent_similarity: step.precedent.map(|similarity| rounded(f64::from(similarity))),
         warnings: step.warnings.iter().map(ToString::to_string).collect(),
     }
+}
+
+fn conditions(records: &Records) -> Conditions {
+    let mut conditions = Conditions::default();
+    for (role, name, count) in &records.agents {
+        let agents = match role {
+            Role::Reagent => &mut conditions.reagents,
+            Role::Catalyst => &mut conditions.catalysts,
+            Role::Solvent => &mut conditions.solvents,
+        };
+        agents.insert(name.to_string(), *count);
+    }
+    conditions
 }
 
 /// The distinct steps as `precursor.precursor>>product`, each with the identifiers of its edges.
@@ -178,6 +193,8 @@ fn id(smiles: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use synth::{BackboneGroup, Counts, ReactionClass, Timings, Warning};
 
     use super::*;
@@ -202,7 +219,11 @@ mod tests {
             probability: 0.9,
             plausibility: 0.75,
             precedent: Some(0.5),
-            precedents: 12,
+            records: Arc::new(Records {
+                reactions: 12,
+                patents: vec!["US01234567".to_owned()],
+                agents: vec![(Role::Solvent, Arc::from("THF"), 9)],
+            }),
             class: ReactionClass::default(),
             warnings: vec![Warning::CompetingProduct],
         }
@@ -295,6 +316,8 @@ mod tests {
         assert_eq!(made.graph, Some(standing(2, 0.25, None, None)));
         let edge = serde_json::to_value(&made.edges[0]).unwrap();
         assert_eq!((&edge["precedents"], &edge["precedent_similarity"]), (&12.into(), &0.5.into()));
+        assert_eq!(edge["patents"], serde_json::json!(["US01234567"]));
+        assert_eq!(edge["conditions"]["solvents"], serde_json::json!({ "THF": 9 }));
         assert_eq!(edge["warnings"], serde_json::json!(["the same precursors may give another product"]));
     }
 

@@ -321,13 +321,28 @@ pub struct StepEvidence {
     /// Probability, from 0 to 1, that the network gives the templates that propose the step, of all that match the product.
     #[schema(minimum = 0, maximum = 1)]
     pub probability: f64,
-    /// Recorded reactions that the template was extracted from; 0 for one that was written by hand.
+    /// Recorded reactions of the template; 0 for one that was written by hand and that nobody recorded.
     pub precedents: u32,
+    /// Numbers of up to three patents with such a reaction, the oldest first.
+    pub patents: Vec<String>,
+    /// What its recorded reactions were run with.
+    pub conditions: Conditions,
     /// Tanimoto similarity of the product to the nearest recorded product of the template, from 0 to 1.
     #[schema(minimum = 0, maximum = 1)]
     pub precedent_similarity: Option<f64>,
     /// What speaks against it, though not enough to refuse it.
     pub warnings: Vec<String>,
+}
+
+/// What recorded reactions were run with: the commonest agents by name, each with the number of reactions that used it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Conditions {
+    /// Bases, acids, reductants, oxidants, coupling agents.
+    pub reagents: BTreeMap<String, u32>,
+    /// Metals, ligands, phase transfer.
+    pub catalysts: BTreeMap<String, u32>,
+    /// Solvents.
+    pub solvents: BTreeMap<String, u32>,
 }
 
 /// The distinct reaction steps of the routes returned.

@@ -1,6 +1,7 @@
 //! Routes sorted into backbone groups, cut to size, and written down.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use chem::Molecule;
@@ -15,6 +16,7 @@ use crate::model::RetroModel;
 use crate::plan::{BackboneGroup, Route, RouteNode, Step, Warning};
 use crate::price::{lead_time_days, needs, usd_per_mol};
 use crate::rank::Weighed;
+use crate::records::Records;
 use crate::task::{GroupOrder, Task};
 
 /// Most routes kept for one set of building blocks.
@@ -183,8 +185,9 @@ fn warnings((alone, beside): (f32, f32), precedent: Option<f32>) -> Vec<Warning>
 }
 
 /// What a step rests on.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Evidence {
+    records: Arc<Records>,
     precedent: Option<f32>,
     class: ReactionClass,
 }
@@ -260,7 +263,7 @@ impl<'a> Writer<'a> {
                     probability: reaction.probability(),
                     plausibility: proposal.found.known_plausibility(),
                     precedent: evidence.precedent,
-                    precedents: self.model.occurrence(proposal.template),
+                    records: evidence.records,
                     class: evidence.class,
                     warnings: warnings(proposal.found.plausibilities(), evidence.precedent),
                 })
@@ -301,13 +304,15 @@ impl<'a> Writer<'a> {
     fn evidence(&mut self, graph: &Graph, product: MoleculeId, step: ReactionId) -> Evidence {
         let (model, product, proposal) =
             (self.model, graph.molecule(product), graph.reaction(step).proposal());
-        *self.evidence.entry(step).or_insert_with(|| Evidence {
+        let evidence = self.evidence.entry(step).or_insert_with(|| Evidence {
+            records: model.records(proposal.template),
             precedent: model.nearest_precedent(proposal.template, &product.molecule.fingerprint()),
             class: product
                 .expansion
                 .as_ref()
                 .map_or_else(ReactionClass::default, |it| proposal.found.class(it)),
-        })
+        });
+        evidence.clone()
     }
 
     /// SMILES and weight of a block that the route needs as an ion, where it is sold without the charge (cyanide as hydrogen

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 
 use chem::{Change, Fingerprint, Flask, PreparedMolecule, Template};
 
@@ -10,6 +11,7 @@ use crate::library::Library;
 use crate::plausibility::Judge;
 use crate::policy::{Policy, Ranking};
 use crate::precedents::Precedents;
+use crate::records::{AllRecords, Records};
 
 /// Templates and the policy network that ranks them, loaded once and shared.
 pub struct RetroModel {
@@ -17,13 +19,15 @@ pub struct RetroModel {
     policy: Policy,
     judge: Option<Judge>,
     precedents: Option<Precedents>,
+    records: AllRecords,
 }
 
 impl RetroModel {
     /// Loads `templates.csv.gz` and `policy.safetensors` from `dir`, and what is there of
     /// `sites.safetensors`, with which the network sees where templates match,
     /// `plausibility.safetensors`, which tells how probable it is that a flask gives what it is said to, and
-    /// `precedents.safetensors`, products of recorded reactions.
+    /// `precedents.safetensors`, products of recorded reactions, and `evidence.tsv.gz` with `agents.tsv`, the patents and
+    /// conditions of these.
     ///
     /// The table is TAB-separated with the header `retro_template template_hash library_occurrence
     /// library_index` behind an unnamed column that numbers the rows from 0; row `i` is output `i` of the
@@ -43,13 +47,20 @@ impl RetroModel {
         let judge = judge.transpose()?;
         let precedents =
             there("precedents.safetensors").map(|path| Precedents::load(&path, library.len())).transpose()?;
-        Ok(Self { library, policy, judge, precedents })
+        let records = there("evidence.tsv.gz").map(|_| AllRecords::load(dir, library.len())).transpose()?;
+        Ok(Self { library, policy, judge, precedents, records: records.unwrap_or_default() })
     }
 
     /// A model for tests of what comes after the templates.
     #[cfg(test)]
     pub(crate) fn of_one_template(smarts: &str) -> Self {
-        Self { library: Library::of_one(smarts), policy: Policy::uniform(1), judge: None, precedents: None }
+        Self {
+            library: Library::of_one(smarts),
+            policy: Policy::uniform(1),
+            judge: None,
+            precedents: None,
+            records: AllRecords::default(),
+        }
     }
 
     /// Number of templates, usable or not.
@@ -74,9 +85,11 @@ impl RetroModel {
         self.library.hash(index)
     }
 
-    /// How many recorded reactions a template was extracted from.
-    pub(crate) fn occurrence(&self, template: u32) -> u32 {
-        self.library.occurrence(template)
+    /// The recorded reactions of a template: as many as it was extracted from where nothing else is known of them.
+    pub(crate) fn records(&self, template: u32) -> Arc<Records> {
+        self.records.of(template).cloned().unwrap_or_else(|| {
+            Arc::new(Records { reactions: self.library.occurrence(template), ..Records::default() })
+        })
     }
 
     /// Probability that a flask gives this, rivals or not; 1 as far as the model does not know.

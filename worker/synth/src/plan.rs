@@ -1,8 +1,11 @@
 //! What a search answers.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use reactivity::ReactionClass;
+
+use crate::records::Records;
 
 /// The routes found for a target, grouped, and what it took to find them.
 #[derive(Debug, Clone, PartialEq)]
@@ -102,8 +105,8 @@ pub struct Step {
     /// How alike the product is to the nearest one that the template is recorded to have made: Tanimoto similarity, 0 where
     /// none is recorded; `None` for a model without precedents.
     pub precedent: Option<f32>,
-    /// How many recorded reactions the template was extracted from; 0 for one that was written by hand.
-    pub precedents: u32,
+    /// The recorded reactions of the template; none for one that was written by hand and that nobody recorded.
+    pub records: Arc<Records>,
     /// What chemists call it.
     pub class: ReactionClass,
     /// What speaks against it, though not enough to refuse it.

@@ -78,8 +78,12 @@ impl fmt::Display for Category {
 #[must_use]
 pub fn classify(step: &Step<'_>) -> ReactionClass {
     let events = events(step);
-    if builds_heterocycle(step) {
+    let acetal = events.iter().any(|event| matches!(event, Event::Acetalisation { .. }));
+    if builds_heterocycle(step) && !acetal {
         return class(Category::Heterocycle, heterocycle(step));
+    }
+    if events.is_empty() && couples_boron(step) {
+        return class(Category::HeteroatomAlkylation, "Chan-Lam coupling");
     }
     // What makes a bond between two molecules names the step, before what comes off or is changed beside it.
     let mut found: Vec<ReactionClass> = events.iter().map(|event| of(step, event)).collect();
@@ -98,6 +102,17 @@ pub fn classify(step: &Step<'_>) -> ReactionClass {
 
 const fn class(category: Category, name: &'static str) -> ReactionClass {
     ReactionClass { category, name }
+}
+
+/// Whether a heteroatom takes the place of boron on a carbon.
+fn couples_boron(step: &Step<'_>) -> bool {
+    let it = &step.before;
+    let boron = |carbon: u32| step.lost(carbon).any(|(gone, _)| it.element(gone) == B);
+    step.change.made.iter().any(|&(a, b, _)| {
+        [(a, b), (b, a)]
+            .iter()
+            .any(|&(carbon, other)| matches!(it.element(other), N | O | S) && boron(carbon))
+    })
 }
 
 /// Whether a bond that the step makes closes a ring with a heteroatom in it.
@@ -188,6 +203,7 @@ fn of(step: &Step<'_>, event: &Event) -> ReactionClass {
         Event::Coupling { metal, .. } => class(
             Is::CarbonCarbon,
             match it.group(metal) {
+                _ if it.is_cyano(metal) => "aryl cyanation",
                 Group::Organoboron => "Suzuki coupling",
                 Group::Organotin => "Stille coupling",
                 Group::Organozinc => "Negishi coupling",
@@ -271,7 +287,11 @@ fn alkylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) -> R
     use Category as Is;
     let it = &step.before;
     if it.element(leaving) == O && it.hydrogens(leaving) > 0 && it.element(nucleophile) != C {
-        return class(Is::HeteroatomAlkylation, "Mitsunobu reaction");
+        return match it.group(nucleophile) {
+            // The map says which oxygen stays, and nobody knows which it was.
+            Group::AcidOxygen => class(Is::Acylation, "esterification"),
+            _ => class(Is::HeteroatomAlkylation, "Mitsunobu reaction"),
+        };
     }
     if it.element(leaving) == O && it.ring(leaving) == 3 {
         return class(Is::HeteroatomAlkylation, "epoxide opening");
@@ -302,6 +322,12 @@ fn acylation(step: &Step<'_>, nucleophile: u32, carbon: u32) -> ReactionClass {
     let tert_butyl = it.next_to(carbon).any(|oxygen| {
         it.element(oxygen) == O && it.next_to(oxygen).any(|next| it.is_sp3(next) && it.carbons(next) == 3)
     });
+    let benzyl = it.next_to(carbon).any(|oxygen| {
+        it.element(oxygen) == O
+            && it.next_to(oxygen).any(|next| {
+                it.is_sp3(next) && it.next_to(next).any(|far| it.is_aromatic(far) && it.element(far) == C)
+            })
+    });
     let carbonate = it.next_to(carbon).filter(|&next| it.element(next) == O).count() > 2;
     match (it.element(nucleophile), it.group(carbon)) {
         (N | O, Group::Anhydride | Group::Carbonate | Group::ActiveEster | Group::OtherCarbonyl)
@@ -309,6 +335,7 @@ fn acylation(step: &Step<'_>, nucleophile: u32, carbon: u32) -> ReactionClass {
         {
             class(Is::Protection, "Boc protection")
         }
+        (N, Group::Chloroformate) if benzyl => class(Is::Protection, "Cbz protection"),
         (N, Group::Chloroformate | Group::Carbonate) => class(Is::Acylation, "carbamate formation"),
         (N, Group::Isocyanate) => class(Is::Acylation, "urea formation"),
         (O, Group::Isocyanate) => class(Is::Acylation, "carbamate formation"),

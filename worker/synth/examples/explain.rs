@@ -24,7 +24,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         for found in explain(&model, &product.parse()?, &precursors) {
             let verdict = found.fault.map_or_else(|| "stands".to_owned(), |fault| fault.to_string());
             let [alone, among] = found.plausibility;
-            println!("  {}\t{verdict}\t{alone:.4}\t{among:.4}\t{}", found.template, found.events);
+            println!(
+                "  {}\t{verdict}\t{alone:.4}\t{among:.4}\t{}\t{}",
+                found.template, found.class.name, found.events
+            );
         }
     }
     Ok(())

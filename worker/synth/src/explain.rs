@@ -3,7 +3,7 @@
 use std::fmt;
 
 use chem::{Key, Molecule, Outcome, PreparedMolecule};
-use reactivity::{Facts, Refusal, Step, describe, judge};
+use reactivity::{Facts, ReactionClass, Refusal, Step, classify, describe, judge};
 
 use crate::model::RetroModel;
 use crate::plausibility::change;
@@ -14,6 +14,8 @@ use crate::validate::{Fault, fault};
 pub struct ProposedBy {
     /// What happens in the step.
     pub events: String,
+    /// What chemists call it.
+    pub class: ReactionClass,
     /// Row of the template in the model's files.
     pub template: u32,
     /// Probability that the precursors give the product, whatever else they might give, and beside that; 1 for a model
@@ -60,7 +62,7 @@ pub fn explain(model: &RetroModel, product: &Molecule, precursors: &[Molecule]) 
             let molecules: Vec<Molecule> =
                 outcome.precursors.iter().map(|precursor| precursor.molecule.clone()).collect();
             let step = Step::new(flask.iter().zip(sources), &facts);
-            let events = describe(&step);
+            let (events, class) = (describe(&step), classify(&step));
             let fault = match judge(&step) {
                 Err(refusal) => Some(StepFault::Unsound(refusal)),
                 Ok(certainty) => {
@@ -72,6 +74,7 @@ pub fn explain(model: &RetroModel, product: &Molecule, precursors: &[Molecule]) 
             };
             found.push(ProposedBy {
                 events,
+                class,
                 template,
                 plausibility: plausibility(model, &canonical, &outcome),
                 fault,

@@ -129,6 +129,34 @@ fn share_returned(rows: Vec<Row>) -> f64 {
 }
 
 #[test]
+fn steps_are_called_what_chemists_call_them() {
+    let model = model();
+    let named = [
+        ("CC(=O)O.NCc1ccccc1>>CC(=O)NCc1ccccc1", "amide coupling"),
+        ("CC(=O)Cl.Nc1ccccc1>>CC(=O)Nc1ccccc1", "amide formation from acid halide"),
+        ("Brc1ccccc1.OB(O)c1ccncc1>>c1ccc(-c2ccncc2)cc1", "Suzuki coupling"),
+        ("CC(C)(C)OC(=O)NCc1ccccc1>>NCc1ccccc1", "Boc removal"),
+        ("CC(C)(C)OC(=O)OC(=O)OC(C)(C)C.NCc1ccccc1>>CC(C)(C)OC(=O)NCc1ccccc1", "Boc protection"),
+        ("O=Cc1ccccc1.C1COCCN1>>c1ccc(CN2CCOCC2)cc1", "reductive amination"),
+        ("O=[N+]([O-])c1ccccc1>>Nc1ccccc1", "nitro reduction"),
+        ("N#Cc1ccc(F)cc1.C1COCCN1>>N#Cc1ccc(N2CCOCC2)cc1", "SNAr amination"),
+        ("COC(=O)c1ccccc1>>O=C(O)c1ccccc1", "ester hydrolysis"),
+        ("CCBr.Oc1ccccc1>>CCOc1ccccc1", "Williamson ether synthesis"),
+        ("NNc1ccccc1.CC(=O)CC(C)=O>>Cc1cc(C)n(-c2ccccc2)n1", "pyrazole synthesis"),
+        ("C#CC(C)O.Ic1ccccc1>>CC(O)C#Cc1ccccc1", "Sonogashira coupling"),
+    ];
+    for (reaction, name) in named {
+        let (precursors, product) = reaction.split_once(">>").unwrap();
+        let precursors: Vec<Molecule> = precursors.split('.').map(|smiles| smiles.parse().unwrap()).collect();
+
+        let found = explain(&model, &product.parse().unwrap(), &precursors);
+
+        let names: Vec<&str> = found.iter().map(|found| found.class.name).collect();
+        assert!(names.contains(&name), "{reaction}: {names:?}");
+    }
+}
+
+#[test]
 fn no_impossible_step_is_returned() {
     assert_eq!(wrongly_returned(rows("wrong_steps.tsv", None)), 0);
 }

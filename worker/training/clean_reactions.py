@@ -33,6 +33,7 @@ MAPS_PER_CLAIM = 3
 COLUMNS = ("id", "sources", "mapped", "reagents", "confidence", "n_dup", "trust", "product", "precursors")
 TRUSTS = ("agreed", "kind", "known", "alone")
 NO_CLAIM, DISAGREE = "unsure, and the source has no map", "mapper and source disagree"
+WAITING = "not mapped yet, and not of a kind that is believed"
 
 Map = tuple[int, ...]
 
@@ -132,7 +133,7 @@ class Kinds:
     def judge_unasked(self, claim: Claim) -> Verdict:
         """Judges a claim that the mapper has not mapped."""
         if not self.believed(claim.kind, KIND_EXAMPLES):
-            return Verdict("not mapped yet, and not of a kind that is believed")
+            return Verdict(WAITING)
         unmapped, indices = next(iter(claim.maps))
         flawed = flaw(unmapped, reaction_centre.centre(unmapped, indices))
         return Verdict(flawed) if flawed else Verdict("kind", unmapped, indices, self.agreed[claim.kind] / self.asked[claim.kind])
@@ -197,10 +198,14 @@ class Clean(NamedTuple):
         return Clean(best.mapped, self.product, self.precursors, best.verdict, self.sources | other.sources, self.reagents | other.reagents, self.rows + other.rows)
 
 
-def clean(claims: list[Claim], mapped: mapped_pack.Mapped, count: Callable[[str], None]) -> Iterator[tuple[str, ...]]:
-    """Yields the lines of the file; reports every claim's fate, over all and by source."""
+def clean(
+    claims: list[Claim], mapped: mapped_pack.Mapped, count: Callable[[str], None], waiting: list[bytes]
+) -> Iterator[tuple[str, ...]]:
+    """Yields the lines of the file; reports every claim's fate, over all and by source, and the names of those that wait."""
     kept: dict[bytes, Clean] = {}
     for claim, verdict in judged(claims, mapped):
+        if verdict.why == WAITING:
+            waiting.append(claim.name)
         for where in ("", *claim.sources):
             count(f"{where} {verdict.why}".strip())
         if verdict.why not in TRUSTS:
@@ -233,6 +238,7 @@ def main() -> None:
     given.add_argument("--pack", type=Path, help="file that mapped_pack.py wrote")
     given.add_argument("--shards", type=Path, help="folder that map_reactions.py writes")
     parser.add_argument("--out", type=Path, required=True, help="reactions_clean.tsv.gz to write")
+    parser.add_argument("--waiting", type=Path, help="where to write the names of what the mapper should be asked next")
     args = parser.parse_args()
     RDLogger.DisableLog("rdApp.*")
     if args.pack:
@@ -241,12 +247,14 @@ def main() -> None:
         mapped = {name: (sure, indices) for name, sure, indices in map_reactions.read_shards(args.shards) if indices}
     counts: collections.Counter[str] = collections.Counter()
     claims = gather(reactions.read_rows(args.rows))
-    written = 0
+    written, waiting = 0, []
     with gzip.open(args.out, "wt", compresslevel=6, encoding="utf-8") as out:
         out.write("\t".join(COLUMNS) + "\n")
-        for line in clean(claims, mapped, lambda fate: counts.update([fate])):
+        for line in clean(claims, mapped, lambda fate: counts.update([fate]), waiting):
             out.write("\t".join(line) + "\n")
             written += 1
+    if args.waiting:
+        args.waiting.write_text("".join(f"{name.hex()}\n" for name in waiting), encoding="ascii")
     for fate, number in sorted(counts.items()):
         print(f"{number:8} {fate}")
     print(f"{written:8} distinct reactions written")

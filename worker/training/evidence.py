@@ -43,7 +43,7 @@ def patents_of_grants(rows: Path, data: Path) -> dict[str, list[tuple[frozenset[
     numbers: dict[int, tuple[str, frozenset[str]]] = {}
     for row in reactions.read_rows(rows):
         if row.source == GRANTS.split(".")[0]:
-            numbers[row.number] = row.product, frozenset(row.precursors.split("."))
+            numbers[row.line] = row.product, frozenset(row.precursors.split("."))
     found: dict[str, list[tuple[frozenset[str], str]]] = collections.defaultdict(list)
     with gzip.open(data / "reactions" / GRANTS, "rt", encoding="utf-8", newline="") as lines:
         for number, line in enumerate(csv.DictReader(lines, delimiter="\t"), start=2):

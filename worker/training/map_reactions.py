@@ -87,16 +87,18 @@ def main() -> None:
     parser.add_argument("--rows", type=Path, required=True, help="folder that reactions.py wrote")
     parser.add_argument("--shards", type=Path, required=True)
     parser.add_argument("--stages", nargs="+", default=[stage.value for stage in Stage], choices=[stage.value for stage in Stage])
+    parser.add_argument("--names", type=Path, help="map these reactions alone: what `clean_reactions.py --waiting` wrote")
     parser.add_argument("--threads", type=int, default=1)
     args = parser.parse_args()
     RDLogger.DisableLog("rdApp.*")
     torch.set_num_threads(args.threads)
     args.shards.mkdir(parents=True, exist_ok=True)
     known = {name for name, _, _ in read_shards(args.shards)}
+    names = {bytes.fromhex(line) for line in args.names.read_text(encoding="ascii").split()} if args.names else None
     mapper = atom_mapper.AtomMapper()
     begun = time.monotonic()
     for stage in map(Stage, args.stages):
-        before, waiting = len(known), (pair for pair in wanted(reactions.read_rows(args.rows), stage) if pair[1] not in known)
+        before, waiting = len(known), (pair for pair in wanted(reactions.read_rows(args.rows), stage) if pair[1] not in known and (names is None or pair[1] in names))
         while chunk := list(itertools.islice(waiting, REACTIONS_PER_SHARD)):
             write_shard(args.shards, [name for _, name in chunk], mapper.map([unmapped for unmapped, _ in chunk]))
             known.update(name for _, name in chunk)

@@ -743,7 +743,7 @@ def cleaned(rows: list[reactions.Row], mapped: dict[str, tuple[float, tuple[int,
         fates[fate] = fates.get(fate, 0) + 1
 
     by_name = {reactions.digest(unmapped): found for unmapped, found in mapped.items()}
-    return list(clean_reactions.clean(clean_reactions.gather(iter(rows)), by_name, count)), fates
+    return list(clean_reactions.clean(clean_reactions.gather(iter(rows)), by_name, count, [])), fates
 
 
 def test_a_reaction_is_kept_where_mapper_and_source_agree() -> None:

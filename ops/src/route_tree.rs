@@ -355,7 +355,7 @@ mod tests {
         let first = text.split("Route 1").nth(1).unwrap();
         let step = "T  ← amide coupling · plausibility 0.88 · 120 precedents (US1) · DMF · ! look";
         assert!(
-            first.starts_with(" · 2 steps deep · backbone b0123456789abcdef · 1235 USD/mol · 4 days"),
+            first.starts_with(" · 2 steps deep · backbone b0123456789abcdef · 1234 USD/mol · 4 days"),
             "{text}"
         );
         assert!(first.split("Route 2").next().unwrap().contains(step), "{text}");

@@ -14,17 +14,48 @@ type Verdict = Result<(), Refusal>;
 /// Checks the molecules of the flask, by themselves and together.
 pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
     for atom in step.atoms() {
-        if is_unstable(&step.before, atom) {
+        if is_unstable(&step.before, atom) || is_lone_ion(step, atom) {
             return Err(Refusal::Unstable);
         }
     }
     if is_anti_bredt(&step.before) {
         return Err(Refusal::Unstable);
     }
+    fluoride(step)?;
     self_reacting(step)?;
     thiols(step)?;
     organometals(step, events)?;
     small_rings(step)
+}
+
+/// An atom whose charge a proton would take away, in a molecule of more than three atoms (an ammonium ion of more than
+/// one). Templates that write acids and amines as ions would let them pass what is asked of acids and amines; cyanide, nitrite and
+/// their like are small.
+fn is_lone_ion(step: &Step<'_>, atom: u32) -> bool {
+    let it = &step.before;
+    let charge = it.at(atom).charge;
+    let size = || step.atoms().filter(|&other| step.are_together(atom, other)).take(4).count();
+    match it.element(atom) {
+        N if charge == 1 => it.hydrogens(atom) > 0 && size() > 1,
+        // Hydroxide is water that a base has been at.
+        O if charge == -1 && it.degree(atom) == 0 => true,
+        C | N | O | S => charge == -1 && it.next_to(atom).all(|next| it.at(next).charge <= 0) && size() > 3,
+        _ => false,
+    }
+}
+
+/// Fluoride takes the place of what leaves an arene only where the ring is activated.
+fn fluoride(step: &Step<'_>) -> Verdict {
+    let it = &step.before;
+    let unactivated = step.change.made.iter().any(|&(a, b, _)| {
+        [(a, b), (b, a)].iter().any(|&(carbon, halide)| {
+            it.element(halide) == F
+                && it.at(halide).charge == -1
+                && it.is_aromatic_carbon(carbon)
+                && electrophile::activation(it, carbon) < electrophile::ACTIVATED
+        })
+    });
+    if unactivated { Err(Refusal::NotActivated) } else { Ok(()) }
 }
 
 /// An atom that makes its molecule one that nobody can keep in a bottle.

@@ -167,7 +167,7 @@ pub struct Writer<'a> {
 /// Below this the forward judge takes a step for one that does not happen: 98 of 100 recorded reactions are above.
 const DOUBTFUL: f32 = 0.35;
 /// A product that has less in common with every recorded one of its template is far from all.
-const FAR: f32 = 0.25;
+const FAR: f32 = 0.12;
 
 /// What speaks against a step of this plausibility alone and beside its rivals, and this similarity to precedents.
 fn warnings((alone, beside): (f32, f32), precedent: Option<f32>) -> Vec<Warning> {

@@ -735,6 +735,9 @@ def test_examples_of_a_kind_are_mapped_first() -> None:
     assert stage(map_reactions.Stage.ALL) == 10
 
 
+TRUST = clean_reactions.COLUMNS.index("trust")
+
+
 def cleaned(rows: list[reactions.Row], mapped: dict[str, tuple[float, tuple[int, ...]]]) -> tuple[list[tuple[str, ...]], dict[str, int]]:
     """Cleans rows by maps of their unmapped reactions."""
     fates: dict[str, int] = {}
@@ -755,7 +758,7 @@ def test_a_reaction_is_kept_where_mapper_and_source_agree() -> None:
 
     assert line[2] == "Cl[C:4]([CH3:5])=[O:6].[CH3:1][CH2:2][NH2:3]>>[CH3:1][CH2:2][NH:3][C:4]([CH3:5])=[O:6]"
     assert line[1] == "toy"
-    assert line[3:] == ("O", "0.900", "2", "agreed")
+    assert line[3:] == ("O", "0.900", "2", "agreed", "CCNC(C)=O", "CC(=O)Cl.CCN")
     assert refused == []
     assert fates["mapper and source disagree"] == 1
 
@@ -766,7 +769,7 @@ def test_a_reaction_without_a_source_map_needs_a_sure_mapper() -> None:
     sure, _ = cleaned([row], {row.unmapped(): (0.95, (4, 5, 6, 1, 0, 2))})
     unsure, _ = cleaned([row], {row.unmapped(): (0.5, (4, 5, 6, 1, 0, 2))})
 
-    assert [line[-1] for line in sure] == ["alone"]
+    assert [line[TRUST] for line in sure] == ["alone"]
     assert unsure == []
 
 
@@ -780,7 +783,7 @@ def test_a_kind_that_the_mapper_agrees_with_is_believed() -> None:
     lines, fates = cleaned(rows, agreeing)
 
     assert len({row.kind for row in rows}) == 1
-    assert [line[-1] for line in lines] == ["agreed"] * 4 + ["kind"]
+    assert [line[TRUST] for line in lines] == ["agreed"] * 4 + ["kind"]
     assert cleaned(rows, dict(list(agreeing.items())[:3]))[1]["not mapped yet, and not of a kind that is believed"] == 2
 
 
@@ -794,4 +797,4 @@ def test_a_map_that_no_source_confirms_is_kept_where_its_kind_is_known() -> None
 
     lines, _ = cleaned([*claimed, unclaimed], mapped | {unclaimed.unmapped(): (0.4, (6, 7, 8, 9, 3, 4, 2, 1, 0))})
 
-    assert [line[-1] for line in lines] == ["agreed", "agreed", "known"]
+    assert [line[TRUST] for line in lines] == ["agreed", "agreed", "known"]

@@ -31,7 +31,8 @@ pub fn result(plan: &Plan, annotation: Annotation, total: Duration) -> TreeSearc
     totals.sort_by(f64::total_cmp);
     let mut route_hierarchy = RouteHierarchy::new();
     for group in &plan.groups {
-        let graphs = |routes: &Vec<Route>| routes.iter().map(|route| graph(route, &totals)).collect();
+        let graphs =
+            |routes: &Vec<Route>| routes.iter().map(|route| graph(route, group.steps, &totals)).collect();
         let variations = group.variations.iter().map(graphs).collect();
         route_hierarchy.entry(group.steps.to_string()).or_default().insert(group.key.clone(), variations);
     }
@@ -76,10 +77,9 @@ fn report(plan: &Plan) -> SearchReport {
     }
 }
 
-/// Where a route stands among all of its answer; `totals` are theirs, ascending.
-fn standing(route: &Route, totals: &[f64]) -> RouteStanding {
+/// Where a route whose longest branch has so many steps stands among all of its answer; `totals` are theirs, ascending.
+fn standing(route: &Route, longest: u32, totals: &[f64]) -> RouteStanding {
     let better = totals.partition_point(|&total| total < route.total);
-    let longest = route.nodes.iter().map(|node| node.depth).max().unwrap_or(0);
     RouteStanding {
         rank: u32::try_from(better + 1).unwrap_or(u32::MAX),
         score: rounded(1.0 / (1.0 + route.total)),
@@ -89,7 +89,7 @@ fn standing(route: &Route, totals: &[f64]) -> RouteStanding {
     }
 }
 
-fn graph(route: &Route, totals: &[f64]) -> RouteGraph {
+fn graph(route: &Route, longest: u32, totals: &[f64]) -> RouteGraph {
     // A precursor that is needed twice is one edge: the graph is no multigraph.
     let mut edges = Vec::new();
     for step in &route.steps {
@@ -102,7 +102,7 @@ fn graph(route: &Route, totals: &[f64]) -> RouteGraph {
     RouteGraph {
         directed: true,
         multigraph: false,
-        graph: Some(standing(route, totals)),
+        graph: Some(standing(route, longest, totals)),
         nodes: route.nodes.iter().map(node).collect(),
         edges,
     }

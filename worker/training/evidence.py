@@ -2,7 +2,7 @@
 
 The decision that matters: conditions are counted, not chosen. Reagents stand in a reaction's record without amounts or order,
 together with what the work-up took, so the commonest agents of many precedents say more than any one of them. Agents that have a
-name and a role in `agents.tsv` count, counter-ions do not. Patents are those of the grants' rows of the same product whose precursors
+name and a role in the pack's `agents.tsv` count, counter-ions do not. Patents are those of the grants' rows of the same product whose precursors
 are the reaction's; the oldest come first. `evidence.tsv.gz` has a line a template: its row, the number of its reactions, up to three
 patents, and for each role at most `PER_ROLE` agents as `row of agents.tsv:count`.
 """
@@ -11,19 +11,17 @@ import argparse
 import collections
 import csv
 import gzip
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import clean_reactions
 import reactions
-from train_policy import Examples, spread
+from precedents import reactions_by_template
+from train_policy import Examples
 
 GRANTS = "lowe_grants_1976_2009.tsv.gz"
 PATENTS = 3
 PER_ROLE = 4
 LEAST_SHARE = 0.05
-HERE = Path(__file__).resolve().parent
 
 Agents = dict[str, tuple[int, str]]
 
@@ -53,18 +51,6 @@ def patents_of_grants(rows: Path, data: Path) -> dict[str, list[tuple[frozenset[
     return found
 
 
-def by_template(examples: Examples) -> Iterator[tuple[int, list[int]]]:
-    """Yields each template that explains some reactions with their lines."""
-    arrays = examples.arrays
-    lines: dict[int, list[int]] = collections.defaultdict(list)
-    for reaction, line in enumerate(arrays["lines"].tolist()):
-        begin, end = int(arrays["right_starts"][reaction]), int(arrays["right_starts"][reaction + 1])
-        first = int(arrays["match_starts"][examples.products[reaction]])
-        for right in {int(arrays["match_templates"][first + int(at)]) for at in arrays["rights"][begin:end]}:
-            lines[right].append(line)
-    yield from sorted(lines.items())
-
-
 def conditions(counts: collections.Counter[int], roles: dict[int, str], total: int) -> list[tuple[int, int]]:
     """Picks the commonest agents of each role, of those that at least a twentieth of the reactions have."""
     picked: collections.Counter[str] = collections.Counter()
@@ -78,7 +64,7 @@ def conditions(counts: collections.Counter[int], roles: dict[int, str], total: i
 
 
 def main() -> None:
-    """Writes `evidence.tsv.gz` and `agents.tsv` into the pack."""
+    """Writes `evidence.tsv.gz` into the pack, whose `agents.tsv` says which agents count."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=Path, required=True, help="folder that reactions.py wrote")
     parser.add_argument("--data", type=Path, required=True, help="folder with reactions")
@@ -86,16 +72,18 @@ def main() -> None:
     parser.add_argument("--examples", type=Path, required=True, help="what policy_examples made of it with the shipped library")
     parser.add_argument("--pack", type=Path, required=True)
     args = parser.parse_args()
-    agents = read_agents(HERE / "agents.tsv")
+    agents = read_agents(args.pack / "agents.tsv")
     roles = {row: role for row, role in agents.values()}
     grants = patents_of_grants(args.rows, args.data)
     clean = [
         (row["product"], frozenset(row["precursors"].split(".")), [agents[it][0] for it in row["reagents"].split(".") if it in agents])
         for row in clean_reactions.read(args.clean)
     ]  # fmt: skip
+    examples = Examples(args.examples)
     written, with_patents = 0, 0
     with gzip.open(args.pack / "evidence.tsv.gz", "wt", compresslevel=9, encoding="utf-8", newline="") as out:
-        for template, lines in by_template(Examples(args.examples)):
+        for template, found in reactions_by_template(examples, examples.explained).items():
+            lines = examples.arrays["lines"][found].tolist()
             counts: collections.Counter[int] = collections.Counter()
             patents: set[str] = set()
             for line in lines:
@@ -105,7 +93,6 @@ def main() -> None:
             said = ",".join(f"{agent}:{count}" for agent, count in conditions(counts, roles, len(lines)))
             out.write(f"{template}\t{len(lines)}\t{','.join(sorted(patents)[:PATENTS])}\t{said}\n")
             written, with_patents = written + 1, with_patents + bool(patents)
-    shutil.copyfile(HERE / "agents.tsv", args.pack / "agents.tsv")
     print(f"{written} templates, {with_patents} of them with a patent")
 
 

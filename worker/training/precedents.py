@@ -49,15 +49,22 @@ def fingerprints(examples: Examples, products: np.ndarray) -> np.ndarray:
     return bits
 
 
-def by_template(examples: Examples, reactions: np.ndarray) -> dict[int, np.ndarray]:
-    """Gives, of every template that explains some of the reactions, the products of up to `CANDIDATES` of them."""
+def reactions_by_template(examples: Examples, reactions: np.ndarray) -> dict[int, np.ndarray]:
+    """Gives, of every template that explains some of the reactions, these, ascending."""
     places, owners, _ = spread(examples.arrays["right_starts"], reactions)
-    products = examples.products[reactions[owners]]
-    templates = examples.arrays["match_templates"][examples.arrays["match_starts"][products] + examples.arrays["rights"][places]]
+    explained = reactions[owners]
+    matches = examples.arrays["match_starts"][examples.products[explained]] + examples.arrays["rights"][places]
+    templates = examples.arrays["match_templates"][matches]
     order = np.argsort(templates, kind="stable")
     rows, starts = np.unique(templates[order], return_index=True)
-    parts = np.split(products[order], starts[1:])
-    return {int(row): np.unique(part)[:CANDIDATES] for row, part in zip(rows, parts, strict=True)}
+    parts = np.split(explained[order], starts[1:])
+    return {int(row): np.unique(part) for row, part in zip(rows, parts, strict=True)}
+
+
+def by_template(examples: Examples, reactions: np.ndarray) -> dict[int, np.ndarray]:
+    """Gives, of every template that explains some of the reactions, the products of up to `CANDIDATES` of them."""
+    found = reactions_by_template(examples, reactions)
+    return {row: np.unique(examples.products[part])[:CANDIDATES] for row, part in found.items()}
 
 
 def main() -> None:

@@ -6,13 +6,14 @@
 
 use std::fmt;
 
+use crate::alkylation::is_doubly_activated;
 use crate::change::Step;
 use crate::cleavage;
 use crate::electrophile;
 use crate::event::{Event, events};
 use crate::group::Group;
 use crate::look::*;
-use crate::rivals::is_new_ring;
+use crate::rivals::ring_after;
 
 /// What kind of reaction it is; the number is the category's in NameRxn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -86,8 +87,8 @@ pub fn classify(step: &Step<'_>) -> ReactionClass {
         return class(Category::HeteroatomAlkylation, "Chan-Lam coupling");
     }
     // What makes a bond between two molecules names the step, before what comes off or is changed beside it.
-    let mut found: Vec<ReactionClass> = events.iter().map(|event| of(step, event)).collect();
-    found.sort_by_key(|class| match class.category {
+    let classes = events.iter().map(|event| of(step, event));
+    let first = classes.min_by_key(|class| match class.category {
         Category::CarbonCarbon => 0,
         Category::Acylation | Category::HeteroatomAlkylation => 1,
         Category::Protection => 2,
@@ -97,7 +98,7 @@ pub fn classify(step: &Step<'_>) -> ReactionClass {
         Category::Deprotection => 6,
         Category::Heterocycle | Category::Other => 7,
     });
-    found.first().copied().unwrap_or_default()
+    first.unwrap_or_default()
 }
 
 const fn class(category: Category, name: &'static str) -> ReactionClass {
@@ -115,18 +116,12 @@ fn couples_boron(step: &Step<'_>) -> bool {
     })
 }
 
-/// Whether a bond that the step makes closes a ring with a heteroatom in it.
+/// Whether a bond that the step makes to a heteroatom is in a ring of five or six.
 fn builds_heterocycle(step: &Step<'_>) -> bool {
     step.change.made.iter().any(|&(a, b, _)| {
         let hetero = |atom: u32| !matches!(step.before.element(atom), C | B);
-        (hetero(a) || hetero(b)) && is_new_ring(step, a) && is_new_ring(step, b) && in_aromatic(step, a, b)
+        (hetero(a) || hetero(b)) && matches!(ring_after(step, a, b), Some(5 | 6))
     })
-}
-
-/// Whether a bond between two atoms of the flask is aromatic in the product, or one of a saturated ring of five or six.
-fn in_aromatic(step: &Step<'_>, a: u32, b: u32) -> bool {
-    let (Some(a), Some(b)) = (step.image(a), step.image(b)) else { return false };
-    step.after.bond(a, b).is_some_and(|bond| matches!(bond.ring, 5 | 6))
 }
 
 /// The name of the heterocycle that forms, by the ring of a bond that is made.
@@ -241,7 +236,7 @@ fn of(step: &Step<'_>, event: &Event) -> ReactionClass {
             )
         }
         Event::Aldol { nucleophile, .. } => {
-            let doubly = it.next_to(nucleophile).filter(|&next| it.is_acceptor(next)).count() > 1;
+            let doubly = is_doubly_activated(it, nucleophile);
             class(Is::CarbonCarbon, if doubly { "Knoevenagel condensation" } else { "aldol reaction" })
         }
         Event::ConjugateAddition { nucleophile, .. } => match it.element(nucleophile) {

@@ -10,6 +10,7 @@ use chem::Order;
 use crate::change::{Facts, Step};
 use crate::group::{Group, aromatic_positions};
 use crate::look::*;
+use crate::nucleophile::TIE;
 
 /// Activation from which an aromatic halide takes nucleophiles without a metal.
 pub const ACTIVATED: i32 = 16;
@@ -284,15 +285,19 @@ pub fn clearly_spared(
     own_rank: i32,
     rank: impl Fn(&Facts, u32) -> i32,
 ) -> Option<u32> {
-    spared(step, own, own_rank + 2 * crate::nucleophile::TIE, rank)
+    spared_above(step, own, own_rank + TIE, rank)
 }
 
 /// An electrophile that is left alone although, by `rank`, it would react sooner than `own` does, or as soon.
 pub fn spared(step: &Step<'_>, own: u32, own_rank: i32, rank: impl Fn(&Facts, u32) -> i32) -> Option<u32> {
+    spared_above(step, own, (own_rank - TIE).max(0), rank)
+}
+
+fn spared_above(step: &Step<'_>, own: u32, least: i32, rank: impl Fn(&Facts, u32) -> i32) -> Option<u32> {
     step.atoms().find(|&atom| {
         atom != own
             && step.is_untouched(atom)
             && !step.are_alike(atom, own)
-            && rank(&step.before, atom) > (own_rank - crate::nucleophile::TIE).max(0)
+            && rank(&step.before, atom) > least
     })
 }

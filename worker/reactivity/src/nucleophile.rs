@@ -156,7 +156,8 @@ fn hindrance(facts: &Facts, atom: u32, group: Group) -> i32 {
     }
 }
 
-/// A nucleophile that is left alone although it would react sooner than, or as soon as, `own` of rank `rank_of_own`.
+/// A nucleophile that is left alone although it would react sooner than `own` of rank `rank_of_own`, or as soon where that matters to
+/// the reagent.
 ///
 /// Amines react without a base, and then nothing does that needs one. The carboxylate of a halogenated acid waits while a
 /// stronger nucleophile takes the halide, and that of a dianion while its carbon reacts.

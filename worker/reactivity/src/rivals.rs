@@ -62,7 +62,7 @@ pub fn reacts_elsewhere(events: &[Event], own: u32) -> bool {
 }
 
 /// The size of the smallest ring of the product that the bond between two atoms of the flask is in.
-fn ring_after(step: &Step<'_>, a: u32, b: u32) -> Option<u8> {
+pub fn ring_after(step: &Step<'_>, a: u32, b: u32) -> Option<u8> {
     let (a, b) = (step.image(a)?, step.image(b)?);
     step.after.bond(a, b).map(|bond| bond.ring).filter(|&ring| ring > 0)
 }

@@ -8,7 +8,8 @@
 //! `id`; lines that are not molecules are counted and skipped. Without `--cache-mb` every target is searched as if it were the first. `--all` uses the whole budget instead of stopping at the first route;
 //! `--nearest` times the search for the nearest building block of each target and nothing else.
 //! `--expansions N` ends each search by its number of expansions, which makes it reproducible. `--trees` writes a line
-//! of JSON a target: `{"id": …, "seconds": …, "routes": [TREE, …]}`, best first, a TREE being `[smiles, [TREE, …]]`.
+//! of JSON a target: `{"id": …, "seconds": …, "routes": [TREE, …], "features": […]}`, best first, a TREE being
+//! `[smiles, [TREE, …]]`; the weights of the order were fitted to the features.
 
 #![allow(clippy::print_stdout, reason = "a program that reports")]
 
@@ -54,7 +55,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         max_depth: u32::try_from(count("--depth", 5)?)?,
         max_groups: count("--groups", 5)?,
         max_group_size: count("--group-size", 10)?,
-        ..task("C".parse()?, Stop::FirstRoute)
+        ..task("C".parse()?)
     };
     let flag = |name: &str| options.iter().any(|option| option == name);
 
@@ -104,11 +105,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn task(target: Molecule, stop: Stop) -> Task {
+fn task(target: Molecule) -> Task {
     Task {
         target,
         max_depth: 5,
-        stop,
+        stop: Stop::FirstRoute,
         trivial: Trivial::Mask,
         masks: Masks::default(),
         max_groups: 5,

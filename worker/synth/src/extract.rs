@@ -349,16 +349,17 @@ mod tests {
             return Vec::new();
         }
         // The graph keeps one reaction per set of precursors, as probable as all templates that propose it.
-        let mut distinct: Vec<(u32, Vec<usize>)> = Vec::new();
+        let mut distinct: Vec<(f32, Vec<usize>)> = Vec::new();
         for (percent, precursors) in &chemistry[molecule] {
+            let probability = *percent as f32 / 100.0;
             match distinct.iter_mut().find(|(_, known)| known == precursors) {
-                Some((sum, _)) => *sum += percent,
-                None => distinct.push((*percent, precursors.clone())),
+                Some((sum, _)) => *sum += probability,
+                None => distinct.push((probability, precursors.clone())),
             }
         }
         let mut all = Vec::new();
-        for (at, (percent, precursors)) in distinct.iter().enumerate() {
-            let mut ways = vec![(step_cost((*percent as f32 / 100.0).min(1.0)), vec![(molecule, at)])];
+        for (at, (probability, precursors)) in distinct.iter().enumerate() {
+            let mut ways = vec![(step_cost(probability.min(1.0)), vec![(molecule, at)])];
             for &precursor in precursors {
                 let below = all_ways(chemistry, precursor, left - 1);
                 ways = ways
@@ -396,7 +397,7 @@ mod tests {
             let expected = routes(&chemistry, max_depth);
             prop_assert_eq!(found.len(), expected.len());
             for (found, expected) in found.iter().zip(&expected) {
-                prop_assert!((found - expected).abs() < 1e-5, "{} is not {}", found, expected);
+                prop_assert!((found - expected).abs() < 1e-9, "{} is not {}", found, expected);
             }
         }
     }

@@ -78,7 +78,7 @@ impl Groups {
             }
             None => return !self.full(),
         };
-        let blocks = blocks(graph, choices);
+        let blocks: Vec<BlockIndex> = needs(graph, choices).into_iter().map(|(block, _)| block).collect();
         let room = group.variations.len() < max_variations;
         match group.variations.iter_mut().find(|variation| variation.blocks == blocks) {
             Some(variation) if variation.routes.len() < ROUTES_PER_VARIATION => variation.routes.push(route),
@@ -110,7 +110,10 @@ impl Groups {
                         variation.routes.iter().filter_map(|route| writer.usd_per_mol(graph, &route.choices));
                     prices.fold(f64::INFINITY, f64::min)
                 };
-                variations.sort_by(|a, b| price(a).total_cmp(&price(b)));
+                let mut priced: Vec<(f64, Variation)> =
+                    variations.into_iter().map(|variation| (price(&variation), variation)).collect();
+                priced.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+                variations = priced.into_iter().map(|(_, variation)| variation).collect();
             }
             variations.truncate(task.max_group_size);
             let variations = variations
@@ -132,20 +135,6 @@ pub fn longest_branch(graph: &Graph, choices: &Choices, molecule: MoleculeId) ->
     let Some(reaction) = choices.reaction(molecule) else { return 0 };
     let precursors = graph.reaction(reaction).distinct_precursors();
     1 + precursors.map(|(precursor, _)| longest_branch(graph, choices, precursor)).max().unwrap_or(0)
-}
-
-/// The distinct building blocks of a route, ascending; none for a target that is bought.
-pub fn blocks(graph: &Graph, choices: &Choices) -> Vec<BlockIndex> {
-    let mut blocks: Vec<BlockIndex> = choices
-        .made
-        .iter()
-        .flat_map(|&(_, reaction)| graph.reaction(reaction).precursors.iter())
-        .filter(|&&precursor| choices.reaction(precursor).is_none())
-        .filter_map(|&precursor| graph.molecule(precursor).block)
-        .collect();
-    blocks.sort_unstable();
-    blocks.dedup();
-    blocks
 }
 
 /// Turns choices in the graph into routes that stand alone.
@@ -325,12 +314,15 @@ impl<'a> Writer<'a> {
         needed: &Molecule,
     ) -> Option<(String, f64)> {
         let sold = self.catalogue.smiles(block);
+        if needed.canonical_smiles() == sold {
+            return None;
+        }
         let neutral = needed.neutral();
         let is_made = || {
             let mut made = choices.made.iter().map(|&(made, _)| graph.molecule(made));
             made.any(|made| made.molecule.canonical_smiles() == sold)
         };
-        let renamed = needed.canonical_smiles() != sold && neutral.canonical_smiles() == sold && !is_made();
+        let renamed = neutral.canonical_smiles() == sold && !is_made();
         renamed.then(|| (sold.to_owned(), neutral.molecular_weight()))
     }
 

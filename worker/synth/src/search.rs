@@ -125,22 +125,14 @@ impl<'a> Search<'a> {
         let smiles = self.graph.molecule(self.graph.target()).molecule.canonical_smiles();
         let mut groups = Groups::new(&smiles, self.task);
         let mut ranker = Ranker::new(self.planner.model(), self.catalogue, self.task);
-        match (self.task.stop, first) {
-            (Stop::FirstRoute, Some(choices)) => {
-                let total = ranker.total(&self.graph, &choices) + ranker.rivals(&self.graph, &choices);
-                groups.push(&self.graph, Weighed::only(choices, total));
-                self.counts.validated_routes += 1;
-            }
-            (Stop::FirstRoute, None) => {}
-            (Stop::Budget, first) => {
-                self.collect(&mut ranker, &mut groups);
-                // However little time refused candidates have left, what was found is not forgotten.
-                if let Some(choices) = first.filter(|_| groups.is_empty()) {
-                    let total = ranker.total(&self.graph, &choices) + ranker.rivals(&self.graph, &choices);
-                    groups.push(&self.graph, Weighed::only(choices, total));
-                    self.counts.validated_routes = self.counts.validated_routes.max(1);
-                }
-            }
+        if self.task.stop == Stop::Budget {
+            self.collect(&mut ranker, &mut groups);
+        }
+        // However little time refused candidates have left, what was found is not forgotten.
+        if let Some(choices) = first.filter(|_| groups.is_empty()) {
+            let total = ranker.total(&self.graph, &choices) + ranker.rivals(&self.graph, &choices);
+            groups.push(&self.graph, Weighed::only(choices, total));
+            self.counts.validated_routes += 1;
         }
         self.timings.reading += start.elapsed().saturating_sub(self.validator.elapsed - validated);
         let mut writer =

@@ -5,14 +5,14 @@
 
 mod toy;
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use flate2::read::MultiGzDecoder;
 use synth::{Catalogue, Plan, RetroModel, Stop, Task, plan};
-use toy::{expansions, row, task, text};
+use toy::{expansions, row, shipped, task, text};
 
 const EXPANSIONS: u64 = 200;
 /// Rounding differs between processors, and a route that is as good as another may come first: most stay.
@@ -43,10 +43,7 @@ fn drugs() -> Vec<Drug> {
 
 fn model() -> &'static Arc<RetroModel> {
     static MODEL: OnceLock<Arc<RetroModel>> = OnceLock::new();
-    MODEL.get_or_init(|| {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/uspto_retro");
-        Arc::new(RetroModel::load(&folder).unwrap())
-    })
+    MODEL.get_or_init(shipped)
 }
 
 /// The demo catalogue's molecules, each at a dollar a gram.
@@ -56,9 +53,8 @@ fn catalogue() -> &'static Catalogue {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ops/catalogue/demo.csv.gz");
         let mut reader = csv::Reader::from_reader(MultiGzDecoder::new(File::open(path).unwrap()));
         let smiles = reader.records().map(|record| record.unwrap()[0].to_owned());
-        let distinct: BTreeMap<String, ()> =
-            smiles.filter(|smiles| !smiles.contains('.')).map(|smiles| (smiles, ())).collect();
-        Catalogue::from_rows((0..).zip(distinct.keys()).map(|(id, smiles)| row(id, smiles, 1.0)))
+        let distinct: BTreeSet<String> = smiles.filter(|smiles| !smiles.contains('.')).collect();
+        Catalogue::from_rows((0..).zip(&distinct).map(|(id, smiles)| row(id, smiles, 1.0)))
     })
 }
 

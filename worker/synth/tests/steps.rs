@@ -13,7 +13,7 @@ use std::thread;
 
 use chem::Molecule;
 use synth::{RetroModel, Task, explain, plan};
-use toy::{expansions, shelf, task};
+use toy::{expansions, shelf, shipped, task};
 
 /// A row of a table.
 struct Row {
@@ -41,11 +41,6 @@ fn rows(table: &str, verdict: Option<&str>) -> Vec<Row> {
         .collect()
 }
 
-fn model() -> Arc<RetroModel> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/uspto_retro");
-    Arc::new(RetroModel::load(&folder).unwrap())
-}
-
 /// Whether the step is among the routes of one step to its product.
 fn is_returned(model: &Arc<RetroModel>, row: &Row) -> bool {
     let mut wanted: Vec<String> = row.precursors.iter().map(|smiles| canonical(smiles)).collect();
@@ -69,7 +64,7 @@ fn canonical(smiles: &str) -> String {
 
 /// The rows that are returned, and those that are not, each of these with what the model says of it.
 fn sorted_out(rows: Vec<Row>) -> (Vec<Row>, Vec<(Row, String)>) {
-    let model = model();
+    let model = shipped();
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let share = rows.len().div_ceil(cores);
     let returned: Vec<bool> = thread::scope(|scope| {
@@ -130,7 +125,7 @@ fn share_returned(rows: Vec<Row>) -> f64 {
 
 #[test]
 fn steps_are_called_what_chemists_call_them() {
-    let model = model();
+    let model = shipped();
     let named = [
         ("CC(=O)O.NCc1ccccc1>>CC(=O)NCc1ccccc1", "amide coupling"),
         ("CC(=O)Cl.Nc1ccccc1>>CC(=O)Nc1ccccc1", "amide formation from acid halide"),

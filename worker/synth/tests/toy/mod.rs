@@ -17,6 +17,12 @@ use synth::{
     Budget, Catalogue, CatalogueRow, GroupOrder, Masks, Plan, REGIONS, RetroModel, Route, Stop, Task, Trivial,
 };
 
+/// The model that ships.
+pub fn shipped() -> Arc<RetroModel> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/uspto_retro");
+    Arc::new(RetroModel::load(&folder).unwrap())
+}
+
 /// Amide from acid and amine.
 pub const AMIDE: &str = "([C:1]-[C;H0;D3;+0:2](=[O;D1;H0:3])-[NH;D2;+0:4]-[C:5])\
                          >>(O-[C;H0;D3;+0:2](-[C:1])=[O;D1;H0:3]).([C:5]-[NH2;D1;+0:4])";

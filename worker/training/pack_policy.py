@@ -2,6 +2,7 @@
 
 The decision that matters: rounding a table to 255 levels a row changes a logit by less than 0.01, and the file becomes a quarter
 of what f32 takes. Rows of templates that a library does not have (a network may be trained with room for more) are left out.
+What is lost by it is so little that training goes on from the shipped files as well as from f32 (`unpacked`).
 """
 
 import argparse
@@ -38,6 +39,28 @@ def packed(weights: dict[str, np.ndarray], templates: int) -> dict[str, np.ndarr
     return tensors
 
 
+def write(tensors: dict[str, np.ndarray], pack: Path) -> None:
+    """Writes the fingerprint's network and that of the sites into a pack's folder."""
+    general = {name: value for name, value in tensors.items() if name.startswith(GENERAL)}
+    sites = {name: value for name, value in tensors.items() if name not in general}
+    for file, part, notes in (("policy", general, {"activation": "elu"}), ("sites", sites, None)):
+        path = pack / f"{file}.safetensors"
+        save_file(part, path, metadata=notes)
+        path.chmod(0o644)
+        print(f"{path}: {path.stat().st_size} bytes")
+
+
+def unpacked(pack: Path) -> dict[str, np.ndarray]:
+    """Gives the f32 weights of `policy_model.Policy` that a pack's files stand for."""
+    tensors = load_file(pack / "policy.safetensors") | load_file(pack / "sites.safetensors")
+    weights = {name: value.astype(np.float32) for name, value in tensors.items() if not name.endswith(".scale")}
+    for name in BYTES:
+        weights[f"{name}.weight"] *= tensors[f"{name}.scale"][:, None]
+    weights["layer1.weight"] = np.ascontiguousarray(weights["layer1.weight"].T)
+    weights["layer1_bias"], weights["layer2_bias"] = weights.pop("layer1.bias"), weights.pop("layer2.bias")
+    return weights
+
+
 def main() -> None:
     """Packs `--weights` into `--pack`, and writes its config.json."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -46,13 +69,7 @@ def main() -> None:
     parser.add_argument("--pack", type=Path, required=True, help="folder of the pack")
     args = parser.parse_args()
     tensors = packed(load_file(args.weights), args.templates)
-    general = {name: value for name, value in tensors.items() if name.startswith(GENERAL)}
-    sites = {name: value for name, value in tensors.items() if name not in general}
-    for file, part, notes in (("policy", general, {"activation": "elu"}), ("sites", sites, None)):
-        path = args.pack / f"{file}.safetensors"
-        save_file(part, path, metadata=notes)
-        path.chmod(0o644)
-        print(f"{path}: {path.stat().st_size} bytes")
+    write(tensors, args.pack)
     config = {
         "model_type": "template_relevance",
         "fingerprint": "morgan_r2_2048",

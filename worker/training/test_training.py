@@ -450,18 +450,32 @@ def test_scores_of_pairs_and_sums_of_rows_are_pytorchs(tmp_path: Path) -> None:
     assert torch.allclose(row_gradient, torch.autograd.grad((expected * right.detach()).sum(), left)[0], atol=1e-5)
 
 
-def test_packed_weights_are_the_weights_but_for_rounding() -> None:
+def test_packed_weights_are_the_weights_but_for_rounding(tmp_path: Path) -> None:
     policy = policy_model.Policy(policy_model.Sizes(7, environments=16, molecule=4, atom=3, site=5))
     weights = {name: value.numpy() for name, value in policy.state_dict().items()}
 
     packed = pack_policy.packed(weights, 6)
+    pack_policy.write(packed, tmp_path)
+    again = pack_policy.unpacked(tmp_path)
 
     assert packed["layer1.weight"].shape == (4, 2048)
-    for name in ("layer2", "environment", "template"):
-        assert packed[f"{name}.weight"].dtype == np.int8
-        again = packed[f"{name}.weight"] * packed[f"{name}.scale"][:, None]
-        assert np.allclose(again, weights[f"{name}.weight"][: len(again)], atol=0.01)
-    assert len(packed["template.weight"]) == len(packed["layer2.bias"]) == 6
+    assert all(packed[f"{name}.weight"].dtype == np.int8 for name in ("layer2", "environment", "template"))
+    assert again.keys() == weights.keys()
+    for name, value in again.items():
+        assert np.allclose(value, weights[name][: len(value)], atol=0.01), name
+    assert len(again["template.weight"]) == len(again["layer2_bias"]) == 6
+
+
+def test_training_goes_on_from_a_smaller_library() -> None:
+    before, after = (policy_model.Policy(policy_model.Sizes(count, environments=16, molecule=4, atom=3, site=5)) for count in (6, 7))
+    weights = {name: value.numpy().copy() for name, value in before.state_dict().items()}
+    weights["layer2_bias"][:] = np.arange(6)
+
+    train_policy.begin_with(after, weights)
+
+    state = after.state_dict()
+    assert all(np.array_equal(state[name][: len(value)], value) for name, value in weights.items())
+    assert state["layer2_bias"][6] == 0.5
 
 
 def test_precedents_are_those_of_the_right_templates(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from safetensors.numpy import load_file, save_file
 
+from pack_policy import unpacked
 from policy_model import Batch, Policy, Sizes
 
 TOP = (1, 3, 10, 50)
@@ -119,6 +120,16 @@ def accuracies(policy: Policy, examples: Examples, reactions: np.ndarray, total:
     return [round(float((rank < k).sum()) / total, 4) for k in TOP]
 
 
+def begin_with(policy: Policy, weights: dict[str, np.ndarray]) -> None:
+    """Takes over the weights of a library that the network's own begins with; what comes behind stays as it was drawn, but seldom right."""
+    state = policy.state_dict()
+    for name, value in weights.items():
+        state[name][: len(value)] = torch.from_numpy(value)
+    known = weights["layer2_bias"]
+    state["layer2_bias"][len(known) :] = float(np.quantile(known, 0.1))
+    policy.load_state_dict(state)
+
+
 def save(policy: Policy, path: Path) -> None:
     """Writes the weights in f32; pack_policy.py makes the shipped file of it."""
     save_file({name: value.numpy() for name, value in policy.state_dict().items()}, path)
@@ -131,7 +142,7 @@ def main() -> None:
     parser.add_argument("--use", type=Path, help="numbers of the input lines to train on (.npy); all, if not given")
     parser.add_argument("--often", type=Path, help="numbers of input lines that every epoch has --times times (.npy)")
     parser.add_argument("--times", type=int, default=3)
-    parser.add_argument("--init", type=Path, help="weights to begin with: those of a smaller library, trained on")
+    parser.add_argument("--init", type=Path, help="weights to begin with, or a pack: of this library or its beginning")
     parser.add_argument("--held-out", type=Path, help="file of policy_examples, looked at after every epoch")
     parser.add_argument("--templates", type=int, required=True)
     parser.add_argument("--out", type=Path, required=True, help="f32 weights (.safetensors) to write")
@@ -153,7 +164,7 @@ def main() -> None:
     held_out = Examples(args.held_out) if args.held_out else None
     policy = Policy(Sizes(args.templates), args.dropout)
     if args.init:
-        policy.load_state_dict({name: torch.from_numpy(value) for name, value in load_file(args.init).items()})
+        begin_with(policy, unpacked(args.init) if args.init.is_dir() else load_file(args.init))
     optimizer = torch.optim.Adam(policy.parameters(), args.learning_rate, fused=True)
     batches = math.ceil(len(train) / args.batch_size)
     total, step, resume = args.epochs * batches, 0, args.out.with_suffix(".resume")

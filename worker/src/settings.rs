@@ -43,7 +43,7 @@ pub struct Settings {
     #[arg(long, env = "RESERVOIR_SIZE", default_value_t = 200_000, global = true)]
     pub reservoir_size: usize,
 
-    /// How searches choose what to expand: retro_star, mcts or breadth_first.
+    /// How searches choose what to expand: retro_star or breadth_first.
     #[arg(long, env = "SEARCH_ALGORITHM", default_value_t = Algorithm::default(), global = true)]
     pub search_algorithm: Algorithm,
 
@@ -161,7 +161,7 @@ mod tests {
             "retort-worker",
             "search",
             "--search-algorithm",
-            "mcts",
+            "breadth_first",
             "--search-cache-mb",
             "3",
             "--search-cores",
@@ -170,7 +170,10 @@ mod tests {
 
         let search = settings.search();
 
-        assert_eq!((search.algorithm, search.cache_bytes, search.cores), (Algorithm::Mcts, 3 << 20, 2));
+        assert_eq!(
+            (search.algorithm, search.cache_bytes, search.cores),
+            (Algorithm::BreadthFirst, 3 << 20, 2)
+        );
     }
 
     #[test]

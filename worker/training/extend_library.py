@@ -86,6 +86,7 @@ def main() -> None:
         tasks = [task for task, row in zip(tasks, found, strict=True) if row and is_left(row[3], keys, labels)]
     if args.by_hand:
         library += by_hand(args.by_hand, [text for text, _ in library])
+        print(f"{len(library)} with those written by hand")
     prepare_templates.write_library(args.out, [(text, text, count) for text, count in library])
 
 

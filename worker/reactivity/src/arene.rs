@@ -74,6 +74,11 @@ fn carbon_electrophile(step: &Step<'_>, carbon: u32, electrophile: u32) -> Verdi
     let before = &step.before;
     let group = before.group(electrophile);
     let formyl = step.image(electrophile).is_some_and(|image| step.after.group(image) == Group::Aldehyde);
+    // Cyanide is a nucleophile; what brings a cyano group loses a halide or sulfinate.
+    let is_sp = step.image(electrophile).is_some_and(|image| step.after.triply(image).is_some());
+    if is_sp && step.lost(electrophile).next().is_none() {
+        return Err(Refusal::NoLeavingGroup);
+    }
     match group {
         Group::CarbonDioxide => lithiation_or(step, carbon, 20),
         _ if formyl => lithiation_or(step, carbon, 14),

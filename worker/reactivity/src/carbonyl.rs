@@ -60,10 +60,25 @@ pub fn metal_addition(step: &Step<'_>, metal: u32, carbon: u32) -> Verdict {
             _ => Err(Refusal::Unreactive),
         };
     }
+    if stops_at_ketone(step, carbon) {
+        return Err(Refusal::Spared);
+    }
     match electrophile::spared(step, carbon, own, electrophile::organometal) {
         Some(_) => Err(Refusal::Spared),
         None => Ok(()),
     }
+}
+
+/// Whether an ester gives a ketone, which would take the reagent sooner than the ester does. The adducts of lactones and of esters
+/// with fluorine or a carbonyl group beside them last until the work-up.
+fn stops_at_ketone(step: &Step<'_>, carbon: u32) -> bool {
+    let before = &step.before;
+    let is_ketone = || step.image(carbon).is_some_and(|image| step.after.group(image) == Group::Ketone);
+    let lasts = |next: u32| before.count(next, F) > 1 || before.is_acceptor(next);
+    before.group(carbon) == Group::Ester
+        && before.ring(carbon) == 0
+        && is_ketone()
+        && !before.next_to(carbon).any(lasts)
 }
 
 pub fn conjugate_addition(

@@ -68,6 +68,8 @@ mod tests {
     const ETHER: &str = "([C:1]-[O;H0;D2;+0:2]-[c:3])>>(Br-[C:1]).([OH;D1;+0:2]-[c:3])";
     const SNAR: &str = "([c:1]-[N;+0:2])>>(F-[c:1]).([N;+0:2])";
     const ADDITION: &str = "([#6:1]-[C;+0:2]-[OH;D1;+0:3])>>(Br-[Mg]-[#6:1]).([C;+0:2]=[O;H0;D1;+0:3])";
+    const KETONE: &str = "([#6:1]-[C;+0:2]=[O;D1:3])>>(Br-[Mg]-[#6:1]).(C-C-O-[C;+0:2]=[O;D1:3])";
+    const CYANATION: &str = "(N#C-[c;+0:1])>>([C-]#N).[cH;+0:1]";
     const NITRATION: &str = "([O-]-[N+](=O)-[c;+0:1])>>[cH;+0:1]";
 
     /// What is said of the step that a template makes of these precursors, written as they stand in the outcome.
@@ -132,6 +134,16 @@ mod tests {
 
         assert_eq!(plain, Ok(Certainty::Decided));
         assert_eq!((acid, spared), (Err(Refusal::SelfReacting), Err(Refusal::Spared)));
+    }
+
+    #[test]
+    fn esters_do_not_stop_at_ketones_and_cyanide_is_no_electrophile() {
+        let ester = verdict(KETONE, "O=C(c1ccccc1)C1CC1", "Br[Mg]c1ccccc1.CCOC(=O)C1CC1");
+        let fluorinated = verdict(KETONE, "O=C(c1ccccc1)C(F)(F)F", "Br[Mg]c1ccccc1.CCOC(=O)C(F)(F)F");
+        let cyanide = verdict(CYANATION, "COc1ccc(C#N)cc1", "COc1ccccc1.[C-]#N");
+
+        assert_eq!((ester, fluorinated), (Err(Refusal::Spared), Ok(Certainty::Decided)));
+        assert_eq!(cyanide, Err(Refusal::NoLeavingGroup));
     }
 
     #[test]

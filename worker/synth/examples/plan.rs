@@ -1,7 +1,7 @@
 //! Plans routes to a list of targets and reports how many were solved, how fast.
 //!
 //! `plan MODEL_DIR STOCK.csv[.gz] TARGETS.csv [--seconds 4] [--expansions N] [--all] [--routes]
-//! [--algorithm retro_star|mcts|breadth_first] [--cores 1] [--cache-mb 0] [--memory-mb 512] [--groups 5]
+//! [--algorithm retro_star|breadth_first] [--cores 1] [--cache-mb 0] [--memory-mb 512] [--groups 5]
 //! [--group-size 10] [--depth 5] [--trees FILE] [--nearest]`
 //!
 //! The stock has columns `smiles` and, if prices are known, `usd_per_g`, the targets `smiles` and, if they have names,

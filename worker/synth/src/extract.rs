@@ -316,7 +316,7 @@ mod tests {
                 graph.reaction_mut(reaction).verdict = Verdict::Valid;
             }
         }
-        propagate(&mut graph, Bounds { max_depth, templates: usize::MAX, solved_penalty: 0.0 });
+        propagate(&mut graph, Bounds { max_depth, per_atom: 0.0, solved_penalty: 0.0 });
         graph
     }
 

@@ -71,9 +71,9 @@ pub struct MoleculeNode {
     pub untried: f64,
     /// Whether a helper is at work on it.
     pub pending: bool,
-    /// Lower bound of the cost of what this search may still try on it; infinite when nothing is left.
+    /// Estimated cost of what this search may still try on it; infinite when nothing is left.
     pub open: f64,
-    /// Lower bound of the cost to make it.
+    /// Estimated cost to make it.
     pub best: f64,
     /// The same, over the partial routes in which something is left to try and nobody is at it.
     pub frontier: f64,

@@ -1,19 +1,22 @@
 //! What the search knows of every node, kept true from the leaves up.
 //!
-//! Two costs are kept. `best` is Retro*'s reaction number: a lower bound of the cost of making the molecule.
-//! `frontier` is the same over the partial routes in which something is left to try; at the target it is the
+//! Two costs are kept. `best` is Retro*'s reaction number: what making the molecule is estimated to cost, its size standing for
+//! what nobody has tried yet. `frontier` is the same over the partial routes in which something is left to try; at the target it is the
 //! least Retro* value of any open leaf, and following its minimum downwards finds that leaf, so values need not
 //! be pushed down to every descendant. `height` tells whether the node is solved, and in how many steps.
 
 use crate::graph::{Graph, MoleculeId, ReactionId, StaleNode, UNSOLVED, Verdict};
+
+/// A molecule of so many heavy atoms is estimated to cost nothing.
+const SMALL: u32 = 9;
 
 /// What bounds the search's openings.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
     /// Molecules this deep are not expanded.
     pub max_depth: u32,
-    /// How many of its most probable templates may be tried on a molecule.
-    pub templates: usize,
+    /// What a molecule is estimated to cost for each of its heavy atoms beyond [`SMALL`], as long as nobody has made it.
+    pub per_atom: f64,
     /// Added to the frontier of reactions that are solved, so that the search turns to others.
     pub solved_penalty: f64,
 }
@@ -62,17 +65,20 @@ fn update_molecule(graph: &mut Graph, id: MoleculeId, bounds: Bounds) -> bool {
     changed
 }
 
-/// Lower bound of the cost of what has not been tried on the molecule.
+/// What a molecule is estimated to cost.
+fn to_go(heavy_atoms: u32, bounds: Bounds) -> f64 {
+    bounds.per_atom * f64::from(heavy_atoms.saturating_sub(SMALL))
+}
+
+/// Estimated cost of what has not been tried on the molecule.
 fn open_cost(graph: &Graph, id: MoleculeId, bounds: Bounds) -> f64 {
     let node = graph.molecule(id);
     if node.depth >= bounds.max_depth {
         f64::INFINITY
     } else if !node.expanded {
-        0.0
-    } else if node.tried < bounds.templates {
-        node.untried
+        to_go(node.heavy_atoms, bounds)
     } else {
-        f64::INFINITY
+        node.untried + to_go(node.heavy_atoms, bounds)
     }
 }
 

@@ -26,10 +26,11 @@ use crate::task::{Budget, Stop, Task, Trivial};
 use crate::update::{Bounds, propagate};
 use crate::validate::Validator;
 
-/// Part of the time that a search for many routes keeps for taking them out of the graph.
-const EXTRACTION_SHARE: f64 = 0.15;
+/// Part of the time that a search for many routes keeps for taking them out of the graph. Of 25 published routes a search of 4 s
+/// has 11 in its answer with 0.4 of its time kept, 10 with 0.15 (and 616 routes, 179); without a bound 15 after 1,500 expansions.
+const EXTRACTION_SHARE: f64 = 0.5;
 /// The most that this part is.
-const MAX_EXTRACTION: Duration = Duration::from_millis(600);
+const MAX_EXTRACTION: Duration = Duration::from_millis(2500);
 /// Routes taken out of the graph for each that may be returned.
 const CANDIDATES_PER_PLACE: usize = 20;
 /// Routes that make a molecule in two ways, looked past in search of the first route.

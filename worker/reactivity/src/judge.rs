@@ -69,7 +69,7 @@ mod tests {
     const SNAR: &str = "([c:1]-[N;+0:2])>>(F-[c:1]).([N;+0:2])";
     const ADDITION: &str = "([#6:1]-[C;+0:2]-[OH;D1;+0:3])>>(Br-[Mg]-[#6:1]).([C;+0:2]=[O;H0;D1;+0:3])";
     const KETONE: &str = "([#6:1]-[C;+0:2]=[O;D1:3])>>(Br-[Mg]-[#6:1]).(C-C-O-[C;+0:2]=[O;D1:3])";
-    const CYANATION: &str = "(N#C-[c;+0:1])>>([C-]#N).[cH;+0:1]";
+    const CYANATION: &str = "([N:2]#[C;+0:3]-[c;+0:1])>>([C-:3]#[N:2]).[cH;+0:1]";
     const NITRATION: &str = "([O-]-[N+](=O)-[c;+0:1])>>[cH;+0:1]";
 
     /// What is said of the step that a template makes of these precursors, written as they stand in the outcome.

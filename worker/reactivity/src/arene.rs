@@ -73,9 +73,10 @@ fn halogen(step: &Step<'_>, carbon: u32, element: u8) -> Verdict {
 fn carbon_electrophile(step: &Step<'_>, carbon: u32, electrophile: u32) -> Verdict {
     let before = &step.before;
     let group = before.group(electrophile);
-    let formyl = step.image(electrophile).is_some_and(|image| step.after.group(image) == Group::Aldehyde);
+    let image = step.image(electrophile);
+    let formyl = image.is_some_and(|image| step.after.group(image) == Group::Aldehyde);
     // Cyanide is a nucleophile; what brings a cyano group loses a halide or sulfinate.
-    let is_sp = step.image(electrophile).is_some_and(|image| step.after.triply(image).is_some());
+    let is_sp = image.is_some_and(|image| step.after.triply(image).is_some());
     if is_sp && step.lost(electrophile).next().is_none() {
         return Err(Refusal::NoLeavingGroup);
     }

@@ -240,7 +240,7 @@ fn summarise(plans: &[(Plan, Duration, f64)]) {
     let bytes = plans.iter().map(|(plan, ..)| plan.counts.graph_bytes).max().unwrap_or(0);
     println!("largest graph {} MB", bytes >> 20);
     let candidates = sum(|plan| plan.counts.unvalidated_routes + plan.counts.validated_routes);
-    let reading = time(|plan| plan.timings.reading);
+    let reading = time(|plan| plan.timings.extraction);
     println!("{candidates} candidate routes, {:.0} in 50 ms of reading them", candidates / reading * 0.05);
     println!(
         "search {:.2} s, extraction {:.2} s, validation {:.2} s; longest {:.3} s",

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use chem::Molecule;
 use reactivity::ReactionClass;
@@ -23,17 +22,15 @@ use crate::task::{GroupOrder, Task};
 const ROUTES_PER_VARIATION: usize = 5;
 /// How many times the variations that will be kept are collected when they are ranked by cost.
 const CHOICE: usize = 4;
-/// How long after the deadline routes may be written down. Each molecule's nearest building block takes up to a
-/// millisecond, so hundreds of them could take longer than the answer may be late.
-const OVERTIME: Duration = Duration::from_millis(40);
 
 /// The groups as they fill, in the order of their best routes.
-pub struct Groups {
+pub struct Groups<'a> {
     keys: Keys,
     orders: Orders,
     groups: Vec<Group>,
-    /// Most groups, and most variations collected for each.
-    limits: (usize, usize),
+    task: &'a Task,
+    /// Most variations collected for each group.
+    variations: usize,
 }
 
 struct Group {
@@ -45,44 +42,49 @@ struct Group {
 
 struct Variation {
     blocks: Vec<BlockIndex>,
-    routes: Vec<Weighed>,
+    routes: Vec<Route>,
 }
 
-impl Groups {
-    pub fn new(target: &str, task: &Task) -> Self {
+impl<'a> Groups<'a> {
+    pub fn new(graph: &Graph, task: &'a Task) -> Self {
         let variations = match task.group_order {
             GroupOrder::Total => task.max_group_size,
             GroupOrder::Cost => task.max_group_size.saturating_mul(CHOICE),
         };
         Self {
-            keys: Keys::new(target),
+            keys: Keys::new(&graph.molecule(graph.target()).molecule.canonical_smiles()),
             orders: Orders::default(),
             groups: Vec::new(),
-            limits: (task.max_groups, variations),
+            task,
+            variations,
         }
     }
 
-    /// Sorts in the next best route; false once no further route can find a place.
-    pub fn push(&mut self, graph: &Graph, route: Weighed) -> bool {
+    /// Sorts in the next best route and writes it down, if it finds a place; false once no further route can.
+    pub fn push(&mut self, graph: &Graph, route: &Weighed, writer: &mut Writer<'_>) -> bool {
         let choices = &route.choices;
         let tree = Tree::of(graph, choices, self.keys.atoms(), &mut self.orders);
         let key = self.keys.key(&tree);
         let steps = longest_branch(graph, choices, graph.target());
-        let (max_groups, max_variations) = self.limits;
         let at = self.groups.iter().position(|group| group.steps == steps && group.key == key);
         let group = match at {
             Some(at) => &mut self.groups[at],
-            None if self.groups.len() < max_groups => {
+            None if self.groups.len() < self.task.max_groups => {
                 self.groups.push(Group { steps, key, variations: Vec::new() });
                 self.groups.last_mut().expect("group: one was pushed")
             }
             None => return !self.full(),
         };
         let blocks: Vec<BlockIndex> = needs(graph, choices).into_iter().map(|(block, _)| block).collect();
-        let room = group.variations.len() < max_variations;
+        let room = group.variations.len() < self.variations;
         match group.variations.iter_mut().find(|variation| variation.blocks == blocks) {
-            Some(variation) if variation.routes.len() < ROUTES_PER_VARIATION => variation.routes.push(route),
-            None if room => group.variations.push(Variation { blocks, routes: vec![route] }),
+            Some(variation) if variation.routes.len() < ROUTES_PER_VARIATION => {
+                variation.routes.push(writer.route(graph, choices, route.total));
+            }
+            None if room => {
+                let routes = vec![writer.route(graph, choices, route.total)];
+                group.variations.push(Variation { blocks, routes });
+            }
             Some(_) | None => {}
         }
         !self.full()
@@ -94,39 +96,26 @@ impl Groups {
     }
 
     fn full(&self) -> bool {
-        let (groups, variations) = self.limits;
-        self.groups.len() >= groups && self.groups.iter().all(|group| group.variations.len() >= variations)
+        self.groups.len() >= self.task.max_groups
+            && self.groups.iter().all(|group| group.variations.len() >= self.variations)
     }
 
-    /// Cuts the groups to size and writes them down, as many as there is time for.
-    pub fn finish(self, graph: &Graph, writer: &mut Writer<'_>) -> Vec<BackboneGroup> {
-        let task = writer.task;
-        let written = self.groups.into_iter().map(|group| {
+    /// The groups, cut to size.
+    pub fn finish(self) -> impl Iterator<Item = BackboneGroup> {
+        self.groups.into_iter().map(|group| {
             let mut variations = group.variations;
-            if task.group_order == GroupOrder::Cost {
-                // A stable sort: of variations that cost the same, the better route stays first.
+            if self.task.group_order == GroupOrder::Cost {
                 let price = |variation: &Variation| {
-                    let prices =
-                        variation.routes.iter().filter_map(|route| writer.usd_per_mol(graph, &route.choices));
+                    let prices = variation.routes.iter().filter_map(|route| route.usd_per_mol);
                     prices.fold(f64::INFINITY, f64::min)
                 };
-                let mut priced: Vec<(f64, Variation)> =
-                    variations.into_iter().map(|variation| (price(&variation), variation)).collect();
-                priced.sort_by(|(a, _), (b, _)| a.total_cmp(b));
-                variations = priced.into_iter().map(|(_, variation)| variation).collect();
+                // A stable sort: of variations that cost the same, the better route stays first.
+                variations.sort_by(|a, b| price(a).total_cmp(&price(b)));
             }
-            variations.truncate(task.max_group_size);
-            let variations = variations
-                .iter()
-                .map_while(|variation| {
-                    let in_time =
-                        variation.routes.iter().map_while(|route| writer.route_in_time(graph, route));
-                    Some(in_time.collect::<Vec<_>>()).filter(|routes| !routes.is_empty())
-                })
-                .collect();
+            variations.truncate(self.task.max_group_size);
+            let variations = variations.into_iter().map(|variation| variation.routes).collect();
             BackboneGroup { steps: group.steps, key: group.key, variations }
-        });
-        written.filter(|group| !group.variations.is_empty()).collect()
+        })
     }
 }
 
@@ -144,9 +133,6 @@ pub struct Writer<'a> {
     task: &'a Task,
     /// The target's own block, where buying it counts as a route.
     target_block: Option<BlockIndex>,
-    /// After this no further route is written, but for the first.
-    latest: Instant,
-    written: bool,
     /// Weight and similarity to the nearest building block, which are the same in every route.
     known: FxHashMap<MoleculeId, (f64, f32)>,
     /// The same in every route, too.
@@ -187,28 +173,15 @@ impl<'a> Writer<'a> {
         catalogue: &'a Catalogue,
         task: &'a Task,
         target_block: Option<BlockIndex>,
-        deadline: Instant,
     ) -> Self {
-        let latest = deadline + OVERTIME;
         Self {
             model,
             catalogue,
             task,
             target_block,
-            latest,
-            written: false,
             known: FxHashMap::default(),
             evidence: FxHashMap::default(),
         }
-    }
-
-    /// Writes a route down; `None` when it is too late for that.
-    fn route_in_time(&mut self, graph: &Graph, route: &Weighed) -> Option<Route> {
-        if self.written && Instant::now() >= self.latest {
-            return None;
-        }
-        self.written = true;
-        Some(self.route(graph, &route.choices, route.total))
     }
 
     /// The route that buys the target, as a group of its own.
@@ -221,7 +194,8 @@ impl<'a> Writer<'a> {
         Some(BackboneGroup { steps: 0, key, variations })
     }
 
-    fn route(&mut self, graph: &Graph, choices: &Choices, total: f64) -> Route {
+    /// Writes a route down.
+    pub fn route(&mut self, graph: &Graph, choices: &Choices, total: f64) -> Route {
         let (order, depths) = breadth_first(graph, choices);
         let mut nodes: Vec<RouteNode> = Vec::with_capacity(order.len());
         let mut place: BTreeMap<MoleculeId, usize> = BTreeMap::new();
@@ -347,10 +321,6 @@ impl<'a> Writer<'a> {
     fn needs(&self, graph: &Graph, choices: &Choices) -> Vec<(BlockIndex, u32)> {
         let target = self.target_block.filter(|_| choices.made.is_empty());
         target.map_or_else(|| needs(graph, choices), |block| vec![(block, 1)])
-    }
-
-    fn usd_per_mol(&self, graph: &Graph, choices: &Choices) -> Option<f64> {
-        usd_per_mol(self.catalogue, self.task.masks.region, &self.needs(graph, choices), None)
     }
 }
 

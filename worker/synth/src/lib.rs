@@ -30,6 +30,7 @@ mod precedents;
 mod price;
 mod proposals;
 mod rank;
+mod reading;
 mod records;
 mod reference;
 mod search;

@@ -178,8 +178,6 @@ pub struct Timings {
     pub search: Duration,
     /// Taking routes out of the graph, grouping them and writing them down.
     pub extraction: Duration,
-    /// Of that, taking them out and grouping them.
-    pub reading: Duration,
     /// Running steps forwards.
     pub validation: Duration,
     /// From the start to the first validated route, if there is one.

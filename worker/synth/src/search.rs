@@ -18,10 +18,9 @@ use crate::cores::Seat;
 use crate::expander::{Expansion, Found};
 use crate::extract::{Choices, Extractor, Source};
 use crate::graph::{Graph, MoleculeId, ReactionId, UNSOLVED, step_cost};
-use crate::group::{Groups, Writer};
 use crate::plan::{Counts, Plan, Refusals, Timings};
 use crate::planner::Planner;
-use crate::rank::{Queue, Ranker, Weighed};
+use crate::reading::Reading;
 use crate::task::{Budget, Stop, Task, Trivial};
 use crate::update::{Bounds, propagate};
 use crate::validate::Validator;
@@ -31,8 +30,6 @@ use crate::validate::Validator;
 const EXTRACTION_SHARE: f64 = 0.5;
 /// The most that this part is.
 const MAX_EXTRACTION: Duration = Duration::from_millis(2500);
-/// Routes taken out of the graph for each that may be returned.
-const CANDIDATES_PER_PLACE: usize = 20;
 /// Routes that make a molecule in two ways, looked past in search of the first route.
 const MAX_INCONSISTENT: usize = 100;
 /// What a search for many routes adds to the frontier of every solved reaction once it has a route: as much as
@@ -126,24 +123,19 @@ impl<'a> Search<'a> {
 
         let start = Instant::now();
         let validated = self.validator.elapsed;
-        let smiles = self.graph.molecule(self.graph.target()).molecule.canonical_smiles();
-        let mut groups = Groups::new(&smiles, self.task);
-        let mut ranker = Ranker::new(self.planner.model(), self.catalogue, self.task);
-        if self.task.stop == Stop::Budget {
-            self.collect(&mut ranker, &mut groups);
+        let (task, budget) = (self.task, self.budget);
+        let mut reading = Reading::new(self.planner, self.catalogue, task, budget, &self.graph, trivial);
+        if task.stop == Stop::Budget && self.solved() {
+            let mut source = Source { graph: &mut self.graph, validator: &mut self.validator, dropped: 0 };
+            reading.all(&mut source, &self.help.seat, &mut self.counts);
+            self.counts.unvalidated_routes += source.dropped;
         }
         // However little time refused candidates have left, what was found is not forgotten.
-        if let Some(choices) = first.filter(|_| groups.is_empty()) {
-            let total = ranker.total(&self.graph, &choices) + ranker.rivals(&self.graph, &choices);
-            groups.push(&self.graph, Weighed::only(choices, total));
+        if let Some(choices) = first.filter(|_| reading.is_empty()) {
+            reading.one(&self.graph, choices);
             self.counts.validated_routes += 1;
         }
-        self.timings.reading += start.elapsed().saturating_sub(self.validator.elapsed - validated);
-        let mut writer =
-            Writer::new(self.planner.model(), self.catalogue, self.task, trivial, self.budget.deadline);
-        let mut written: Vec<_> = writer.trivial(&self.graph).into_iter().collect();
-        written.extend(groups.finish(&self.graph, &mut writer));
-        written.truncate(self.task.max_groups);
+        let written = reading.finish(&self.graph);
         let validation = self.validator.elapsed;
         self.timings.extraction += start.elapsed().saturating_sub(validation - validated);
         self.timings.validation = validation;
@@ -154,7 +146,7 @@ impl<'a> Search<'a> {
         self.counts.graph_bytes = self.graph.bytes() as u64;
         let stopped_by = if written.is_empty() { self.stopped_by() } else { Vec::new() };
         Plan {
-            target: smiles,
+            target: self.graph.molecule(self.graph.target()).molecule.canonical_smiles(),
             groups: written,
             counts: self.counts,
             timings: self.timings,
@@ -261,46 +253,13 @@ impl<'a> Search<'a> {
         found
     }
 
-    /// Sorts the best routes into `groups` until those are full or the time is over.
-    fn collect(&mut self, ranker: &mut Ranker<'_>, groups: &mut Groups) {
-        if !self.solved() {
-            return;
-        }
-        let places = self.task.max_groups.saturating_mul(self.task.max_group_size);
-        let most = places.saturating_mul(CANDIDATES_PER_PLACE).clamp(100, 20_000);
-        let mut extractor = Extractor::new(&self.graph, self.task.max_depth);
-        let mut source = Source { graph: &mut self.graph, validator: &mut self.validator, dropped: 0 };
-        let mut queue = Queue::default();
-        let mut full = false;
-        for rank in 0..most {
-            let Some((choices, consistent)) = extractor.route(&mut source, rank) else { break };
-            if !consistent {
-                self.counts.unvalidated_routes += 1;
-                self.counts.refusals.inconsistent += 1;
-                continue;
-            }
-            self.counts.validated_routes += 1;
-            let cost = choices.cost;
-            let total = ranker.total(source.graph, &choices);
-            queue.push(choices, total);
-            while !full && let Some(route) = queue.next(cost, |choices| rivals(ranker, &source, choices)) {
-                full = !groups.push(source.graph, route);
-            }
-            if full {
-                break;
-            }
-        }
-        while !full && let Some(route) = queue.next(f64::INFINITY, |choices| rivals(ranker, &source, choices))
-        {
-            full = !groups.push(source.graph, route);
-        }
-        self.counts.unvalidated_routes += source.dropped;
-    }
-
     /// Has the search turn to what is not solved, and to what is probable.
     fn diversify(&mut self) {
         self.bounds.solved_penalty = SOLVED_PENALTY;
         self.bounds.per_atom = PER_ATOM_LATER;
+        for molecule in self.graph.all_molecules() {
+            self.graph.mark_molecule(molecule);
+        }
         for reaction in self.graph.all_reactions() {
             self.graph.mark_reaction(reaction);
         }
@@ -432,9 +391,4 @@ impl Drop for Report {
         // A search that is over does not listen any more.
         let _ = self.to.send(self.id);
     }
-}
-
-/// What rivals add to the total of a route, as far as there is time to ask.
-fn rivals(ranker: &Ranker<'_>, source: &Source<'_, '_>, choices: &Choices) -> f64 {
-    if source.validator.interrupted() { 0.0 } else { ranker.rivals(source.graph, choices) }
 }

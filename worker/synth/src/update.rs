@@ -65,21 +65,13 @@ fn update_molecule(graph: &mut Graph, id: MoleculeId, bounds: Bounds) -> bool {
     changed
 }
 
-/// What a molecule is estimated to cost.
-fn to_go(heavy_atoms: u32, bounds: Bounds) -> f64 {
-    bounds.per_atom * f64::from(heavy_atoms.saturating_sub(SMALL))
-}
-
-/// Estimated cost of what has not been tried on the molecule.
+/// Estimated cost of what has not been tried on the molecule: that of its next template, and its size.
 fn open_cost(graph: &Graph, id: MoleculeId, bounds: Bounds) -> f64 {
     let node = graph.molecule(id);
     if node.depth >= bounds.max_depth {
-        f64::INFINITY
-    } else if !node.expanded {
-        to_go(node.heavy_atoms, bounds)
-    } else {
-        node.untried + to_go(node.heavy_atoms, bounds)
+        return f64::INFINITY;
     }
+    node.untried + bounds.per_atom * f64::from(node.heavy_atoms.saturating_sub(SMALL))
 }
 
 /// Whether something changed that the product sees.

@@ -22,6 +22,8 @@ use crate::task::Budget;
 pub struct Validator<'a> {
     model: &'a RetroModel,
     budget: &'a Budget,
+    /// Nothing is looked at after this.
+    pub deadline: Instant,
     pub refusals: Refusals,
     pub elapsed: Duration,
 }
@@ -35,7 +37,13 @@ pub enum Fault {
 
 impl<'a> Validator<'a> {
     pub fn new(model: &'a RetroModel, budget: &'a Budget) -> Self {
-        Self { model, budget, refusals: Refusals::default(), elapsed: Duration::ZERO }
+        Self {
+            model,
+            budget,
+            deadline: budget.deadline,
+            refusals: Refusals::default(),
+            elapsed: Duration::ZERO,
+        }
     }
 
     /// Assesses a step, if nobody has: true if nobody had.
@@ -47,9 +55,9 @@ impl<'a> Validator<'a> {
         is_new
     }
 
-    /// Whether the search's time is over.
+    /// Whether the time for looking at steps is over.
     pub fn interrupted(&self) -> bool {
-        self.budget.spent()
+        self.budget.spent_at(self.deadline)
     }
 
     /// Settles the reaction on its most probable proposal that stands, and says whether there is one. `None`
@@ -75,7 +83,7 @@ impl<'a> Validator<'a> {
         let templates: Vec<u32> = node.proposals.iter().map(|proposal| proposal.template).collect();
         let first = node.current;
         for (at, &template) in templates.iter().enumerate().skip(first) {
-            if self.budget.spent() {
+            if self.interrupted() {
                 return None;
             }
             if graph.reaction(id).current < at {

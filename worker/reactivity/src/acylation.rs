@@ -23,7 +23,13 @@ pub fn acylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
     if builds_ring(step, nucleophile, carbon) {
         return Ok(());
     }
-    if donor == Group::TertiaryAmine && !matches!(acceptor, Group::Chloroformate | Group::AcylHalide) {
+    // Hydrogen and palladium take a benzyl group off, and the anhydride is there already.
+    let debenzylated =
+        || step.lost(nucleophile).any(|(gone, _)| before.is_sp3(gone) && before.is_benzylic_or_allylic(gone));
+    if donor == Group::TertiaryAmine
+        && !matches!(acceptor, Group::Chloroformate | Group::AcylHalide)
+        && !(is_boc_anhydride(before, carbon) && debenzylated())
+    {
         return Err(Refusal::NoLeavingGroup);
     }
     let leaving = step.lost(carbon).find(|&(_, order)| order == Order::Single).map(|(gone, _)| gone);
@@ -117,4 +123,12 @@ fn another_acid(step: &Step<'_>, own: u32) -> Verdict {
 /// Whether an aldehyde or ketone of at least this rank is left alone.
 fn free_carbonyl(step: &Step<'_>, own: u32, least: i32) -> bool {
     electrophile::spared(step, own, least, electrophile::carbonyl).is_some()
+}
+
+/// Whether a carbon is one of the two that Boc anhydride acylates with.
+fn is_boc_anhydride(before: &Facts, carbon: u32) -> bool {
+    before.count(carbon, O) == 3
+        && before
+            .next_to(carbon)
+            .any(|oxygen| before.next_to(oxygen).any(|next| before.is_sp3(next) && before.carbons(next) == 3))
 }

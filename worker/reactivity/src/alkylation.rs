@@ -37,8 +37,15 @@ pub fn alkylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u
     let own = electrophile::alkyl(before, carbon);
     hot_electrophile_spared(step, carbon, 60)?;
     if own > 0 && ring.is_none() {
-        let better = |facts: &Facts, atom: u32| {
-            electrophile::alkyl(facts, atom).max(electrophile::aryl(facts, atom) - 15)
+        // What stands beside the epoxide that opens is the leaving group of the other way to the same two bonds.
+        let epoxide = before.ring(leaving) == 3;
+        let beside = |atom: u32| {
+            before.bond(atom, leaving).is_none()
+                && before.next_to(atom).any(|next| before.bond(next, leaving).is_some())
+        };
+        let better = |facts: &Facts, atom: u32| match epoxide && beside(atom) {
+            true => 0,
+            false => electrophile::alkyl(facts, atom).max(electrophile::aryl(facts, atom) - 15),
         };
         if electrophile::spared(step, carbon, own, better).is_some() {
             return Err(Refusal::Spared);
@@ -159,7 +166,9 @@ fn crowding(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32, ring: 
             || (before.element(nucleophile) == N && before.group(nucleophile) == Group::NitrileNitrogen)
             || matches!(before.group(nucleophile), Group::AcidOxygen | Group::Thiol | Group::Thiophenol)
                 && before.element(leaving) == O
-            || before.is_aromatic_carbon(nucleophile);
+            || before.is_aromatic_carbon(nucleophile)
+            // Copper takes propargyl chlorides by way of the allenylidene.
+            || before.next_to(carbon).any(|next| before.group(next) == Group::TerminalAlkyne);
         return if stable { Ok(()) } else { Err(Refusal::Hindered) };
     }
     let quaternary = before.next_to(carbon).find(|&next| before.is_sp3(next) && before.carbons(next) == 4);

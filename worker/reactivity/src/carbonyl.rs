@@ -1,7 +1,7 @@
 //! Additions to carbonyl groups and to activated double bonds.
 
 use crate::alkylation::is_acidic;
-use crate::change::Step;
+use crate::change::{Facts, Step};
 use crate::electrophile;
 use crate::event::Event;
 use crate::flask::smallest_cycle;
@@ -27,10 +27,26 @@ pub fn carbonyl_electrophile(step: &Step<'_>, carbon: u32, aldol: bool) -> Verdi
             Err(Refusal::Unreactive)
         };
     }
-    match electrophile::spared(step, carbon, own, electrophile::carbonyl) {
+    // An aldehyde that has no enol takes the enolate of another, which is added slowly to both.
+    let donor =
+        |facts: &Facts, atom: u32| match aldol && is_enolised(step, atom) && !is_enolisable(facts, carbon) {
+            true => 0,
+            false => electrophile::carbonyl(facts, atom),
+        };
+    match electrophile::spared(step, carbon, own, donor) {
         Some(_) => Err(Refusal::Spared),
         None => Ok(()),
     }
+}
+
+/// Whether a carbonyl group has hydrogen beside it.
+fn is_enolisable(facts: &Facts, carbonyl: u32) -> bool {
+    facts.next_to(carbonyl).any(|next| facts.is_sp3(next) && facts.hydrogens(next) > 0)
+}
+
+/// Whether the step takes hydrogen from beside a carbonyl group for a new bond.
+fn is_enolised(step: &Step<'_>, carbonyl: u32) -> bool {
+    step.before.next_to(carbonyl).any(|next| step.before.is_sp3(next) && step.takes_up(next))
 }
 
 pub fn imination(step: &Step<'_>, events: &[Event], nitrogen: u32, carbon: u32) -> Verdict {

@@ -157,7 +157,7 @@ fn acyl_guard(it: &Facts, atom: u32, root: u32) -> Option<Guard> {
     let fluorenyl =
         it.next_to(alkyl).any(|next| it.is_sp3(next) && it.ring(next) == 5 && it.carbons(next) == 3);
     Some(match () {
-        () if it.is_sp3(alkyl) && it.carbons(alkyl) == 3 => Guard::Boc,
+        () if it.is_sp3(alkyl) && it.carbons(alkyl) == 3 && it.ring(alkyl) == 0 => Guard::Boc,
         () if fluorenyl && it.hydrogens(alkyl) == 2 => Guard::Fmoc,
         () if it.is_sp3(alkyl) && it.next_to(alkyl).any(|next| it.is_aromatic(next)) => Guard::Cbz,
         () if is_allyl(it, alkyl) => Guard::Alloc,
@@ -225,6 +225,9 @@ fn base(it: &Facts, guard: Guard, atom: u32) -> i32 {
             let acyl = it.next_to(atom).find(|&next| it.is_carbonyl(next) && !it.is_aromatic(next));
             let alkyl = it.next_to(atom).find(|&next| Some(next) != acyl);
             let (Some(acyl), Some(alkyl)) = (acyl, alkyl) else { return 0 };
+            if it.group(acyl) == Group::Carbamate {
+                return 10;
+            }
             let ease = match it.carbons(alkyl) {
                 _ if it.is_aromatic(alkyl) => 88,
                 0 => 74,
@@ -318,7 +321,9 @@ fn cleavage(step: &Step<'_>, guard: Guard, atom: u32, root: u32) -> Verdict {
         }
         Guard::Alloc | Guard::Allyl => true,
         Guard::Fmoc | Guard::Trifluoroacetyl | Guard::Phthalimide => true,
-        Guard::Cbz | Guard::BenzylEther => by_hydrogen || (before.is_phenolic(atom) && by_acid_strong(&kept)),
+        Guard::Cbz | Guard::BenzylEther => {
+            by_hydrogen || (before.is_phenolic(atom) && by_acid_strong(before, &kept))
+        }
         Guard::BenzylAmine => by_hydrogen,
         Guard::BenzylEster => by_hydrogen || by_base,
         Guard::Methoxybenzyl => by_acid || by_hydrogen || before.element(atom) == N,
@@ -334,8 +339,8 @@ fn cleavage(step: &Step<'_>, guard: Guard, atom: u32, root: u32) -> Verdict {
         Guard::Acyl | Guard::Ester => by_base,
         Guard::Amide => by_base || before.element(atom) != N,
         Guard::ArylMethyl => aryl_methyl(step, &kept, atom),
-        Guard::AlkylMethyl => by_acid_strong(&kept) && before.hydrogens(root) > 0,
-        Guard::ArylAlkyl => by_acid_strong(&kept),
+        Guard::AlkylMethyl => by_acid_strong(before, &kept) && before.hydrogens(root) > 0,
+        Guard::ArylAlkyl => by_acid_strong(before, &kept),
         Guard::Sulfonyl | Guard::Vinyl => true,
     };
     if works { Ok(()) } else { Err(Refusal::Spared) }
@@ -348,24 +353,24 @@ impl Facts {
 }
 
 /// Whether nothing is kept that boron tribromide or hot acid takes off.
-fn by_acid_strong(kept: &[(Guard, u32, u32)]) -> bool {
-    !kept.iter().any(|(guard, _, _)| {
-        matches!(
-            guard,
-            Guard::Trityl
-                | Guard::Silyl(_)
-                | Guard::Tetrahydropyranyl
-                | Guard::Acetal
-                | Guard::Boc
-                | Guard::TertButylEster
-                | Guard::TertButylEther
-                | Guard::Methoxybenzyl
-                | Guard::Methoxymethyl
-                | Guard::Cbz
-                | Guard::BenzylEther
-                | Guard::BenzylEster
-                | Guard::Allyl
-        )
+fn by_acid_strong(before: &Facts, kept: &[(Guard, u32, u32)]) -> bool {
+    !kept.iter().any(|&(guard, atom, _)| {
+        (guard == Guard::TertButylEther && before.element(atom) == O)
+            || matches!(
+                guard,
+                Guard::Trityl
+                    | Guard::Silyl(_)
+                    | Guard::Tetrahydropyranyl
+                    | Guard::Acetal
+                    | Guard::Boc
+                    | Guard::TertButylEster
+                    | Guard::Methoxybenzyl
+                    | Guard::Methoxymethyl
+                    | Guard::Cbz
+                    | Guard::BenzylEther
+                    | Guard::BenzylEster
+                    | Guard::Allyl
+            )
     })
 }
 
@@ -382,7 +387,7 @@ fn aryl_methyl(step: &Step<'_>, kept: &[(Guard, u32, u32)], atom: u32) -> bool {
     let like = kept.iter().any(|&(guard, other, _)| {
         guard == Guard::ArylMethyl && other != atom && (!chelated(atom) || chelated(other))
     });
-    !like && by_acid_strong(kept)
+    !like && by_acid_strong(before, kept)
 }
 
 /// How much sooner a silyl ether comes off for where it is.

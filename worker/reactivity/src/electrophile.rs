@@ -43,14 +43,18 @@ pub fn alkyl(facts: &Facts, carbon: u32) -> i32 {
         && facts
             .next_to(carbon)
             .any(|next| facts.next_to(next).any(|far| facts.element(far) == O && facts.ring(far) == 3));
-    let helped = facts.is_alpha(carbon) || facts.is_benzylic_or_allylic(carbon) || beside_epoxide;
+    let help = match () {
+        () if facts.is_alpha(carbon) => 40,
+        () if facts.is_benzylic_or_allylic(carbon) || beside_epoxide => 14,
+        () => 0,
+    };
     let crowd = match facts.carbons(carbon) {
         _ if facts.is_neopentylic(carbon) && !epoxide => return 1,
         0 | 1 => 0,
         2 => 30,
         _ => return 1,
     };
-    (leaving - crowd + if helped { 14 } else { 0 } + if facts.hydrogens(carbon) == 3 { 12 } else { 0 }).max(1)
+    (leaving - crowd + help + if facts.hydrogens(carbon) == 3 { 12 } else { 0 }).max(1)
 }
 
 /// How well `leaving` leaves an sp3 carbon, as a base for [`alkyl`]; `None` where it does not.

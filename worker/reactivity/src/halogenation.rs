@@ -55,6 +55,7 @@ pub fn acid_activation(step: &Step<'_>, carbon: u32) -> Verdict {
     let before = &step.before;
     let spared = step.atoms().any(|atom| {
         step.is_untouched(atom)
+            && before.hydrogens(atom) > 0
             && !before.next_to(carbon).any(|next| step.are_alike(next, atom))
             && matches!(
                 before.group(atom),
@@ -91,7 +92,10 @@ pub fn functionalisation(step: &Step<'_>, carbon: u32, element: u8) -> Verdict {
         redox::oxidant(step, carbon)?;
     }
     if is_heavy_halogen(element) {
-        // Bromine and its kin go to amines, thiols, double bonds and rings that are rich in electrons first.
+        // Bromine and its kin go to amines, thiols, double bonds and rings that are rich in electrons first. Radicals, which take
+        // hydrogen from beside an arene, leave alone what alkoxy groups feed, but not phenols and anilines.
+        let radical = before.is_benzylic_or_allylic(carbon) && !is_acidic(before, carbon);
+        let rich = if radical { 45 } else { 30 };
         let spared = step.atoms().any(|atom| {
             step.is_untouched(atom)
                 && match before.group(atom) {
@@ -100,13 +104,16 @@ pub fn functionalisation(step: &Step<'_>, carbon: u32, element: u8) -> Verdict {
                     | Group::Thiol
                     | Group::Thiophenol
                     | Group::Enamine => true,
+                    Group::Phenol | Group::Aniline | Group::SecondaryAniline | Group::TertiaryAniline => {
+                        radical
+                    }
                     Group::Alkene => {
                         !before.is_alpha(atom)
                             && before
                                 .doubly(atom, |next| before.element(next) == C && !before.is_alpha(next))
                                 .is_some()
                     }
-                    Group::Aryl => before.hydrogens(atom) > 0 && arene::score(before, atom) > 30,
+                    Group::Aryl => before.hydrogens(atom) > 0 && arene::score(before, atom) > rich,
                     _ => false,
                 }
         });

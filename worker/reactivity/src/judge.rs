@@ -70,6 +70,9 @@ mod tests {
     const ADDITION: &str = "([#6:1]-[C;+0:2]-[OH;D1;+0:3])>>(Br-[Mg]-[#6:1]).([C;+0:2]=[O;H0;D1;+0:3])";
     const KETONE: &str = "([#6:1]-[C;+0:2]=[O;D1:3])>>(Br-[Mg]-[#6:1]).(C-C-O-[C;+0:2]=[O;D1:3])";
     const CYANATION: &str = "([N:2]#[C;+0:3]-[c;+0:1])>>([C-:3]#[N:2]).[cH;+0:1]";
+    const BENZYLIC: &str = "([c:1]-[C;+0:2]-Br)>>[c:1]-[CH3;+0:2]";
+    const OPENING: &str = "([OH;D1;+0:1]-[C:2]-[C;+0:3]-[NH;D2;+0:4]-[c:5])>>([C:2]1-[C;+0:3]-[O;H0;D2;+0:1]-1).([NH2;D1;+0:4]-[c:5])";
+    const SAPONIFICATION: &str = "([C:1](=[O:2])-[OH;D1;+0:3])>>([C:1](=[O:2])-[O;H0;D2;+0:3]-C-C)";
     const NITRATION: &str = "([O-]-[N+](=O)-[c;+0:1])>>[cH;+0:1]";
 
     /// What is said of the step that a template makes of these precursors, written as they stand in the outcome.
@@ -144,6 +147,47 @@ mod tests {
 
         assert_eq!((ester, fluorinated), (Err(Refusal::Spared), Ok(Certainty::Decided)));
         assert_eq!(cyanide, Err(Refusal::NoLeavingGroup));
+    }
+
+    #[test]
+    fn radicals_brominate_beside_an_anisole_and_bromine_beside_an_aniline_does_not() {
+        let ether = verdict(BENZYLIC, "COc1ccccc1CBr", "COc1ccccc1C");
+        let aniline = verdict(BENZYLIC, "CN(C)c1ccccc1CBr", "CN(C)c1ccccc1C");
+
+        assert_eq!((ether, aniline), (Ok(Certainty::Open), Err(Refusal::Spared)));
+    }
+
+    #[test]
+    fn epoxides_open_at_their_free_end_and_keep_the_chloride_beside_them() {
+        let chloride = verdict(OPENING, "OC(CCl)CNc1ccccc1", "ClCC1CO1.Nc1ccccc1");
+        let crowded = verdict(OPENING, "CC(CO)Nc1ccccc1", "CC1CO1.Nc1ccccc1");
+
+        assert_eq!((chloride, crowded), (Ok(Certainty::Decided), Err(Refusal::Spared)));
+    }
+
+    #[test]
+    fn bromides_beside_a_carbonyl_group_go_before_plain_ones() {
+        let before = verdict(ETHER, "COC(=O)C(CCBr)Oc1ccccc1", "COC(=O)C(Br)CCBr.Oc1ccccc1");
+        let after = verdict(ETHER, "COC(=O)C(Br)CCOc1ccccc1", "COC(=O)C(Br)CCBr.Oc1ccccc1");
+
+        assert_eq!((before, after), (Ok(Certainty::Decided), Err(Refusal::Spared)));
+    }
+
+    #[test]
+    fn hydroxide_takes_an_ester_and_leaves_a_carbamate() {
+        let ester = verdict(SAPONIFICATION, "O=C(O)CNC(=O)OCc1ccccc1", "CCOC(=O)CNC(=O)OCc1ccccc1");
+        let phenyl = verdict(SAPONIFICATION, "O=C(O)CC(=O)Oc1ccccc1", "CCOC(=O)CC(=O)Oc1ccccc1");
+
+        assert_eq!((ester, phenyl), (Ok(Certainty::Decided), Err(Refusal::Spared)));
+    }
+
+    #[test]
+    fn an_amino_pyrazole_is_acylated_at_either_nitrogen() {
+        let amine = verdict(AMIDE, "O=C(Nc1cc[nH]n1)c1ccccc1", "Nc1cc[nH]n1.O=C(O)c1ccccc1");
+        let poor = verdict(AMIDE, "O=C(Nc1ncccn1)c1ccc(CN)cc1", "NCc1ccc(C(=O)O)cc1.Nc1ncccn1");
+
+        assert_eq!(amine, Ok(Certainty::Decided));
+        assert_eq!(poor, Err(Refusal::Spared));
     }
 
     #[test]

@@ -55,7 +55,7 @@ const fn ranks(group: Group) -> [i32; 8] {
         Group::Hydroxylamine => [92, 92, 70, 70, 40, 112, 50, 80],
         Group::Aniline => [62, 62, 56, 60, 82, 62, 10, 50],
         Group::SecondaryAniline => [54, 50, 50, 48, 72, 20, 5, 40],
-        Group::PoorAniline => [32, 30, 34, 32, 74, 30, 5, 20],
+        Group::PoorAniline => [32, 15, 34, 32, 74, 30, 5, 20],
         Group::Diarylamine => [18, 10, 25, 20, 60, 0, 0, 5],
         Group::Amidine => [62, 60, 62, 62, 50, 40, 10, 60],
         Group::Azole => [42, 44, 72, 70, 50, 0, 30, 70],
@@ -88,6 +88,12 @@ pub fn rank(facts: &Facts, atom: u32, reagent: Reagent) -> i32 {
         return 0;
     }
     let base = ranks(group)[reagent as usize];
+    // The nitrogen of an acylated amidine is little more than an amide's.
+    let acylated =
+        |atom: u32| facts.next_to(atom).any(|next| facts.is_carbonyl(next) && !facts.is_aromatic(next));
+    if group == Group::Amidine && facts.next_to(atom).any(|carbon| facts.next_to(carbon).any(acylated)) {
+        return base / 3;
+    }
     if base == 0 { carbon_acid(facts, atom, reagent) } else { (base - hindrance(facts, atom, group)).max(1) }
 }
 
@@ -197,8 +203,25 @@ pub fn spared(
             | Group::TertiaryAmine
             | Group::Hydrazine
     );
+    // An acyl group on an azole moves on to an amine, and an azole beside its own amino group is the quicker of the two; of an amidine
+    // either nitrogen gives the same tautomer.
+    let settles = |atom: u32| {
+        let (group, other) = (before.group(own), before.group(atom));
+        let share = || before.next_to(own).any(|next| before.bond(next, atom).is_some());
+        match reagent {
+            Reagent::Acyl => {
+                matches!(group, Group::Aniline | Group::PoorAniline) && other == Group::Azole
+                    || group == Group::Azole
+                        && matches!(other, Group::Aniline | Group::PoorAniline)
+                        && share()
+                    || group == Group::Amidine && other == Group::Amidine && share()
+            }
+            _ => false,
+        }
+    };
     step.atoms().find(|&atom| {
         atom != own
+            && !settles(atom)
             && !(amine && needs_base(step.before.group(atom)))
             && step.is_untouched(atom)
             && !(step.are_alike(atom, own))

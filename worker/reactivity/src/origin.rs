@@ -56,6 +56,10 @@ fn oxidation(step: &Step<'_>, atom: u32, image: u32) -> Result<(), Refusal> {
     if before.is_aromatic(atom) != after.is_aromatic(image) {
         return Ok(());
     }
+    // Aluminium hydride makes N-methyl groups of carbamates.
+    if before.group(atom) == Group::Carbamate && after.hydrogens(image) == 3 && after.count(image, N) == 1 {
+        return Ok(());
+    }
     let change = state(after, image) - state(before, atom);
     let helped = before.is_benzylic_or_allylic(atom) || before.is_alpha(atom);
     let was_saturated = before.is_saturated(atom);

@@ -24,19 +24,20 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
             if step.spares_epoxide() {
                 return Err(Refusal::Spared);
             }
+            // Borane takes amides before esters.
             spare(step, carbon, |group| {
                 matches!(
                     group,
                     Group::Aldehyde
                         | Group::Ketone
-                        | Group::Ester
                         | Group::Acid
                         | Group::AcylHalide
                         | Group::Anhydride
                         | Group::Azide
                 )
             })?;
-            spare_alike(step, carbon, Group::Amide)
+            let formamide = step.before.hydrogens(carbon) > 0;
+            if formamide { Ok(()) } else { spare_alike(step, carbon, Group::Amide) }
         }
         Event::NitrileReduction { carbon } => {
             spare(step, carbon, |group| {

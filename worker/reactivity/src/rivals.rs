@@ -3,6 +3,7 @@
 use crate::change::Step;
 use crate::electrophile;
 use crate::event::Event;
+use crate::group::Group;
 use crate::look::*;
 use crate::nucleophile::{self, Reagent};
 use crate::refusal::Refusal;
@@ -20,6 +21,10 @@ pub fn nucleophiles(
     let mut rank = nucleophile::rank(&step.before, own, reagent);
     if rank == 0 {
         rank = unranked(step, own, reagent);
+    }
+    // Sulfonamides are acids: base sets them free for a coupled acid before an aniline gets to it.
+    if reagent == Reagent::Acyl && step.before.group(own) == Group::SulfonamideNitrogen {
+        rank += 50;
     }
     if rank == 0 || reacts_elsewhere(events, own) {
         return Ok(());

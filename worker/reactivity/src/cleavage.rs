@@ -238,6 +238,7 @@ fn base(it: &Facts, guard: Guard, atom: u32) -> i32 {
             ease - crowd(it, acyl)
         }
         Guard::Phthalimide => 60,
+        Guard::Amide if it.next_to(atom).filter(|&next| it.is_carbonyl(next)).count() > 1 => 40,
         Guard::Amide => 12,
         _ => 0,
     }
@@ -300,7 +301,7 @@ fn cleavage(step: &Step<'_>, guard: Guard, atom: u32, root: u32) -> Verdict {
     };
     let acid_rank = |guard, atom, _root| acid(before, guard, atom);
     let by_acid = beats(&acid_rank, 8) && !step.spares_epoxide();
-    let by_base = beats(&|guard, atom, _| base(before, guard, atom), -3) && !base_victim(step, guard);
+    let by_base = beats(&|guard, atom, _| base(before, guard, atom), -3) && !base_victim(step, guard, atom);
     let by_hydrogen = beats(&|guard, atom, _| hydrogen(before, guard, atom), 3) && !hydrogen_victim(step);
     let works = match guard {
         Guard::Silyl(_) => {
@@ -437,13 +438,15 @@ pub fn is_shielded_alkene(it: &Facts, atom: u32) -> bool {
 }
 
 /// Whether hydroxide would take something else.
-fn base_victim(step: &Step<'_>, guard: Guard) -> bool {
+fn base_victim(step: &Step<'_>, guard: Guard, atom: u32) -> bool {
     let before = &step.before;
+    let anilide = before.is_phenolic(atom);
     step.atoms().any(|atom| {
         step.is_untouched(atom)
             && match before.group(atom) {
                 Group::AcylHalide | Group::Anhydride | Group::ActiveEster | Group::SulfonylHalide => true,
-                Group::Ester => guard == Guard::Amide,
+                // Acid in an alcohol frees anilines, and an ester is an ester afterwards.
+                Group::Ester => guard == Guard::Amide && !anilide,
                 _ => false,
             }
     })

@@ -314,6 +314,13 @@ fn organometals(step: &Step<'_>, events: &[Event]) -> Verdict {
         let acid_as_electrophile = it.group(atom) == Group::AcidOxygen
             && events.iter().any(|event| matches!(*event, Event::MetalAddition { carbon, .. } if it.bond(carbon, atom).is_some()),
             );
+        // Of methyl and ethyl reagents one takes the proton of an amide or its like first.
+        let second_portion = !own
+            && metals
+                .iter()
+                .all(|&metal| it.carbons(metal) < 2 && it.is_sp3(metal) && it.hydrogens(metal) > 1)
+            && matches!(it.group(atom), Group::AmideNitrogen | Group::SulfonamideNitrogen | Group::Indole);
+        let proton = proton && !second_portion;
         let oxidant = matches!(it.group(atom), Group::Nitro | Group::Azide);
         if (proton && !acid_as_electrophile && (own || !involved)) || oxidant {
             return Err(Refusal::Incompatible);

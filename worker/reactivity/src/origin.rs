@@ -14,8 +14,13 @@ use crate::refusal::Refusal;
 /// Checks every carbon that is in flask and product.
 pub fn check(step: &Step<'_>) -> Result<(), Refusal> {
     // An aromatic ring that comes apart while another one comes together is a template that took one for the other.
+    // Amines take the place of the oxygen of pyranones and benzoxazinones.
+    let by_amine = |atom: u32, gone: u32| {
+        step.before.element(gone) == O && step.gained(atom).any(|(other, _)| step.before.element(other) == N)
+    };
     let ring_broken = step.change.broken.iter().any(|&(atom, gone, order)| {
         order == Order::Aromatic
+            && !by_amine(atom, gone)
             && step.image(gone).is_none()
             && step.before.element(atom) == C
             && step.image(atom).is_some_and(|image| step.after.is_aromatic(image))

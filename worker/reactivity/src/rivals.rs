@@ -26,6 +26,10 @@ pub fn nucleophiles(
     if reagent == Reagent::Acyl && step.before.group(own) == Group::SulfonamideNitrogen {
         rank += 50;
     }
+    // Copper takes amides before anilines.
+    if reagent == Reagent::Metal && step.before.group(own) == Group::AmideNitrogen {
+        rank += 27;
+    }
     if rank == 0 || reacts_elsewhere(events, own) {
         return Ok(());
     }

@@ -123,3 +123,30 @@ fn more_expansions_never_lose_a_drug_and_the_same_number_gives_the_same_answer()
         assert!(plans[2].solved() || !plans[0].solved(), "{}", drug.name);
     }
 }
+
+#[test]
+fn what_would_react_first_is_guarded() {
+    let acid = "O=C(O)c1ccc(F)cc1";
+    let guarded = "CC(C)(C)OC(=O)NCC1CCNCC1";
+    let shelf = Catalogue::from_rows(
+        (0..).zip([acid, guarded, "NCC1CCNCC1"]).map(|(id, smiles)| row(id, smiles, 1.0)),
+    );
+
+    let plan = plan(
+        model(),
+        &shelf,
+        &Task { stop: Stop::Budget, ..task("NCC1CCN(C(=O)c2ccc(F)cc2)CC1") },
+        &expansions(EXPANSIONS),
+    );
+
+    let best = plan.routes().min_by(|a, b| a.total.total_cmp(&b.total)).unwrap();
+    assert_eq!(
+        text(best),
+        [
+            "CC(C)(C)OC(=O)NCC1CCN(C(=O)c2ccc(F)cc2)CC1>>NCC1CCN(C(=O)c2ccc(F)cc2)CC1",
+            "CC(C)(C)OC(=O)NCC1CCNCC1.O=C(O)c1ccc(F)cc1>>CC(C)(C)OC(=O)NCC1CCN(C(=O)c2ccc(F)cc2)CC1",
+        ]
+    );
+    let unguarded = plan.routes().flat_map(text).find(|step| step.starts_with("NCC1CCNCC1."));
+    assert_eq!(unguarded, None);
+}

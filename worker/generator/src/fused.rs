@@ -8,8 +8,9 @@ use candle_core::{Device, Result, Tensor};
 use candle_nn::rnn::{GRUState, LSTMState};
 
 use crate::{
+    config::{Cell, Config},
     gates, lstm,
-    pack::{Cell, Config, ModelPack},
+    pack::ModelPack,
     reference::{LayerState, State},
     weights::LayerWeights,
 };

@@ -5,6 +5,7 @@
 //! what strings are worth, and writes a report. A [`Trainer`] teaches a model more molecules.
 
 mod budget;
+mod config;
 mod crew;
 mod device;
 mod draw;
@@ -32,12 +33,13 @@ mod weights;
 
 pub use budget::Budget;
 pub use candle_core::Device;
+pub use config::GenerationConfig;
 pub use device::{DeviceChoice, DeviceError};
 pub use engine::Precision;
 pub use error::{PackError, SampleError};
 pub use evaluation::{Distribution, Evaluation, Scaffolds};
 pub use int8::ByteRates;
-pub use pack::{GenerationConfig, ModelPack};
+pub use pack::ModelPack;
 pub use sampler::Sampler;
 pub use training::{NamedTensor, Trainer, TrainingError, TrainingSettings};
 

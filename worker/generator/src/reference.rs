@@ -9,7 +9,10 @@ use candle_nn::{
     rnn::{GRU, GRUConfig, GRUState, LSTM, LSTMConfig, LSTMState, RNN, gru, lstm},
 };
 
-use crate::pack::{Cell, Config, ModelPack};
+use crate::{
+    config::{Cell, Config},
+    pack::ModelPack,
+};
 
 /// The layers of a pack, on a device.
 #[derive(Debug)]

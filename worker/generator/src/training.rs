@@ -12,7 +12,7 @@ mod parameters;
 use rand::{SeedableRng, seq::SliceRandom};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::{ModelPack, pack::Cell};
+use crate::{ModelPack, config::Cell};
 use batch::Batch;
 pub use parameters::NamedTensor;
 use parameters::Parameters;

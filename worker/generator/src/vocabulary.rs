@@ -9,8 +9,8 @@ use serde_json::Value;
 use tokenizers::Tokenizer;
 
 use crate::{
-    PackError, pack,
-    pack::Config,
+    PackError,
+    config::{self, Config},
     symbol::{Symbol, symbols},
 };
 
@@ -28,7 +28,7 @@ pub(crate) struct Vocabulary {
 impl Vocabulary {
     pub(crate) fn load(file: PathBuf, config: &Config) -> Result<Self, PackError> {
         let fault = |reason: String| PackError::Tokenizer { file: file.clone(), reason };
-        let tokenizer = decoder(&pack::bytes(&file)?).map_err(&fault)?;
+        let tokenizer = decoder(&config::bytes(&file)?).map_err(&fault)?;
         let tokens = tokenizer.get_vocab(true);
         if tokens.len() != config.vocab_size {
             return Err(PackError::VocabularySize { file, found: tokens.len(), wanted: config.vocab_size });

@@ -6,8 +6,8 @@ use candle_core::{DType, Device, Tensor, safetensors};
 use candle_nn::VarBuilder;
 
 use crate::{
-    PackError, pack,
-    pack::{Cell, Config},
+    PackError,
+    config::{self, Cell, Config},
 };
 
 /// All tensors in f32 on the CPU, shapes checked.
@@ -37,7 +37,7 @@ pub(crate) struct LayerWeights {
 
 impl Weights {
     pub(crate) fn load(file: PathBuf, config: &Config) -> Result<Self, PackError> {
-        let bytes = pack::bytes(&file)?;
+        let bytes = config::bytes(&file)?;
         let tensors = safetensors::load_buffer(&bytes, &Device::Cpu)
             .map_err(|source| PackError::Weights { file: file.clone(), source })?;
         let mut file = WeightFile { file, tensors };

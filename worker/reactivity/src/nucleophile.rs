@@ -220,12 +220,13 @@ pub fn spared(
         }
     };
     step.atoms().find(|&atom| {
-        atom != own
-            && !settles(atom)
-            && !(amine && needs_base(step.before.group(atom)))
+        let excused = atom == own
+            || settles(atom)
+            || waits(atom)
+            || step.are_alike(atom, own)
+            || amine && needs_base(step.before.group(atom));
+        !excused
             && step.is_untouched(atom)
-            && !(step.are_alike(atom, own))
-            && !waits(atom)
             && rank(&step.before, atom, reagent) > (rank_of_own - reagent.tie()).max(0)
     })
 }

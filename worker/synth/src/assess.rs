@@ -6,22 +6,8 @@
 //! What remains costs what the forward judge finds it to be, by itself; what else the flask could give counts when
 //! routes are put in order ([`crate::rank`]).
 
-use crate::graph::{Graph, ReactionId, Verdict};
+use crate::graph::{Assessment, Graph, ReactionId, Verdict};
 use crate::model::RetroModel;
-
-/// What is known of a step beside its templates.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Assessment {
-    /// Probability that the precursors give the product, whatever else they might give; 1 where the model has no judge.
-    pub plausibility: f32,
-}
-
-impl Assessment {
-    /// What it adds to the cost of the step.
-    pub fn cost(self) -> f64 {
-        -f64::from(self.plausibility.max(f32::MIN_POSITIVE)).ln()
-    }
-}
 
 /// Assesses the proposal that stands for a step, and says how many are refused before it; the step's cost and what
 /// depends on it are stale then.

@@ -27,6 +27,17 @@ impl Choices {
     pub fn reaction(&self, molecule: MoleculeId) -> Option<ReactionId> {
         self.made.iter().find(|(made, _)| *made == molecule).map(|(_, reaction)| *reaction)
     }
+
+    /// Reaction steps of the route's longest branch.
+    pub fn longest_branch(&self, graph: &Graph) -> u32 {
+        self.longest_below(graph, graph.target())
+    }
+
+    fn longest_below(&self, graph: &Graph, molecule: MoleculeId) -> u32 {
+        let Some(reaction) = self.reaction(molecule) else { return 0 };
+        let precursors = graph.reaction(reaction).distinct_precursors();
+        1 + precursors.map(|(precursor, _)| self.longest_below(graph, precursor)).max().unwrap_or(0)
+    }
 }
 
 /// What the extractor works on.

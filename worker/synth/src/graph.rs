@@ -16,7 +16,6 @@ use std::sync::Arc;
 use chem::{Key, Molecule};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::assess::Assessment;
 use crate::catalogue::BlockIndex;
 use crate::expander::{Expansion, Found};
 use crate::policy::Ranked;
@@ -108,6 +107,20 @@ pub enum Verdict {
     Unchecked,
     Valid,
     Refused,
+}
+
+/// What is known of a step beside its templates.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Assessment {
+    /// Probability that the precursors give the product, whatever else they might give; 1 where the model has no judge.
+    pub plausibility: f32,
+}
+
+impl Assessment {
+    /// What it adds to the cost of the step.
+    pub fn cost(self) -> f64 {
+        -f64::from(self.plausibility.max(f32::MIN_POSITIVE)).ln()
+    }
 }
 
 /// A reaction of the graph.

@@ -65,7 +65,7 @@ impl<'a> Groups<'a> {
         let choices = &route.choices;
         let tree = Tree::of(graph, choices, self.keys.atoms(), &mut self.orders);
         let key = self.keys.key(&tree);
-        let steps = longest_branch(graph, choices, graph.target());
+        let steps = choices.longest_branch(graph);
         let at = self.groups.iter().position(|group| group.steps == steps && group.key == key);
         let group = match at {
             Some(at) => &mut self.groups[at],
@@ -117,13 +117,6 @@ impl<'a> Groups<'a> {
             BackboneGroup { steps: group.steps, key: group.key, variations }
         })
     }
-}
-
-/// Reaction steps of the longest branch below a molecule.
-pub fn longest_branch(graph: &Graph, choices: &Choices, molecule: MoleculeId) -> u32 {
-    let Some(reaction) = choices.reaction(molecule) else { return 0 };
-    let precursors = graph.reaction(reaction).distinct_precursors();
-    1 + precursors.map(|(precursor, _)| longest_branch(graph, choices, precursor)).max().unwrap_or(0)
 }
 
 /// Turns choices in the graph into routes that stand alone.

@@ -3,13 +3,9 @@
 use std::sync::Arc;
 
 use crate::algorithm::Algorithm;
-use crate::catalogue::Catalogue;
 use crate::cores::Cores;
 use crate::expander::Expander;
 use crate::model::RetroModel;
-use crate::plan::Plan;
-use crate::search::Search;
-use crate::task::{Budget, Task};
 
 /// How a [`Planner`] searches and what it may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,15 +56,6 @@ impl Planner {
     pub fn cached_bytes(&self) -> u64 {
         self.expander.cached_bytes()
     }
-
-    /// Searches for routes to the task's target until the budget is spent.
-    ///
-    /// # Panics
-    /// Never; a broken template or weight has been refused when the model was loaded.
-    #[must_use]
-    pub fn plan(&self, catalogue: &Catalogue, task: &Task, budget: &Budget) -> Plan {
-        Search::new(self, catalogue, task, budget).run()
-    }
 }
 
 impl std::fmt::Debug for Planner {
@@ -79,14 +66,4 @@ impl std::fmt::Debug for Planner {
             .field("settings", &self.settings)
             .finish()
     }
-}
-
-/// Plans once, on one thread and without a cache.
-///
-/// # Panics
-/// As [`Planner::plan`].
-#[must_use]
-pub fn plan(model: &Arc<RetroModel>, catalogue: &Catalogue, task: &Task, budget: &Budget) -> Plan {
-    let settings = Settings { cache_bytes: 0, ..Settings::default() };
-    Planner::new(Arc::clone(model), settings).plan(catalogue, task, budget)
 }

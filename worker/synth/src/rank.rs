@@ -18,11 +18,9 @@ use std::collections::BinaryHeap;
 
 use rustc_hash::FxHashMap;
 
-use crate::assess::Assessment;
 use crate::catalogue::Catalogue;
 use crate::extract::Choices;
-use crate::graph::{Graph, MoleculeId, ReactionId};
-use crate::group::longest_branch;
+use crate::graph::{Assessment, Graph, MoleculeId, ReactionId};
 use crate::model::RetroModel;
 use crate::price::{needs, usd_per_mol};
 use crate::task::Task;
@@ -63,7 +61,7 @@ impl<'a> Ranker<'a> {
         choices.cost
             + LENGTH_COST * choices.made.len() as f64
             + TOGETHER_COST * crowd(graph, choices) as f64
-            + BRANCH_COST * f64::from(longest_branch(graph, choices, graph.target()))
+            + BRANCH_COST * f64::from(choices.longest_branch(graph))
             + steps
             + PRICE_COST * (price.unwrap_or(0.0) / TYPICAL_PRICE).ln_1p()
     }

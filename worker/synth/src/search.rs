@@ -18,8 +18,9 @@ use crate::cores::Seat;
 use crate::expander::{Expansion, Found};
 use crate::extract::{Choices, Extractor, Source};
 use crate::graph::{Graph, MoleculeId, ReactionId, UNSOLVED, step_cost};
+use crate::model::RetroModel;
 use crate::plan::{Counts, Plan, Refusals, Timings};
-use crate::planner::Planner;
+use crate::planner::{Planner, Settings};
 use crate::reading::Reading;
 use crate::task::{Budget, Stop, Task, Trivial};
 use crate::update::{Bounds, propagate};
@@ -379,6 +380,27 @@ impl<'a> Search<'a> {
         node.untried = list.get(tried).map_or(f64::INFINITY, |next| step_cost(next.probability));
         self.planner.expander.keep(&expansion);
     }
+}
+
+impl Planner {
+    /// Searches for routes to the task's target until the budget is spent.
+    ///
+    /// # Panics
+    /// Never; a broken template or weight has been refused when the model was loaded.
+    #[must_use]
+    pub fn plan(&self, catalogue: &Catalogue, task: &Task, budget: &Budget) -> Plan {
+        Search::new(self, catalogue, task, budget).run()
+    }
+}
+
+/// Plans once, on one thread and without a cache.
+///
+/// # Panics
+/// As [`Planner::plan`].
+#[must_use]
+pub fn plan(model: &Arc<RetroModel>, catalogue: &Catalogue, task: &Task, budget: &Budget) -> Plan {
+    let settings = Settings { cache_bytes: 0, ..Settings::default() };
+    Planner::new(Arc::clone(model), settings).plan(catalogue, task, budget)
 }
 
 /// Tells the search that a helper is done with a molecule, however it ends.

@@ -9,7 +9,7 @@ use super::{
     kernel::{BLOCK, Block, ROWS, Sums, WIDTH},
     matrix::Reading,
 };
-use crate::pack::Cell;
+use crate::config::Cell;
 
 /// Gates of a GRU, and of an LSTM.
 const GRU: usize = Cell::Gru.gates();

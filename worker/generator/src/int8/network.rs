@@ -12,10 +12,7 @@ use super::{
     matrix::{Matrix, Output},
     table::Table,
 };
-use crate::{
-    pack::{Cell, ModelPack},
-    weights::LayerWeights,
-};
+use crate::{config::Cell, pack::ModelPack, weights::LayerWeights};
 
 /// Bytes that stand for 0.
 const ZERO: Block = Block([128; BLOCK]);

@@ -1,55 +1,60 @@
-//! The state of the process and its router; `serve` and the tests run the same one.
+//! The process put together: what handlers share, each taking the part that it needs, and the router; `serve` and the tests run
+//! the same one.
 
 use std::{any::Any, sync::Arc, time::Duration};
 
 use axum::{
     Router,
-    http::{HeaderName, Method, Uri},
+    extract::FromRef,
+    http::{HeaderName, HeaderValue, Method, Uri},
     middleware,
     response::{IntoResponse, Response},
     routing::{MethodRouter, delete, get, post},
 };
+use edge::ApiError;
+use identity::{Identity, Transport};
 use sqlx::PgPool;
 use tower_http::{catch_panic::CatchPanicLayer, cors::CorsLayer};
 
 use crate::{
-    auth::{self, Accounts, Issuers, Keys, KeysError, Passwords, Revocations, Throttle},
-    config::Config,
+    access::{self, Gate},
+    config::{Config, GzipBody},
     docs,
     endpoints::{health, models, samples, treesearch},
-    error::ApiError,
+    jobs::{Jobs, Patience},
     limits::{Limits, Operation},
     observe::observe,
     openapi,
 };
 
-/// What every request can use.
+/// What the handlers take parts of. Clones share everything.
+#[derive(Clone, FromRef)]
 pub struct App {
-    pub(crate) config: Config,
-    pub(crate) pool: PgPool,
-    pub(crate) queue: queue::Client,
-    pub(crate) keys: Keys,
-    pub(crate) issuers: Issuers,
-    pub(crate) accounts: Accounts,
-    pub(crate) passwords: Passwords,
-    pub(crate) revocations: Revocations,
-    pub(crate) throttle: Throttle,
-    pub(crate) limits: Limits,
+    identity: Arc<Identity>,
+    limits: Arc<Limits>,
+    pool: PgPool,
+    queue: queue::Client,
+    jobs: Jobs,
+    gzip_body: GzipBody,
+    transport: Transport,
+    document: openapi::Served,
+    recent: health::Recent,
+    cors_origins: Arc<[HeaderValue]>,
 }
 
 /// The process cannot start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
-    /// The signing keys could not be read or made.
+    /// Identity cannot.
     #[error(transparent)]
-    Keys(#[from] KeysError),
-    /// There is no way to other issuers.
-    #[error("the HTTP client for other issuers cannot be made")]
-    Http(#[from] reqwest::Error),
+    Identity(#[from] identity::StartError),
     /// The queue could not be reached.
     #[error("the queue cannot be reached")]
     Queue(#[from] queue::QueueError),
+    /// The OpenAPI document cannot be written.
+    #[error("the OpenAPI document cannot be written")]
+    Document(#[from] serde_json::Error),
 }
 
 impl App {
@@ -57,26 +62,35 @@ impl App {
     ///
     /// # Errors
     /// Fails when the signing keys or the queue are out of reach.
-    pub async fn new(config: Config, pool: PgPool) -> Result<Arc<Self>, StartError> {
-        Ok(Arc::new(Self {
-            queue: queue::Client::connect(pool.clone()).await?,
-            keys: Keys::load(pool.clone(), &config.issuer(), config.keys_secret.clone()).await?,
-            issuers: Issuers::new(&config.issuers, &config.audiences)?,
-            accounts: Accounts::new(pool.clone()),
-            passwords: Passwords::new(),
-            revocations: Revocations::new(pool.clone()),
-            throttle: Throttle::new(pool.clone(), config.rates.login),
-            limits: Limits::new(pool.clone(), config.rates),
-            config,
+    pub async fn new(config: Config, pool: PgPool) -> Result<Self, StartError> {
+        let document = openapi::Served::new(&config.identity.public_url, config.max_seconds_limit)?;
+        let transport = config.identity.transport();
+        let queue = queue::Client::connect(pool.clone()).await?;
+        let patience = Patience {
+            sample: config.sample_deadline,
+            longest_search: config.max_seconds_limit,
+            search_slack: config.search_slack,
+        };
+        Ok(Self {
+            identity: Identity::new(config.identity, pool.clone()).await?,
+            limits: Arc::new(Limits::new(pool.clone(), config.rates)),
+            jobs: Jobs::new(queue.clone(), patience),
+            queue,
             pool,
-        }))
+            gzip_body: config.gzip_body,
+            transport,
+            document,
+            recent: health::Recent::default(),
+            cors_origins: config.cors_origins.into(),
+        })
     }
 }
 
 /// The whole service.
-pub fn router(app: Arc<App>) -> Router {
-    let guarded = |operation: Operation, method: MethodRouter<Arc<App>>| {
-        method.route_layer(middleware::from_fn_with_state((app.clone(), operation), auth::guard))
+pub fn router(app: App) -> Router {
+    let gate = Gate { identity: app.identity.clone(), limits: app.limits.clone() };
+    let guarded = |operation: Operation, method: MethodRouter<App>| {
+        method.route_layer(middleware::from_fn_with_state((gate.clone(), operation), access::guard))
     };
     let called = Router::new()
         .route(
@@ -93,10 +107,10 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/generator/v1/models/{model_id}", guarded(Operation::RetrieveModel, get(models::retrieve)))
         .route("/synth/v1/treesearch", guarded(Operation::CreateTreeSearch, post(treesearch::create)))
         .route("/openapi.json", get(openapi::serve))
-        .merge(auth::endpoints())
+        .merge(identity::endpoints(app.identity.clone()))
         // Before the layer, which is to see the preflight requests that no method takes.
         .method_not_allowed_fallback(async || ApiError::MethodNotAllowed);
-    let called = match cors(&app) {
+    let called = match cors(&app.cors_origins) {
         Some(cors) => called.layer(cors),
         None => called,
     };
@@ -105,22 +119,21 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
         .merge(docs::router())
-        .merge(auth::pages())
+        .merge(identity::pages(app.identity.clone()))
         .fallback(not_found)
         .method_not_allowed_fallback(async || ApiError::MethodNotAllowed)
         .layer(CatchPanicLayer::custom(panicked))
-        .layer(middleware::from_fn(observe))
+        .layer(middleware::from_fn_with_state(app.transport, observe))
         .with_state(app)
 }
 
 /// Lets web pages from the origins that the operator named call the service, with tokens and not with
 /// cookies.
-fn cors(app: &App) -> Option<CorsLayer> {
-    let origins = &app.config.cors_origins;
+fn cors(origins: &[HeaderValue]) -> Option<CorsLayer> {
     let named = |names: [&'static str; 4]| names.map(HeaderName::from_static);
     (!origins.is_empty()).then(|| {
         CorsLayer::new()
-            .allow_origin(origins.clone())
+            .allow_origin(origins.to_vec())
             .allow_methods([Method::GET, Method::POST, Method::DELETE])
             .allow_headers(named(["authorization", "content-type", "x-request-id", "traceparent"]))
             .expose_headers(named(["retry-after", "ratelimit", "ratelimit-policy", "x-request-id"]))

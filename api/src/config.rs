@@ -4,15 +4,11 @@
 
 use std::{collections::BTreeMap, fmt, net::SocketAddr, str::FromStr, time::Duration};
 
+use crate::server::Tls;
 use axum::http::HeaderValue;
 use contract::Ration;
+use identity::{LONGEST_ACCESS_TOKEN, NotASecret, Secret, Settings, Switch};
 use secrecy::SecretString;
-use signing::{NotASecret, Secret};
-
-use crate::{
-    auth::{LONGEST_ACCESS_TOKEN, Network, Transport},
-    server::Tls,
-};
 
 /// Settings of the API process.
 #[derive(Debug, Clone)]
@@ -23,8 +19,8 @@ pub struct Config {
     pub database_connections: u32,
     /// `HTTP_ADDR`, default `127.0.0.1:8080`.
     pub http_addr: SocketAddr,
-    /// `PUBLIC_URL`, default `http://HTTP_ADDR` (`https` with TLS), without a slash at the end: where callers find the service.
-    pub public_url: String,
+    /// Of the authorization server and of what checks tokens; its `PUBLIC_URL` defaults to `http://HTTP_ADDR` (`https` with TLS).
+    pub identity: Settings,
     /// `MAX_SECONDS_LIMIT`, default 120: the largest `max_seconds` of a tree search.
     pub max_seconds_limit: f64,
     /// `SAMPLE_DEADLINE_SECONDS`, default 60: how long a caller waits for a sample.
@@ -35,51 +31,16 @@ pub struct Config {
     pub gzip_body: GzipBody,
     /// `RATE_*_PER_MINUTE`; per account, over all API processes.
     pub rates: Rates,
-    /// `ACCESS_TOKEN_SECONDS`, default 3600.
-    pub access_token_lifetime: Duration,
-    /// `REFRESH_TOKEN_SECONDS`, default 30 days; each use starts it again.
-    pub refresh_token_lifetime: Duration,
-    /// `KEYS_SECRET`: seals the keys that sign tokens; 32 bytes in Base64, unset by default.
-    pub keys_secret: Option<Secret>,
-    /// `AUTH_ISSUER`: other issuers whose tokens count, separated by commas; none by default.
-    pub issuers: Vec<String>,
-    /// `AUTH_AUDIENCE`, default `retort`: for whom their tokens have to be; one of these.
-    pub audiences: Vec<String>,
-    /// `TRUSTED_PROXIES`: addresses and ranges whose `X-Forwarded-For` is believed; none by default.
-    pub trusted_proxies: Vec<Network>,
     /// `CORS_ORIGINS`: web pages from here may call the service; none by default.
     pub cors_origins: Vec<HeaderValue>,
     /// `TLS_CERTIFICATE` and `TLS_KEY`: PEM files; without them the process speaks plain HTTP.
     pub tls: Option<Tls>,
-    /// `HEADER_SECONDS`, default 10: how long a client may take for the headers of a request.
+    /// `HEADER_SECONDS`, default 10: how long a client may take for the headers of a request, or say nothing.
     pub header_time: Duration,
-    /// `AUTH_SESSION_SECONDS`, default 12 hours: how long a login in a browser lasts.
-    pub session_lifetime: Duration,
-    /// `AUTH_IMPLICIT`, default `on`: whether `/auth/authorize` gives access tokens in redirects.
-    pub implicit_flow: Switch,
-    /// `AUTH_PASSWORD_GRANT`, default `on`: whether `retort login` may send a password.
-    pub password_grant: Switch,
-}
-
-/// Whether something is offered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Switch {
-    /// It is.
-    On,
-    /// It is not.
-    Off,
-}
-
-impl FromStr for Switch {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "on" => Ok(Self::On),
-            "off" => Ok(Self::Off),
-            _ => Err("want `on` or `off`"),
-        }
-    }
+    /// `CONNECTIONS`: the most connections at once; by default as many as the process may have descriptors.
+    pub connections: Option<usize>,
+    /// `CONNECTIONS_PER_ADDRESS`, default 256: the most from one address that is none of `TRUSTED_PROXIES`.
+    pub connections_by_address: usize,
 }
 
 /// Requests a minute; 0 means no limit.
@@ -93,8 +54,6 @@ pub struct Rates {
     pub samples_read: u32,
     /// `RATE_TREESEARCH_PER_MINUTE`, default 60.
     pub treesearch: u32,
-    /// `RATE_LOGIN_PER_MINUTE`, default 20: attempts on one account; an address may make three times as many.
-    pub login: u32,
 }
 
 impl Rates {
@@ -168,7 +127,19 @@ impl Config {
             database_url: reader.database_url(),
             database_connections: reader.read("DATABASE_CONNECTIONS", 16, at_least(2)),
             http_addr,
-            public_url: reader.read("PUBLIC_URL", format!("{scheme}://{http_addr}"), web_address),
+            identity: Settings {
+                public_url: reader.read("PUBLIC_URL", format!("{scheme}://{http_addr}"), web_address),
+                access_token_lifetime: reader.access_token_lifetime(),
+                refresh_token_lifetime: reader.seconds("REFRESH_TOKEN_SECONDS", 30 * 24 * 3600),
+                session_lifetime: reader.seconds("AUTH_SESSION_SECONDS", 12 * 3600),
+                keys_secret: reader.keys_secret(),
+                issuers: reader.list("AUTH_ISSUER", "", issuer_address),
+                audiences: reader.list("AUTH_AUDIENCE", "retort", |text| Ok(text.to_owned())),
+                trusted_proxies: reader.list("TRUSTED_PROXIES", "", str::parse),
+                logins_per_minute: reader.read("RATE_LOGIN_PER_MINUTE", 20, Ok),
+                implicit_flow: reader.read("AUTH_IMPLICIT", Switch::On, Ok),
+                password_grant: reader.read("AUTH_PASSWORD_GRANT", Switch::On, Ok),
+            },
             max_seconds_limit: reader.read("MAX_SECONDS_LIMIT", 120.0, positive),
             sample_deadline: reader.seconds("SAMPLE_DEADLINE_SECONDS", 60),
             search_slack: reader.seconds("SEARCH_SLACK_SECONDS", 15),
@@ -178,42 +149,16 @@ impl Config {
                 molecules: reader.read("RATE_MOLECULES_PER_MINUTE", 600_000, Ok),
                 samples_read: reader.read("RATE_SAMPLES_READ_PER_MINUTE", 600, Ok),
                 treesearch: reader.read("RATE_TREESEARCH_PER_MINUTE", 60, Ok),
-                login: reader.read("RATE_LOGIN_PER_MINUTE", 20, Ok),
             },
-            access_token_lifetime: reader.access_token_lifetime(),
-            refresh_token_lifetime: reader.seconds("REFRESH_TOKEN_SECONDS", 30 * 24 * 3600),
-            issuers: reader.list("AUTH_ISSUER", "", issuer_address),
-            audiences: reader.list("AUTH_AUDIENCE", "retort", |text| Ok(text.to_owned())),
-            trusted_proxies: reader.list("TRUSTED_PROXIES", "", str::parse),
             cors_origins: reader.list("CORS_ORIGINS", "", origin),
             tls,
             header_time: reader.seconds("HEADER_SECONDS", 10),
-            keys_secret: reader.keys_secret(),
-            session_lifetime: reader.seconds("AUTH_SESSION_SECONDS", 12 * 3600),
-            implicit_flow: reader.read("AUTH_IMPLICIT", Switch::On, Ok),
-            password_grant: reader.read("AUTH_PASSWORD_GRANT", Switch::On, Ok),
+            connections: reader
+                .list("CONNECTIONS", "", |text| text.parse().map_err(|_| format!("`{text}` is no number")))
+                .pop(),
+            connections_by_address: reader.read("CONNECTIONS_PER_ADDRESS", 256, Ok),
         };
         if reader.faults.is_empty() { Ok(config) } else { Err(ConfigError { faults: reader.faults }) }
-    }
-
-    /// The `iss` of our access tokens and the address of the authorization server.
-    #[must_use]
-    pub fn issuer(&self) -> String {
-        format!("{}/auth", self.public_url)
-    }
-
-    /// The public address without its path, as browsers name it.
-    #[must_use]
-    pub fn origin(&self) -> &str {
-        let after_scheme = self.public_url.find("://").map_or(0, |at| at + 3);
-        let end =
-            self.public_url[after_scheme..].find('/').map_or(self.public_url.len(), |at| after_scheme + at);
-        &self.public_url[..end]
-    }
-
-    /// Whether browsers reach us over TLS.
-    pub(crate) fn transport(&self) -> Transport {
-        if self.public_url.starts_with("https://") { Transport::Tls } else { Transport::Plain }
     }
 }
 
@@ -331,6 +276,10 @@ fn origin(text: &str) -> Result<HeaderValue, String> {
 fn web_address(url: String) -> Result<String, String> {
     let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
     match rest {
+        Some(rest) if rest.trim_end_matches('/').contains('/') => {
+            Err("want a host without a path: cookies and redirects of the login are for a whole host"
+                .to_owned())
+        }
         Some(rest) if !rest.is_empty() && !rest.contains(['?', '#', ' ']) => {
             Ok(url.trim_end_matches('/').to_owned())
         }
@@ -350,11 +299,10 @@ mod tests {
     fn a_database_is_all_that_must_be_set() {
         let config = Config::from_variables(&variables(&[("DATABASE_URL", "postgres://db/retort")])).unwrap();
 
-        assert_eq!(config.public_url, "http://127.0.0.1:8080");
-        assert_eq!(config.issuer(), "http://127.0.0.1:8080/auth");
+        assert_eq!(config.identity.public_url, "http://127.0.0.1:8080");
+        assert_eq!(config.identity.issuer(), "http://127.0.0.1:8080/auth");
         assert_eq!(config.gzip_body, GzipBody::Contract);
-        let rates =
-            Rates { samples_create: 60, molecules: 600_000, samples_read: 600, treesearch: 60, login: 20 };
+        let rates = Rates { samples_create: 60, molecules: 600_000, samples_read: 600, treesearch: 60 };
         assert_eq!(config.rates, rates);
     }
 

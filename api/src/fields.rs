@@ -15,7 +15,9 @@ use contract::{ErrorItem, Location};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::{error::ApiError, words::is_word};
+use edge::ApiError;
+
+use crate::words::is_word;
 
 /// What is wrong with one value.
 #[derive(Debug, PartialEq, Eq)]
@@ -35,13 +37,19 @@ impl Fault {
     }
 }
 
+/// The most faults that an answer tells of.
+const MOST_FAULTS: usize = 100;
+
 /// The faults of one request, in the order in which its parts are read.
 #[derive(Debug, Default)]
 pub struct Faults(Vec<ErrorItem>);
 
 impl Faults {
+    /// Notes a fault; beyond the first [`MOST_FAULTS`] nobody reads on.
     pub fn push(&mut self, item: ErrorItem) {
-        self.0.push(item);
+        if self.0.len() < MOST_FAULTS {
+            self.0.push(item);
+        }
     }
 
     /// The value, if nothing at all was wrong.

@@ -15,7 +15,9 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use flate2::{Compression, write::GzEncoder};
 use serde::Serialize;
 
-use crate::{config::GzipBody, error::ApiError};
+use edge::ApiError;
+
+use crate::config::GzipBody;
 
 const VARY: (HeaderName, &str) = (header::VARY, "accept-encoding");
 

@@ -12,52 +12,81 @@ use contract::{
 };
 use queue::{AwaitError, Job, SubmitError};
 
-use crate::{app::App, error::ApiError};
+use edge::ApiError;
 
-/// The id of the sample that a worker made and stored for `account_id`.
-pub async fn sample(app: &App, account_id: &str, request: SampleRequest) -> Result<SampleId, ApiError> {
-    let sample_id = SampleId::generate();
-    let job = StoredSampleJob::V1(SampleJob {
-        sample_id,
-        account_id: account_id.to_owned(),
-        size: request.size,
-        model_id: request.model_id,
-        seed: rand::random(),
-        deadline: deadline(app.config.sample_deadline),
-    });
-    let late = format!("; if it is finished late, it is stored as sample {sample_id}");
-    outcome(app, job, &late).await
+/// The way to the workers. Clones share it.
+#[derive(Debug, Clone)]
+pub struct Jobs {
+    queue: queue::Client,
+    patience: Patience,
 }
 
-/// What a worker found.
-pub async fn search(app: &App, request: TreeSearchRequest) -> Result<TreeSearchResult, ApiError> {
-    let wait = Duration::from_secs_f64(request.max_seconds) + app.config.search_slack;
-    let job = StoredTreeSearchJob::V1(TreeSearchJob { request, deadline: deadline(wait) });
-    outcome(app, job, "").await
+/// How long callers wait.
+#[derive(Debug, Clone, Copy)]
+pub struct Patience {
+    /// For a sample.
+    pub sample: Duration,
+    /// The longest search that may be asked for, in seconds.
+    pub longest_search: f64,
+    /// For a search, beyond the seconds that it may take.
+    pub search_slack: Duration,
+}
+
+impl Jobs {
+    pub fn new(queue: queue::Client, patience: Patience) -> Self {
+        Self { queue, patience }
+    }
+
+    /// The largest `max_seconds` of a search.
+    pub fn longest_search(&self) -> f64 {
+        self.patience.longest_search
+    }
+
+    /// The id of the sample that a worker made and stored for `account_id`.
+    pub async fn sample(&self, account_id: &str, request: SampleRequest) -> Result<SampleId, ApiError> {
+        let sample_id = SampleId::generate();
+        let job = StoredSampleJob::V1(SampleJob {
+            sample_id,
+            account_id: account_id.to_owned(),
+            size: request.size,
+            model_id: request.model_id,
+            seed: rand::random(),
+            deadline: deadline(self.patience.sample),
+        });
+        let late = format!("; if it is finished late, it is stored as sample {sample_id}");
+        self.outcome(job, &late).await
+    }
+
+    /// What a worker found.
+    pub async fn search(&self, request: TreeSearchRequest) -> Result<TreeSearchResult, ApiError> {
+        let wait = Duration::from_secs_f64(request.max_seconds) + self.patience.search_slack;
+        let job = StoredTreeSearchJob::V1(TreeSearchJob { request, deadline: deadline(wait) });
+        self.outcome(job, "").await
+    }
+
+    async fn outcome<J: Job>(&self, job: J, late: &str) -> Result<J::Outcome, ApiError> {
+        let id = JobId::generate();
+        tracing::Span::current().record("job.id", tracing::field::display(id));
+        let pending = self.queue.submit(id, &job).await.map_err(not_taken)?;
+        let passed = || ApiError::DeadlinePassed {
+            message: format!("The deadline of job {id} passed before it was done{late}"),
+        };
+        match pending.outcome().await {
+            Ok(Ok(outcome)) => Ok(outcome),
+            Ok(Err(Problem::DeadlinePassed)) | Err(AwaitError::DeadlinePassed) => Err(passed()),
+            Ok(Err(problem)) => Err(unsolved(id, problem)),
+            Err(AwaitError::Undecodable(error)) => {
+                tracing::error!(job.id = %id, %error, "a worker's answer cannot be read");
+                Err(bad_answer("response_invalid", "The worker's answer does not fit the response schema"))
+            }
+            Err(AwaitError::Database(error)) => Err(error.into()),
+            Err(error) => Err(ApiError::internal(&error)),
+        }
+    }
 }
 
 fn deadline(wait: Duration) -> DateTime<Utc> {
     Utc::now() + wait
-}
-
-async fn outcome<J: Job>(app: &App, job: J, late: &str) -> Result<J::Outcome, ApiError> {
-    let id = JobId::generate();
-    tracing::Span::current().record("job.id", tracing::field::display(id));
-    let pending = app.queue.submit(id, &job).await.map_err(not_taken)?;
-    let passed = || ApiError::DeadlinePassed {
-        message: format!("The deadline of job {id} passed before it was done{late}"),
-    };
-    match pending.outcome().await {
-        Ok(Ok(outcome)) => Ok(outcome),
-        Ok(Err(Problem::DeadlinePassed)) | Err(AwaitError::DeadlinePassed) => Err(passed()),
-        Ok(Err(problem)) => Err(unsolved(id, problem)),
-        Err(AwaitError::Undecodable(error)) => {
-            tracing::error!(job.id = %id, %error, "a worker's answer cannot be read");
-            Err(bad_answer("response_invalid", "The worker's answer does not fit the response schema"))
-        }
-        Err(AwaitError::Database(error)) => Err(error.into()),
-        Err(error) => Err(ApiError::internal(&error)),
-    }
 }
 
 fn not_taken(error: SubmitError) -> ApiError {

@@ -4,14 +4,13 @@
 //! request which cannot be searched is refused with its place before a job exists. [`app::router`] is the
 //! whole service as one value; `serve` and the tests run the same one.
 
+mod access;
 pub mod app;
-mod auth;
-mod buckets;
 pub mod config;
 mod database;
 mod docs;
+mod door;
 mod endpoints;
-mod error;
 mod examples;
 mod fields;
 mod gzip;
@@ -19,7 +18,6 @@ mod jobs;
 mod limits;
 mod observe;
 mod openapi;
-mod request;
 pub mod server;
 mod words;
 

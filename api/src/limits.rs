@@ -3,17 +3,16 @@
 //! An account may spend a minute's ration at once and gets it back evenly ([`Buckets`]). Answers tell the state
 //! in the headers of draft-ietf-httpapi-ratelimit-headers.
 
-use std::{collections::BTreeMap, num::NonZeroU32, time::Duration};
+use std::{num::NonZeroU32, time::Duration};
 
 use axum::{http::HeaderValue, response::Response};
 use contract::Ration;
 use sqlx::PgPool;
 
-use crate::{
-    buckets::{BURST, Buckets, Taken},
-    config::Rates,
-    error::whole_seconds,
-};
+use edge::whole_seconds;
+use identity::{BURST, Buckets, Rations, Taken};
+
+use crate::config::Rates;
 
 /// The operations that need a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,10 +51,6 @@ impl Operation {
         }
     }
 }
-
-/// What an account has of each ration a minute, where the operator gave it another than everybody; 0 is no
-/// limit.
-pub type Rations = BTreeMap<String, u32>;
 
 /// What everybody has, and what is spent of it.
 pub struct Limits {

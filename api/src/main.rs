@@ -3,7 +3,11 @@
 use std::{net::TcpListener, time::Duration};
 
 use anyhow::Context;
-use api::{app, config::Config, server::Terms};
+use api::{
+    app,
+    config::Config,
+    server::{Bounds, Terms, room_for_connections},
+};
 use axum_server::Handle;
 use clap::{Parser, Subcommand};
 use tokio::signal::unix::{SignalKind, signal};
@@ -64,8 +68,13 @@ async fn serve(config: Config) -> anyhow::Result<()> {
             + Duration::from_secs(5);
     let listener = TcpListener::bind(config.http_addr)
         .with_context(|| format!("listening on HTTP_ADDR {}", config.http_addr))?;
-    let public_url = config.public_url.clone();
-    let terms = Terms { tls: config.tls.clone(), header_time: config.header_time };
+    let public_url = config.identity.public_url.clone();
+    let bounds = Bounds {
+        all: config.connections.unwrap_or_else(room_for_connections),
+        by_address: config.connections_by_address,
+        proxies: config.identity.trusted_proxies.clone(),
+    };
+    let terms = Terms { tls: config.tls.clone(), header_time: config.header_time, bounds };
     let router = app::router(app::App::new(config, pool).await?);
     tracing::info!("serving {public_url} on {}", listener.local_addr()?);
 

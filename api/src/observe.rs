@@ -4,11 +4,12 @@
 use std::{collections::BTreeMap, time::Instant};
 
 use axum::{
-    extract::{MatchedPath, Request},
+    extract::{MatchedPath, Request, State},
     http::{HeaderMap, HeaderName, HeaderValue, header},
     middleware::Next,
     response::Response,
 };
+use identity::Transport;
 use tracing::{Instrument, Span, field};
 use ulid::Ulid;
 
@@ -21,7 +22,7 @@ const MAX_REQUEST_ID: usize = 64;
 const PROBES: [&str; 2] = ["/healthz", "/readyz"];
 
 /// Runs the request in its span.
-pub async fn observe(request: Request, next: Next) -> Response {
+pub async fn observe(State(transport): State<Transport>, request: Request, next: Next) -> Response {
     let begun = Instant::now();
     let id = request_id(request.headers());
     let path = request.uri().path().to_owned();
@@ -44,7 +45,7 @@ pub async fn observe(request: Request, next: Next) -> Response {
         } else {
             tracing::info!(elapsed_ms, "{method} {path} answered {status}");
         }
-        harden(response.headers_mut(), &id);
+        harden(response.headers_mut(), &id, transport);
         response
     }
     .instrument(span)
@@ -88,9 +89,12 @@ fn trace_context(headers: &HeaderMap) -> BTreeMap<String, String> {
     ["traceparent", "tracestate"].into_iter().filter_map(text).collect()
 }
 
-fn harden(headers: &mut HeaderMap, id: &str) {
+fn harden(headers: &mut HeaderMap, id: &str, transport: Transport) {
     if let Ok(id) = HeaderValue::try_from(id) {
         headers.insert(REQUEST_ID, id);
+    }
+    if transport == Transport::Tls {
+        headers.insert(header::STRICT_TRANSPORT_SECURITY, HeaderValue::from_static("max-age=31536000"));
     }
     for (name, value) in [
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),

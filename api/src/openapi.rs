@@ -5,9 +5,13 @@
 
 use std::sync::Arc;
 
-use axum::{Json, extract::State};
+use axum::{
+    extract::State,
+    http::header,
+    response::{IntoResponse, Response as Answer},
+};
 use contract::{ErrorBody, ErrorItem, Location, SampleList, scope};
-use serde_json::{Value, json};
+use serde_json::json;
 use utoipa::{
     OpenApi,
     openapi::{
@@ -22,7 +26,7 @@ use utoipa::{
     },
 };
 
-use crate::{app::App, endpoints, error::ApiError, examples};
+use crate::{endpoints, examples};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -58,17 +62,28 @@ pub fn document() -> Document {
     document
 }
 
-/// `GET /openapi.json`, with the address and the limit of this installation.
-pub async fn serve(State(app): State<Arc<App>>) -> Result<Json<Value>, ApiError> {
-    let mut document = document();
-    document.servers = Some(vec![utoipa::openapi::Server::new(&app.config.public_url)]);
-    add_security(&mut document, &app.config.public_url);
-    let mut document = serde_json::to_value(document).map_err(|error| ApiError::internal(&error))?;
-    let limit = "/components/schemas/TreeSearchRequest/properties/max_seconds/maximum";
-    if let Some(maximum) = document.pointer_mut(limit) {
-        *maximum = json!(app.config.max_seconds_limit);
+/// The document with the address and the limit of this installation, as it is sent.
+#[derive(Debug, Clone)]
+pub struct Served(Arc<str>);
+
+impl Served {
+    /// The document of an installation at `public_url` whose searches last `longest_search` seconds at most.
+    pub fn new(public_url: &str, longest_search: f64) -> Result<Self, serde_json::Error> {
+        let mut document = document();
+        document.servers = Some(vec![utoipa::openapi::Server::new(public_url)]);
+        add_security(&mut document, public_url);
+        let mut document = serde_json::to_value(document)?;
+        let limit = "/components/schemas/TreeSearchRequest/properties/max_seconds/maximum";
+        if let Some(maximum) = document.pointer_mut(limit) {
+            *maximum = json!(longest_search);
+        }
+        Ok(Self(document.to_string().into()))
     }
-    Ok(Json(document))
+}
+
+/// `GET /openapi.json`.
+pub async fn serve(State(Served(document)): State<Served>) -> Answer {
+    ([(header::CONTENT_TYPE, "application/json")], document.to_string()).into_response()
 }
 
 fn add_security(document: &mut Document, base: &str) {

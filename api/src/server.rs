@@ -1,7 +1,8 @@
 //! The socket: plain HTTP or TLS, with limits on what a slow or a noisy client can hold.
 //!
-//! A connection has some seconds for the headers of each request, and some for the handshake; bodies have
-//! their own limit where they are read. TLS is rustls with ring, HTTP/2 by ALPN.
+//! A connection has some seconds for the headers of each request, some for the handshake, and some to say anything at all
+//! ([`Bounds`] holds how many there may be); bodies have their own limit where they are read. TLS is rustls with ring, HTTP/2 by
+//! ALPN.
 //!
 //! A renewed certificate is taken up without a restart, by itself within a minute and at SIGHUP at once. One that
 //! cannot be used (half a renewal: the new chain, still the old key) changes nothing.
@@ -12,6 +13,9 @@ use axum::Router;
 use axum_server::{Handle, Server, tls_rustls::RustlsConfig};
 use hyper_util::rt::TokioTimer;
 use tokio::signal::unix::{Signal, SignalKind, signal};
+
+pub use crate::door::{Bounds, room_for_connections};
+use crate::door::{Door, Doorkeeper, Prompter};
 
 /// The most bytes of headers.
 const MAX_HEADERS: usize = 64 * 1024;
@@ -36,8 +40,10 @@ pub struct Tls {
 pub struct Terms {
     /// Serves TLS with this, or plain HTTP.
     pub tls: Option<Tls>,
-    /// For the headers of a request, and for a handshake.
+    /// For the headers of a request, for a handshake, and for saying anything at all.
     pub header_time: Duration,
+    /// How many connections there may be.
+    pub bounds: Bounds,
 }
 
 /// Serves `router` on `listener` until `handle` ends it.
@@ -51,10 +57,12 @@ pub async fn serve(
     handle: Handle<SocketAddr>,
 ) -> io::Result<()> {
     listener.set_nonblocking(true)?;
+    let door = Door::new(terms.bounds);
     let service = router.into_make_service_with_connect_info::<SocketAddr>();
     match terms.tls {
         None => {
-            let mut server = axum_server::from_tcp(listener)?;
+            let prompter = Prompter { inner: Doorkeeper(door), patience: terms.header_time };
+            let mut server = axum_server::from_tcp(listener)?.acceptor(prompter);
             limit(&mut server, terms.header_time);
             server.handle(handle).serve(service).await
         }
@@ -65,7 +73,8 @@ pub async fn serve(
             let config = RustlsConfig::from_pem(pair.certificate.clone(), pair.key.clone()).await?;
             let renewal = tokio::spawn(renew(config.clone(), tls, pair, signal(SignalKind::hangup())?));
             let mut server = axum_server::from_tcp_rustls(listener, config)?
-                .map(|acceptor| acceptor.handshake_timeout(terms.header_time));
+                .map(|acceptor| acceptor.handshake_timeout(terms.header_time).acceptor(Doorkeeper(door)))
+                .map(|inner| Prompter { inner, patience: terms.header_time });
             limit(&mut server, terms.header_time);
             let served = server.handle(handle).serve(service).await;
             renewal.abort();

@@ -10,18 +10,19 @@ use std::{
 use serde_json::Value;
 
 /// Our packages and the packages of ours that each may link, directly or not.
-const ARROWS: [(&str, &[&str]); 11] = [
+const ARROWS: [(&str, &[&str]); 12] = [
     ("contract", &[]),
-    ("signing", &[]),
+    ("edge", &["contract"]),
+    ("identity", &["contract", "edge"]),
     ("telemetry", &[]),
     ("chem", &[]),
     ("generator", &["chem"]),
     ("reactivity", &["chem"]),
     ("synth", &["chem", "reactivity"]),
     ("queue", &["contract", "telemetry"]),
-    ("api", &["chem", "contract", "queue", "signing", "telemetry"]),
+    ("api", &["chem", "contract", "edge", "identity", "queue", "telemetry"]),
     ("worker", &["chem", "contract", "generator", "queue", "reactivity", "synth", "telemetry"]),
-    ("ops", &["chem", "contract", "generator", "reactivity", "signing", "synth", "telemetry"]),
+    ("ops", &["chem", "contract", "edge", "generator", "identity", "reactivity", "synth", "telemetry"]),
 ];
 
 /// What each package links: names of packages by name, build and test dependencies left out.

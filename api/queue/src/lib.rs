@@ -7,6 +7,7 @@
 //! transaction of its own rows, so that a job that runs again after a crash sees that it is done.
 
 mod client;
+mod config;
 mod context;
 mod error;
 mod job;
@@ -20,10 +21,11 @@ mod store;
 mod worker;
 
 pub use client::{Client, LiveModel};
+pub use config::WorkerConfig;
 pub use context::{Finished, JobContext};
 pub use error::{AwaitError, HandlerError, QueueError, SubmitError};
 pub use job::Job;
 pub use pending::Pending;
 pub use pool::setup;
 pub use run::Handler;
-pub use worker::{WorkerConfig, run_worker};
+pub use worker::run_worker;

@@ -6,7 +6,7 @@ use sqlx::PgPool;
 use tokio::time::MissedTickBehavior;
 use tracing::{debug, warn};
 
-use crate::{listen::Background, run::Running, store, worker::WorkerConfig};
+use crate::{config::WorkerConfig, listen::Background, run::Running, store};
 
 /// How often old rows are looked for.
 const SWEEP: Duration = Duration::from_secs(60);

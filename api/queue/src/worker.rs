@@ -13,12 +13,12 @@ use apalis_postgres::{Config, PostgresStorage};
 use serde::Deserialize;
 use serde_json::Value;
 use sqlx::PgPool;
-use tokio::sync::watch;
 use tracing::{debug, info, warn};
 use ulid::Ulid;
 
 use crate::{
-    Handler, Job, LiveModel, QueueError,
+    Handler, Job, QueueError,
+    config::WorkerConfig,
     listen::{self, Background, Heard},
     live::Process,
     poll::{Bell, OnBell},
@@ -33,60 +33,9 @@ const SPARE_CONNECTIONS: u32 = 5;
 /// Heartbeats that an apalis worker may miss before its jobs go to others.
 const MISSED_HEARTBEATS: usize = 3;
 
-/// Beats of this process that fit into a lease on a job.
-const BEATS_PER_LEASE: u32 = 5;
-
 /// Pause before apalis' worker is built again. Longer than a failed beat's pause, so that after an outage
 /// every process has renewed its leases before jobs are dealt out again.
 const RESTART: Duration = Duration::from_secs(1);
-
-/// How a worker process takes jobs.
-#[derive(Debug, Clone)]
-pub struct WorkerConfig {
-    /// Jobs run at the same time, as far as admission is told.
-    pub slots: usize,
-    /// Jobs taken besides while the slots are busy, where jobs wait for the database more than they compute: what one
-    /// computes and what another stores then overlap.
-    pub ahead: usize,
-    /// The generative models loaded: jobs that name another are not dealt to this process. They may change while the
-    /// worker runs.
-    pub models: watch::Receiver<Vec<LiveModel>>,
-    /// How long a job in flight may go on after the shutdown signal.
-    pub grace: Duration,
-    /// How often the process says that it lives and holds its jobs; five missed beats free a job.
-    pub beat: Duration,
-    /// How often apalis' worker beats; three missed beats hand its jobs to others. At least a second.
-    pub heartbeat: Duration,
-    /// How long finished jobs are kept.
-    pub keep_finished: Duration,
-}
-
-impl Default for WorkerConfig {
-    fn default() -> Self {
-        Self {
-            slots: 1,
-            ahead: 0,
-            models: watch::channel(Vec::new()).1,
-            grace: Duration::from_secs(30),
-            beat: Duration::from_secs(1),
-            heartbeat: Duration::from_secs(2),
-            keep_finished: Duration::from_secs(3600),
-        }
-    }
-}
-
-impl WorkerConfig {
-    /// How long a job stays this worker's without a beat.
-    pub(crate) fn lease(&self) -> Duration {
-        self.beat * BEATS_PER_LEASE
-    }
-
-    /// Jobs that the process may have in hand at the same time.
-    #[must_use]
-    pub fn in_hand(&self) -> usize {
-        self.slots.saturating_add(self.ahead)
-    }
-}
 
 /// Runs jobs of one kind until `shutdown` resolves and the jobs in flight are done, or `grace` is over.
 ///

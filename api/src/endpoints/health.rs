@@ -1,23 +1,86 @@
 //! Whether the process lives, and whether it can serve.
 
-use std::sync::Arc;
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
-use axum::{Json, extract::State};
+use axum::{
+    Json,
+    extract::State,
+    http::{StatusCode, header},
+    response::{IntoResponse, Response},
+};
 use contract::{StoredSampleJob, StoredTreeSearchJob};
+use identity::Identity;
 use queue::Job;
 use serde_json::{Value, json};
+use sqlx::PgPool;
+use tokio::sync::Mutex;
 
-use crate::{app::App, database, error::Readiness};
+use crate::database;
+
+/// The answer of `/readyz`: ready only when nothing is missing.
+#[derive(Debug, Clone)]
+pub struct Readiness {
+    /// Each check with what it found; `None` is good.
+    pub checks: Vec<(&'static str, Option<String>)>,
+    /// What is worth knowing and keeps nobody from serving.
+    pub notes: Vec<(String, String)>,
+}
+
+impl IntoResponse for Readiness {
+    fn into_response(self) -> Response {
+        let ready = self.checks.iter().all(|(_, fault)| fault.is_none());
+        let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+        let missing: Vec<_> =
+            self.checks.iter().filter(|(_, fault)| fault.is_some()).map(|(name, _)| *name).collect();
+        let checks: serde_json::Map<_, _> = self
+            .checks
+            .iter()
+            .map(|(name, fault)| ((*name).to_owned(), json!(fault.as_deref().unwrap_or("ok"))))
+            .chain(self.notes.iter().map(|(name, state)| (name.clone(), json!(state))))
+            .collect();
+        let body = json!({
+            "status": if ready { "ready" } else { "not ready" }, "missing": missing, "checks": checks
+        });
+        (status, [(header::CACHE_CONTROL, "no-store")], Json(body)).into_response()
+    }
+}
 
 /// `GET /healthz`: the process answers, so it lives.
 pub async fn alive() -> Json<Value> {
     Json(json!({ "status": "alive" }))
 }
 
+/// What was found a moment ago: however many ask, the database is asked once a second.
+#[derive(Debug, Clone, Default)]
+pub struct Recent(Arc<Mutex<Option<(Instant, Readiness)>>>);
+
+/// How long an answer is good.
+const RECENT: Duration = Duration::from_secs(1);
+
 /// `GET /readyz`: the database is reachable, its schema current, and each queue has a live worker.
-pub async fn ready(State(app): State<Arc<App>>) -> Readiness {
+pub async fn ready(
+    State(pool): State<PgPool>,
+    State(queue): State<queue::Client>,
+    State(identity): State<Arc<Identity>>,
+    State(Recent(recent)): State<Recent>,
+) -> Readiness {
+    let mut recent = recent.lock().await;
+    if let Some((found_at, readiness)) = &*recent
+        && found_at.elapsed() < RECENT
+    {
+        return readiness.clone();
+    }
+    let readiness = look(&pool, &queue, &identity).await;
+    *recent = Some((Instant::now(), readiness.clone()));
+    readiness
+}
+
+async fn look(pool: &PgPool, queue: &queue::Client, identity: &Identity) -> Readiness {
     let (migrations, workers, notes) =
-        tokio::join!(database::pending_migrations(&app.pool), app.queue.live_workers(), app.issuers.states());
+        tokio::join!(database::pending_migrations(pool), queue.live_workers(), identity.issuer_states());
     let database = migrations.as_ref().err().map(|_| "cannot be reached".to_owned());
     let migrations = match migrations {
         Ok(pending) if pending.is_empty() => None,

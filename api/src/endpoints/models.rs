@@ -1,6 +1,6 @@
 //! Generative models: list, retrieve. An extension of the contract.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::collections::BTreeMap;
 
 use axum::{
     Json,
@@ -8,16 +8,14 @@ use axum::{
     http::Uri,
 };
 use contract::{Model, ModelCard, ModelList};
-use queue::LiveModel;
+use edge::{ApiError, query_pairs};
+use queue::{Client, LiveModel, QueueError};
 use sqlx::PgPool;
 
 use super::path_word;
 use crate::{
-    app::App,
-    auth::Caller,
-    error::ApiError,
+    access::Caller,
     fields::{Faults, Fields},
-    request::query_pairs,
 };
 
 /// Returns the models that samples can be drawn from.
@@ -27,12 +25,17 @@ use crate::{
     summary = "List models",
     responses((status = 200, description = "The models.", body = ModelList)),
 )]
-pub async fn list(State(app): State<Arc<App>>, _: Caller, uri: Uri) -> Result<Json<ModelList>, ApiError> {
+pub async fn list(
+    State(pool): State<PgPool>,
+    State(queue): State<Client>,
+    _: Caller,
+    uri: Uri,
+) -> Result<Json<ModelList>, ApiError> {
     let mut faults = Faults::default();
     Fields::query(query_pairs(&uri), &mut faults).finish();
     faults.settle(Some(()))?;
 
-    Ok(Json(ModelList { data: models(&app).await?, object: Default::default() }))
+    Ok(Json(ModelList { data: models(&pool, &queue).await?, object: Default::default() }))
 }
 
 /// Returns a model.
@@ -45,7 +48,8 @@ pub async fn list(State(app): State<Arc<App>>, _: Caller, uri: Uri) -> Result<Js
     responses((status = 200, description = "The model.", body = Model)),
 )]
 pub async fn retrieve(
-    State(app): State<Arc<App>>,
+    State(pool): State<PgPool>,
+    State(queue): State<Client>,
     _: Caller,
     path: Result<Path<String>, PathRejection>,
     uri: Uri,
@@ -55,13 +59,16 @@ pub async fn retrieve(
     Fields::query(query_pairs(&uri), &mut faults).finish();
     let id = faults.settle(id)?;
 
-    models(&app).await?.into_iter().find(|model| model.id == id).map(Json).ok_or(ApiError::NotFound)
+    models(&pool, &queue).await?.into_iter().find(|model| model.id == id).map(Json).ok_or(ApiError::NotFound)
 }
 
 /// What live samplers have loaded.
-async fn models(app: &App) -> Result<Vec<Model>, ApiError> {
-    let mut ready = ready(&app.pool).await?;
-    let live = app.queue.live_models().await?;
+async fn models(pool: &PgPool, queue: &Client) -> Result<Vec<Model>, ApiError> {
+    let mut ready = ready(pool).await?;
+    let live = queue.live_models().await.map_err(|error| match error {
+        QueueError::Database(error) => error.into(),
+        error => ApiError::internal(&error),
+    })?;
     Ok(live.into_iter().map(|live| model(ready.remove(&live.model_id), live)).collect())
 }
 

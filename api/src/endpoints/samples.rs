@@ -11,15 +11,17 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use contract::{ErrorItem, MAX_SAMPLE_SIZE, Ration, Sample, SampleList, SampleObject, SampleRequest};
+use edge::{ApiError, json_body, query_pairs};
+use sqlx::PgPool;
 
 use super::{MAX_ID, misfit, path_word};
 use crate::{
-    app::App,
-    auth::Caller,
-    error::ApiError,
+    access::Caller,
+    config::GzipBody,
     fields::{Faults, Fields, integer, nullable, word},
-    gzip, jobs,
-    request::{json_body, query_pairs},
+    gzip,
+    jobs::Jobs,
+    limits::Limits,
     words::is_word,
 };
 use table::{Deletion, Page, SampleRow};
@@ -41,7 +43,7 @@ use table::{Deletion, Page, SampleRow};
     responses((status = 200, description = "One page of samples.", body = SampleList)),
 )]
 pub async fn list(
-    State(app): State<Arc<App>>,
+    State(pool): State<PgPool>,
     caller: Caller,
     uri: Uri,
 ) -> Result<Json<SampleList>, ApiError> {
@@ -55,7 +57,7 @@ pub async fn list(
         (None, None) => Page::Newest,
     };
     let (rows, has_more) =
-        table::page(&app.pool, &caller.account_id, page, limit).await?.ok_or(ApiError::BadReference)?;
+        table::page(&pool, &caller.account_id, page, limit).await?.ok_or(ApiError::BadReference)?;
     let data = rows.into_iter().map(table::ItemRow::into_item).collect::<Result<Vec<_>, _>>();
     let data = data.map_err(|item| bad_answer(vec![item]))?;
     Ok(Json(SampleList { data, has_more, object: Default::default() }))
@@ -84,7 +86,10 @@ fn parse_list(pairs: Vec<(String, String)>, faults: &mut Faults) -> Option<ListQ
         (Sample = "application/json"), (String = "text/plain")))),
 )]
 pub async fn create(
-    State(app): State<Arc<App>>,
+    State(pool): State<PgPool>,
+    State(jobs): State<Jobs>,
+    State(limits): State<Arc<Limits>>,
+    State(mode): State<GzipBody>,
     caller: Caller,
     request: Request,
 ) -> Result<Response, ApiError> {
@@ -96,18 +101,18 @@ pub async fn create(
     let wanted = faults.settle(wanted)?;
 
     let size = wanted.size;
-    let headroom = app.limits.take(Ration::Molecules, &caller.account_id, &caller.rations, size).await?;
+    let headroom = limits.take(Ration::Molecules, &caller.account_id, &caller.rations, size).await?;
     if let Some(retry_after) = headroom.spent() {
         return Ok(headroom.attach(ApiError::RateLimited { retry_after }.into_response()));
     }
-    let id = jobs::sample(&app, &caller.account_id, wanted).await?;
+    let id = jobs.sample(&caller.account_id, wanted).await?;
     tracing::Span::current().record("sample.id", tracing::field::display(id));
-    let row = table::find(&app.pool, &caller.account_id, &id.to_string()).await?;
+    let row = table::find(&pool, &caller.account_id, &id.to_string()).await?;
     let Some(row) = row else {
         return Err(bad_answer(vec![misfit("id", "missing", "the worker stored no sample of this id")]));
     };
     let sample = check(row, Some(size)).map_err(bad_answer)?;
-    gzip::body(&headers, app.config.gzip_body, &sample).await
+    gzip::body(&headers, mode, &sample).await
 }
 
 fn parse_create(body: &[u8], faults: &mut Faults) -> Option<SampleRequest> {
@@ -133,7 +138,8 @@ fn parse_create(body: &[u8], faults: &mut Faults) -> Option<SampleRequest> {
         (Sample = "application/json"), (String = "text/plain")))),
 )]
 pub async fn retrieve(
-    State(app): State<Arc<App>>,
+    State(pool): State<PgPool>,
+    State(mode): State<GzipBody>,
     caller: Caller,
     path: Result<Path<String>, PathRejection>,
     request: Request,
@@ -143,9 +149,9 @@ pub async fn retrieve(
     Fields::query(query_pairs(request.uri()), &mut faults).finish();
     let id = faults.settle(id)?;
 
-    let row = table::find(&app.pool, &caller.account_id, &id).await?.ok_or(ApiError::NotFound)?;
+    let row = table::find(&pool, &caller.account_id, &id).await?.ok_or(ApiError::NotFound)?;
     let sample = check(row, None).map_err(bad_answer)?;
-    gzip::body(request.headers(), app.config.gzip_body, &sample).await
+    gzip::body(request.headers(), mode, &sample).await
 }
 
 /// Deletes a sample.
@@ -158,7 +164,7 @@ pub async fn retrieve(
     responses((status = 204, description = "The sample is gone.")),
 )]
 pub async fn delete(
-    State(app): State<Arc<App>>,
+    State(pool): State<PgPool>,
     caller: Caller,
     path: Result<Path<String>, PathRejection>,
     uri: Uri,
@@ -168,7 +174,7 @@ pub async fn delete(
     Fields::query(query_pairs(&uri), &mut faults).finish();
     let id = faults.settle(id)?;
 
-    match table::delete(&app.pool, &caller.account_id, &id).await? {
+    match table::delete(&pool, &caller.account_id, &id).await? {
         Deletion::Done => Ok(StatusCode::NO_CONTENT),
         Deletion::NotYours => Err(ApiError::NotYours),
         Deletion::NotThere => Err(ApiError::NotFound),

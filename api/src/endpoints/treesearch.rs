@@ -1,6 +1,6 @@
 //! The tree search: one operation, answered when the search is done.
 
-use std::{collections::HashSet, sync::Arc};
+use std::collections::HashSet;
 
 use axum::{
     Json,
@@ -9,14 +9,13 @@ use axum::{
 use chem::{Limits, Molecule};
 use contract::{Country, ErrorItem, MAX_DEPTH_LIMIT, RouteGraph, TreeSearchRequest, TreeSearchResult};
 
+use edge::{ApiError, json_body, query_pairs};
+
 use super::misfit;
 use crate::{
-    app::App,
-    auth::Caller,
-    error::ApiError,
+    access::Caller,
     fields::{Fault, Faults, Fields, Input, boolean, choice, integer, nullable, number, positive, text},
-    jobs,
-    request::{json_body, query_pairs},
+    jobs::Jobs,
 };
 
 /// Characters of the longest target.
@@ -31,7 +30,7 @@ const MAX_TARGET: usize = 1000;
     responses((status = 200, description = "The routes; none is no error.", body = TreeSearchResult)),
 )]
 pub async fn create(
-    State(app): State<Arc<App>>,
+    State(jobs): State<Jobs>,
     _: Caller,
     request: Request,
 ) -> Result<Json<TreeSearchResult>, ApiError> {
@@ -39,11 +38,11 @@ pub async fn create(
     let body = json_body(request).await?;
     let mut faults = Faults::default();
     Fields::query(pairs, &mut faults).finish();
-    let wanted = parse(&body, app.config.max_seconds_limit, &mut faults);
+    let wanted = parse(&body, jobs.longest_search(), &mut faults);
     let wanted = faults.settle(wanted)?;
 
     let (groups, group_size) = (wanted.max_backbone_groups, wanted.max_backbone_group_size);
-    let result = jobs::search(&app, wanted).await?;
+    let result = jobs.search(wanted).await?;
     let faults = check(&result, groups, group_size);
     if faults.is_empty() {
         return Ok(Json(result));

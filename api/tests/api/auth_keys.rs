@@ -19,22 +19,8 @@ async fn stored(service: &Service) -> Vec<String> {
 
 /// Puts a new key where `retort keys rotate` does.
 async fn rotate(service: &Service) -> String {
-    let key = signing::generate(None);
-    sqlx::query("update signing_keys set retired_at = now() + interval '12 minutes'")
-        .execute(&service.pool)
-        .await
-        .unwrap();
-    sqlx::query(
-        "insert into signing_keys (kid, algorithm, private_key_pem, public_key_pem) values ($1, $2, $3, $4)",
-    )
-    .bind(&key.kid)
-    .bind(key.algorithm)
-    .bind(key.private_key_pem)
-    .bind(key.public_key_pem)
-    .execute(&service.pool)
-    .await
-    .unwrap();
-    key.kid
+    let mut connection = service.pool.acquire().await.unwrap();
+    identity::tables::signing_keys::rotate(&mut connection, None).await.unwrap()
 }
 
 fn kid(tokens: &Value, name: &str) -> String {

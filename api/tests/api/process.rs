@@ -179,24 +179,39 @@ impl Log {
 }
 
 #[tokio::test]
-async fn a_client_that_dawdles_over_its_headers_is_cut_off() {
+async fn clients_that_dawdle_or_say_nothing_are_cut_off() {
     let service = Service::start_without_workers(&[]).await;
     let url = service.pool.connect_options().to_url_lossy().to_string();
     let address = free_address();
-    let settings = [("DATABASE_URL", url.as_str()), ("HTTP_ADDR", &address), ("HEADER_SECONDS", "1")];
+    let settings = [
+        ("DATABASE_URL", url.as_str()),
+        ("HTTP_ADDR", &address),
+        ("HEADER_SECONDS", "1"),
+        ("CONNECTIONS_PER_ADDRESS", "8"),
+    ];
     let mut process = retort_api(&["serve"], &settings).spawn().unwrap();
-    let mut slow = connect(&address).await;
-    slow.write_all(b"GET /healthz HTTP/1.1\r\nhost: retort\r\n").await.unwrap();
+    connect(&address).await;
+    let said: [&[u8]; 4] = [b"", b"G", b"PRI * HTTP/2.0\r\n", b"GET /healthz HTTP/1.1\r\nhost: retort\r\n"];
+    let cut = async |said: &[u8]| {
+        let mut slow = connect(&address).await;
+        slow.write_all(said).await.unwrap();
+        let mut answer = Vec::new();
+        // A connection that is reset is closed as well.
+        let closed = tokio::time::timeout(Duration::from_secs(10), slow.read_to_end(&mut answer)).await;
+        assert!(closed.is_ok(), "open after {}", String::from_utf8_lossy(said));
+    };
 
-    let mut answer = Vec::new();
-    let cut = tokio::time::timeout(Duration::from_secs(10), slow.read_to_end(&mut answer)).await;
+    futures::future::join_all(said.map(cut)).await;
 
-    assert!(cut.is_ok(), "the connection is still open");
+    // However many there are, they take the places of their own address, and not for long.
+    let silent = futures::future::join_all((0..50).map(|_| connect(&address))).await;
+    tokio::time::sleep(Duration::from_secs(2)).await;
     let mut good = connect(&address).await;
     good.write_all(b"GET /healthz HTTP/1.1\r\nhost: retort\r\nconnection: close\r\n\r\n").await.unwrap();
     let mut answer = String::new();
     good.read_to_string(&mut answer).await.unwrap();
     assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer}");
+    drop(silent);
     process.kill().unwrap();
     process.wait().unwrap();
 }

@@ -1,26 +1,16 @@
 //! `retort account`: accounts are made and managed by the operator, straight in the database.
-//!
-//! Passwords are kept as Argon2id hashes in PHC form, with the crate's default parameters (19 MiB, two
-//! passes, one lane), which are OWASP's.
 
 use std::str::FromStr;
 
 use anyhow::anyhow;
-use argon2::{
-    Argon2,
-    password_hash::{PasswordHasher as _, SaltString},
-};
 use clap::{Args, Subcommand};
 use contract::{Ration, scope};
-use serde_json::json;
-use sqlx::PgConnection;
 
 mod manage;
 
 use crate::{
     Place,
     failure::Failure,
-    journal::Act,
     terminal::{self, Confirm, PasswordSource},
 };
 
@@ -137,7 +127,7 @@ impl Account {
             Self::Add(_) => {}
             Self::List => {
                 let rows = manage::list(&mut database).await?;
-                rows.iter().try_for_each(|row| terminal::data(&row.to_line()))?;
+                rows.iter().try_for_each(|row| terminal::data(&manage::to_line(row)))?;
             }
             Self::Disable { email } => {
                 manage::disable(&mut database, &email).await?;
@@ -179,7 +169,7 @@ impl Add {
         let password = self.password.read()?;
         let hash = hash_password(&password)?;
 
-        insert(&mut database, &email, &name, &hash, &scopes).await?;
+        manage::add(&mut database, &email, &name, &hash, &scopes).await?;
 
         self.password.show(&password)?;
         terminal::note(&format!("made the account {email}"));
@@ -211,34 +201,6 @@ impl NewPassword {
     fn show(&self, password: &str) -> Result<(), Failure> {
         if self.generate { terminal::data(password) } else { Ok(()) }
     }
-}
-
-async fn insert(
-    database: &mut PgConnection,
-    email: &str,
-    name: &str,
-    password_hash: &str,
-    scopes: &[String],
-) -> Result<(), Failure> {
-    let mut act = Act::begin(database, "making the account").await?;
-    let failed = act.failed();
-    let id = format!("acc_{}", ulid::Ulid::generate().to_string().to_ascii_lowercase());
-    let inserted = sqlx::query(
-        "insert into accounts (id, email, name, password_hash, scopes) values ($1, $2, $3, $4, $5) \
-         on conflict (lower(email)) do nothing",
-    )
-    .bind(id)
-    .bind(email)
-    .bind(name)
-    .bind(password_hash)
-    .bind(scopes)
-    .execute(act.connection())
-    .await
-    .map_err(failed)?;
-    if inserted.rows_affected() == 0 {
-        return Err(Failure::Other(anyhow!("there is an account {email} already")));
-    }
-    act.done("account add", email, json!({ "name": name, "scopes": show_scopes(scopes) })).await
 }
 
 fn parse_email(text: &str) -> Result<String, Failure> {
@@ -281,28 +243,12 @@ fn generate_password() -> String {
 }
 
 fn hash_password(password: &str) -> Result<String, Failure> {
-    let failed =
-        |error: argon2::password_hash::Error| Failure::Other(anyhow!("hashing the password: {error}"));
-    let salt = SaltString::encode_b64(&rand::random::<[u8; 16]>()).map_err(failed)?;
-    let hash = Argon2::default().hash_password(password.as_bytes(), &salt).map_err(failed)?;
-    Ok(hash.to_string())
+    identity::hash_password(password).map_err(|error| anyhow!("hashing the password: {error}").into())
 }
 
 #[cfg(test)]
 mod tests {
-    use argon2::{PasswordHash, PasswordVerifier as _};
-
     use super::*;
-
-    #[test]
-    fn a_password_is_kept_as_an_argon2id_hash_that_verifies_it() {
-        let hash = hash_password("correct horse battery").unwrap();
-
-        assert!(hash.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{hash}");
-        let parsed = PasswordHash::new(&hash).unwrap();
-        assert!(Argon2::default().verify_password(b"correct horse battery", &parsed).is_ok());
-        assert!(Argon2::default().verify_password(b"correct horse", &parsed).is_err());
-    }
 
     #[test]
     fn addresses_and_scopes_that_make_no_sense_are_wrong_usage() {

@@ -8,6 +8,7 @@ use anyhow::anyhow;
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use clap::{Args, Subcommand};
 use contract::Flow;
+use identity::tables::applications::{self, Application, Kind};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 use sqlx::PgConnection;
@@ -55,28 +56,6 @@ pub struct Add {
     scopes: Option<Vec<String>>,
 }
 
-/// An application that can be stored.
-#[derive(Debug)]
-struct Application {
-    client_id: String,
-    name: String,
-    secret_hash: Option<Vec<u8>>,
-    redirects: Vec<String>,
-    logout_redirects: Vec<String>,
-    flows: Vec<String>,
-    scopes: Vec<String>,
-}
-
-#[derive(Debug, sqlx::FromRow)]
-struct Row {
-    client_id: String,
-    confidential: bool,
-    flows: Vec<String>,
-    redirect_uris: Vec<String>,
-    scopes: Vec<String>,
-    name: String,
-}
-
 impl App {
     /// Runs the command.
     pub async fn run(self, place: &Place) -> Result<(), Failure> {
@@ -84,7 +63,7 @@ impl App {
             Self::Add(add) => add.run(place).await,
             Self::List => {
                 let lines = list(&mut place.data().connect().await?).await?;
-                lines.iter().try_for_each(|row| terminal::data(&row.to_line()))
+                lines.iter().try_for_each(|application| terminal::data(&to_line(application)))
             }
             Self::Remove { client_id } => {
                 remove(&mut place.data().connect().await?, &client_id).await?;
@@ -129,21 +108,23 @@ impl Add {
             client_id: format!("app_{}", ulid::Ulid::generate().to_string().to_ascii_lowercase()),
             name,
             secret_hash: secret.map(|secret| Sha256::digest(secret).to_vec()),
-            redirects: addresses(self.redirects)?,
-            logout_redirects: addresses(self.logout_redirects)?,
+            redirect_uris: addresses(self.redirects)?,
+            logout_uris: addresses(self.logout_redirects)?,
             flows: flows.iter().map(Flow::to_string).collect(),
             scopes: parse_scopes(self.scopes.as_deref())?,
         })
     }
 }
 
-impl Row {
-    fn to_line(&self) -> String {
-        let kind = if self.confidential { "confidential" } else { "public" };
-        let scopes = show_scopes(&self.scopes);
-        let (flows, redirects) = (self.flows.join(","), self.redirect_uris.join(" "));
-        format!("{}\t{kind}\t{flows}\t{redirects}\t{scopes}\t{}", self.client_id, self.name)
-    }
+fn to_line(application: &Application) -> String {
+    let kind = match application.kind() {
+        Kind::Confidential => "confidential",
+        Kind::Public => "public",
+    };
+    let Application { client_id, name, .. } = application;
+    let scopes = show_scopes(&application.scopes);
+    let (flows, redirects) = (application.flows.join(","), application.redirect_uris.join(" "));
+    format!("{client_id}\t{kind}\t{flows}\t{redirects}\t{scopes}\t{name}")
 }
 
 fn parse_redirect(text: &str) -> Result<String, Failure> {
@@ -169,35 +150,17 @@ fn parse_redirect(text: &str) -> Result<String, Failure> {
 async fn insert(database: &mut PgConnection, application: &Application) -> Result<(), Failure> {
     let mut act = Act::begin(database, "registering the application").await?;
     let failed = act.failed();
-    sqlx::query(
-        "insert into applications (client_id, name, secret_hash, redirect_uris, logout_uris, flows, scopes) \
-         values ($1, $2, $3, $4, $5, $6, $7)",
-    )
-    .bind(&application.client_id)
-    .bind(&application.name)
-    .bind(&application.secret_hash)
-    .bind(&application.redirects)
-    .bind(&application.logout_redirects)
-    .bind(&application.flows)
-    .bind(&application.scopes)
-    .execute(act.connection())
-    .await
-    .map_err(failed)?;
+    applications::add(act.connection(), application).await.map_err(failed)?;
     let details = json!({
-        "name": application.name, "confidential": application.secret_hash.is_some(), "flows": application.flows,
-        "redirects": application.redirects, "scopes": show_scopes(&application.scopes),
+        "name": application.name, "confidential": application.kind() == Kind::Confidential,
+        "flows": application.flows, "redirects": application.redirect_uris,
+        "scopes": show_scopes(&application.scopes),
     });
     act.done("app add", &application.client_id, details).await
 }
 
-async fn list(database: &mut PgConnection) -> Result<Vec<Row>, Failure> {
-    sqlx::query_as(
-        "select client_id, secret_hash is not null as confidential, flows, redirect_uris, scopes, name \
-         from applications order by created_at, client_id",
-    )
-    .fetch_all(database)
-    .await
-    .map_err(|error| Failure::database("listing the applications", &error))
+async fn list(database: &mut PgConnection) -> Result<Vec<Application>, Failure> {
+    applications::list(database).await.map_err(|error| Failure::database("listing the applications", &error))
 }
 
 /// Removes the application with its codes, consents and refresh tokens, and revokes its access tokens.
@@ -207,24 +170,8 @@ async fn remove(database: &mut PgConnection, client_id: &str) -> Result<(), Fail
     }
     let mut act = Act::begin(database, "removing the application").await?;
     let failed = act.failed();
-    let removed: Option<String> =
-        sqlx::query_scalar("delete from applications where client_id = $1 returning name")
-            .bind(client_id)
-            .fetch_optional(act.connection())
-            .await
-            .map_err(&failed)?;
+    let removed = applications::remove(act.connection(), client_id).await.map_err(failed)?;
     let name = removed.ok_or_else(|| anyhow!("there is no application {client_id}"))?;
-    sqlx::query("delete from refresh_tokens where client_id = $1")
-        .bind(client_id)
-        .execute(act.connection())
-        .await
-        .map_err(&failed)?;
-    // No access token lives longer than a day.
-    sqlx::query("insert into revocations (id, until) values ($1, now() + interval '1 day')")
-        .bind(client_id)
-        .execute(act.connection())
-        .await
-        .map_err(failed)?;
     act.done("app remove", client_id, json!({ "name": name })).await
 }
 
@@ -293,7 +240,7 @@ mod tests {
             let added = added.into_application(Some("secret")).unwrap();
             insert(database, &added).await.unwrap();
             let listed = list(database).await.unwrap();
-            let lines: Vec<_> = listed.iter().map(Row::to_line).collect();
+            let lines: Vec<_> = listed.iter().map(to_line).collect();
 
             remove(database, &added.client_id).await.unwrap();
 

@@ -1,6 +1,7 @@
 //! `retort doctor`: looks at every part of an installation and says what is wrong.
 
 use clap::Args;
+use identity::tables::accounts;
 use sqlx::PgConnection;
 
 use crate::{Place, catalogue, failure::Failure, terminal};
@@ -110,11 +111,7 @@ async fn check_catalogue(findings: &mut Findings, database: &mut PgConnection) -
 }
 
 async fn check_accounts(findings: &mut Findings, database: &mut PgConnection) -> Result<(), Failure> {
-    let accounts: Result<i64, _> =
-        sqlx::query_scalar("select count(*) from accounts where disabled_at is null")
-            .fetch_one(database)
-            .await;
-    match accounts {
+    match accounts::active(database).await {
         Ok(0) => findings.bad("accounts: none; make one with `retort account add EMAIL`"),
         Ok(count) => findings.good(&format!("accounts: {count}")),
         Err(error) => findings.bad(&format!("accounts: {error}")),

@@ -5,6 +5,7 @@
 
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
+use identity::tables::organisations::{self, Listed, Member};
 use serde_json::json;
 use sqlx::PgConnection;
 
@@ -45,20 +46,6 @@ pub struct Join {
     name: String,
 }
 
-#[derive(Debug, sqlx::FromRow)]
-struct Row {
-    name: String,
-    created: String,
-    members: Vec<String>,
-}
-
-/// An account's address, and the name of its organisation.
-#[derive(Debug, sqlx::FromRow)]
-struct Member {
-    email: String,
-    organisation: Option<String>,
-}
-
 impl Org {
     /// Runs the command.
     pub async fn run(self, place: &Place) -> Result<(), Failure> {
@@ -70,7 +57,7 @@ impl Org {
             }
             Self::List => {
                 let rows = list(&mut database).await?;
-                rows.iter().try_for_each(|row| terminal::data(&row.to_line()))?;
+                rows.iter().try_for_each(|row| terminal::data(&to_line(row)))?;
             }
             Self::Remove(Name { name }) => {
                 remove(&mut database, &name).await?;
@@ -93,114 +80,67 @@ impl Org {
     }
 }
 
-impl Row {
-    fn to_line(&self) -> String {
-        format!("{}\t{}\t{}", self.name, self.created, self.members.join(","))
-    }
+fn to_line(organisation: &Listed) -> String {
+    format!("{}\t{}\t{}", organisation.name, organisation.created, organisation.members.join(","))
 }
 
 async fn add(database: &mut PgConnection, name: &str) -> Result<(), Failure> {
     let mut act = Act::begin(database, "making the organisation").await?;
     let failed = act.failed();
-    let made = sqlx::query(
-        "insert into organisations (id, name) values ($1, $2) on conflict (lower(name)) do nothing",
-    )
-    .bind(format!("org_{}", ulid::Ulid::generate().to_string().to_ascii_lowercase()))
-    .bind(name)
-    .execute(act.connection())
-    .await
-    .map_err(failed)?;
-    if made.rows_affected() == 0 {
+    if !organisations::add(act.connection(), name).await.map_err(failed)? {
         return Err(anyhow!("there is an organisation {name} already").into());
     }
     act.done("org add", name, json!({})).await
 }
 
-async fn list(database: &mut PgConnection) -> Result<Vec<Row>, Failure> {
-    sqlx::query_as(
-        "select name, to_char(created_at, 'YYYY-MM-DD') as created, \
-         array(select email from accounts where organisation_id = organisations.id order by lower(email)) as members \
-         from organisations order by lower(name)",
-    )
-    .fetch_all(database)
-    .await
-    .map_err(|error| Failure::database("listing the organisations", &error))
+async fn list(database: &mut PgConnection) -> Result<Vec<Listed>, Failure> {
+    organisations::list(database)
+        .await
+        .map_err(|error| Failure::database("listing the organisations", &error))
 }
 
 async fn remove(database: &mut PgConnection, name: &str) -> Result<(), Failure> {
     let mut act = Act::begin(database, "removing the organisation").await?;
     let failed = act.failed();
-    let members: Vec<String> = sqlx::query_scalar(
-        "select email from accounts join organisations on organisations.id = organisation_id \
-         where lower(organisations.name) = lower($1) order by lower(email)",
-    )
-    .bind(name)
-    .fetch_all(act.connection())
-    .await
-    .map_err(&failed)?;
-    let removed: Option<String> =
-        sqlx::query_scalar("delete from organisations where lower(name) = lower($1) returning name")
-            .bind(name)
-            .fetch_optional(act.connection())
-            .await
-            .map_err(failed)?;
-    let name = removed.ok_or_else(|| unknown(name))?;
+    let removed = organisations::remove(act.connection(), name).await.map_err(failed)?;
+    let (name, members) = removed.ok_or_else(|| unknown(name))?;
     act.done("org remove", &name, json!({ "members": members })).await
 }
 
 async fn join(database: &mut PgConnection, email: &str, name: &str) -> Result<(), Failure> {
     let mut act = Act::begin(database, "letting the account into the organisation").await?;
     let failed = act.failed();
-    let organisation: Option<(String, String)> =
-        sqlx::query_as("select id, name from organisations where lower(name) = lower($1) for share")
-            .bind(name)
-            .fetch_optional(act.connection())
-            .await
-            .map_err(&failed)?;
-    let (id, name) = organisation.ok_or_else(|| unknown(name))?;
+    let organisation = organisations::named(act.connection(), name).await.map_err(&failed)?;
+    let organisation = organisation.ok_or_else(|| unknown(name))?;
     let account = membership(&mut act, email).await?;
-    match account.organisation {
-        Some(current) if current == name => return Ok(()),
+    match &account.organisation {
+        Some(current) if *current == organisation.name => return Ok(()),
         Some(current) => {
             return Err(anyhow!("{email} belongs to {current}: `retort org leave {email}` first").into());
         }
         None => {}
     }
-    sqlx::query("update accounts set organisation_id = $2 where email = $1")
-        .bind(&account.email)
-        .bind(id)
-        .execute(act.connection())
-        .await
-        .map_err(failed)?;
-    act.done("org join", &account.email, json!({ "organisation": name })).await
+    account.belongs_to(act.connection(), Some(&organisation)).await.map_err(failed)?;
+    act.done("org join", &account.email, json!({ "organisation": organisation.name })).await
 }
 
 /// Takes the account out; returns the organisation's name.
 async fn leave(database: &mut PgConnection, email: &str) -> Result<String, Failure> {
     let mut act = Act::begin(database, "taking the account out of its organisation").await?;
     let account = membership(&mut act, email).await?;
-    let name = account.organisation.ok_or_else(|| anyhow!("{email} belongs to no organisation"))?;
+    let Some(name) = &account.organisation else {
+        return Err(anyhow!("{email} belongs to no organisation").into());
+    };
     let failed = act.failed();
-    sqlx::query("update accounts set organisation_id = null where email = $1")
-        .bind(&account.email)
-        .execute(act.connection())
-        .await
-        .map_err(failed)?;
+    account.belongs_to(act.connection(), None).await.map_err(failed)?;
     act.done("org leave", &account.email, json!({ "organisation": name })).await?;
-    Ok(name)
+    Ok(name.clone())
 }
 
 /// The account, which stays as it is until the act ends.
 async fn membership(act: &mut Act<'_>, email: &str) -> Result<Member, Failure> {
     let failed = act.failed();
-    let member: Option<Member> = sqlx::query_as(
-        "select email, (select name from organisations where id = organisation_id) as organisation \
-         from accounts where lower(email) = lower($1) for update",
-    )
-    .bind(email)
-    .fetch_optional(act.connection())
-    .await
-    .map_err(failed)?;
+    let member = organisations::membership(act.connection(), email).await.map_err(failed)?;
     member.ok_or_else(|| anyhow!("there is no account {email}").into())
 }
 

@@ -177,6 +177,43 @@ async fn throttle_evaded_by_the_addresses_of_one_network() {
 }
 
 #[tokio::test]
+async fn owner_locked_out_by_strangers() {
+    let settings = [("RATE_LOGIN_PER_MINUTE", "3"), ("TRUSTED_PROXIES", "127.0.0.1")];
+    let service = Service::start_without_workers(&settings).await;
+    PAGE.register(&service).await;
+    let owner = Browser::new(&service);
+    owner.let_in(&PAGE.request(&[])).await;
+    let attempt = async |password: &str, address: &str| {
+        let form = [
+            ("grant_type", "password"),
+            ("client_id", "retort-cli"),
+            ("username", "demo@example.org"),
+            ("password", password),
+        ];
+        let request = service.http.post(format!("{}/auth/token", service.base)).form(&form);
+        answer(request.header("x-forwarded-for", address)).await.status
+    };
+
+    let mut stranger = Vec::new();
+    for _ in 0..5 {
+        stranger.push(attempt("guess", "192.0.2.1").await);
+    }
+    assert_eq!(stranger, [400, 400, 400, 429, 429]);
+    assert_eq!(attempt(PASSWORD, "192.0.2.200").await, 200);
+
+    // Many of them use up what is left to strange browsers, and not what the owner's has.
+    for n in 2..=11 {
+        for _ in 0..3 {
+            attempt("guess", &format!("192.0.2.{n}")).await;
+        }
+    }
+    assert_eq!(attempt(PASSWORD, "192.0.2.200").await, 429);
+    owner.cookies.borrow_mut().remove("retort_session");
+    let page = owner.get(&PAGE.request(&[])).await;
+    assert_eq!(owner.fill_in(&page, "demo@example.org", PASSWORD).await.status, 303);
+}
+
+#[tokio::test]
 async fn password_typed_into_the_wrong_field_readable_in_the_database() {
     let service = Service::start_without_workers(&[]).await;
 
@@ -184,7 +221,8 @@ async fn password_typed_into_the_wrong_field_readable_in_the_database() {
 
     let rows: Vec<(String,)> =
         sqlx::query_as("select account_id from rate_limits").fetch_all(&service.pool).await.unwrap();
-    assert_eq!(rows.len(), 2, "{rows:?}");
+    // By the program, the address, and the account from there and from anywhere.
+    assert_eq!(rows.len(), 4, "{rows:?}");
     assert!(rows.iter().all(|(who,)| !who.contains("horse")), "{rows:?}");
 }
 

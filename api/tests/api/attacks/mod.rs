@@ -1,4 +1,4 @@
-//! Attacks, one test each, over real HTTP. `api/src/auth/ATTACKS.md` is the table of them; a test here keeps
+//! Attacks, one test each, over real HTTP. `api/identity/ATTACKS.md` is the table of them; a test here keeps
 //! it complete.
 
 mod accounts;
@@ -8,6 +8,7 @@ mod browser;
 mod codes;
 mod devices;
 mod issuers;
+mod races;
 mod redirects;
 mod refresh;
 
@@ -23,6 +24,7 @@ fn tests() -> BTreeSet<String> {
         ("codes", include_str!("codes.rs")),
         ("devices", include_str!("devices.rs")),
         ("issuers", include_str!("issuers.rs")),
+        ("races", include_str!("races.rs")),
         ("redirects", include_str!("redirects.rs")),
         ("refresh", include_str!("refresh.rs")),
     ];
@@ -39,7 +41,7 @@ fn tests() -> BTreeSet<String> {
 
 #[test]
 fn the_table_names_every_attack_and_no_other() {
-    let table = include_str!("../../../src/auth/ATTACKS.md");
+    let table = include_str!("../../../identity/ATTACKS.md");
 
     let cells = table.lines().filter(|line| line.starts_with("| ")).filter_map(|line| line.split('`').nth(1));
     let named: Vec<_> = cells.filter(|cell| cell.contains("::")).map(str::to_owned).collect();

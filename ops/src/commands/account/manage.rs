@@ -1,75 +1,59 @@
-//! What an operator does with accounts that there are.
-//!
-//! The API asks how an account stands every half minute, so whatever changes here holds within one.
+//! What an operator does with accounts that there are: each act with its line in the journal.
 
 use anyhow::anyhow;
 use contract::Ration;
+use identity::tables::accounts::{self, Listed, Named};
 use serde_json::json;
 use sqlx::PgConnection;
 
 use super::show_scopes;
 use crate::{failure::Failure, journal::Act};
 
-/// An account as the list shows it.
-#[derive(Debug, sqlx::FromRow)]
-pub struct Row {
-    email: String,
-    active: bool,
-    scopes: Vec<String>,
-    created: String,
-    name: String,
-    organisation: String,
-}
-
-impl Row {
-    /// E-mail address, state, scopes, day of creation, name, organisation; separated by tabs.
-    pub fn to_line(&self) -> String {
-        let state = if self.active { "active" } else { "disabled" };
-        let scopes = show_scopes(&self.scopes);
-        let Self { email, created, name, organisation, .. } = self;
-        format!("{email}\t{state}\t{scopes}\t{created}\t{name}\t{organisation}")
-    }
-}
-
-/// An account that is being changed.
-#[derive(Debug, sqlx::FromRow)]
-struct Changed {
-    id: String,
-    email: String,
+/// E-mail address, state, scopes, day of creation, name, organisation; separated by tabs.
+pub fn to_line(account: &Listed) -> String {
+    let state = if account.active { "active" } else { "disabled" };
+    let scopes = show_scopes(&account.scopes);
+    let Listed { email, created, name, organisation, .. } = account;
+    format!("{email}\t{state}\t{scopes}\t{created}\t{name}\t{organisation}")
 }
 
 /// Every account, by its address.
-pub async fn list(database: &mut PgConnection) -> Result<Vec<Row>, Failure> {
-    sqlx::query_as(
-        "select email, disabled_at is null as active, scopes, to_char(accounts.created_at, 'YYYY-MM-DD') as created, \
-         accounts.name, coalesce(organisations.name, '') as organisation \
-         from accounts left join organisations on organisations.id = organisation_id order by lower(email)",
-    )
-    .fetch_all(database)
-    .await
-    .map_err(|error| Failure::database("listing the accounts", &error))
+pub async fn list(database: &mut PgConnection) -> Result<Vec<Listed>, Failure> {
+    accounts::list(database).await.map_err(|error| Failure::database("listing the accounts", &error))
+}
+
+/// Makes an account.
+pub async fn add(
+    database: &mut PgConnection,
+    email: &str,
+    name: &str,
+    password_hash: &str,
+    scopes: &[String],
+) -> Result<(), Failure> {
+    let mut act = Act::begin(database, "making the account").await?;
+    let failed = act.failed();
+    let made = accounts::add(act.connection(), email, name, password_hash, scopes).await.map_err(failed)?;
+    if !made {
+        return Err(Failure::Other(anyhow!("there is an account {email} already")));
+    }
+    act.done("account add", email, json!({ "name": name, "scopes": show_scopes(scopes) })).await
 }
 
 /// Ends every token and session of the account, and lets it get no more.
 pub async fn disable(database: &mut PgConnection, email: &str) -> Result<(), Failure> {
-    let statement = "update accounts set disabled_at = coalesce(disabled_at, now()), tokens_from = now() \
-                     where lower(email) = lower($1) returning id, email";
     let mut act = Act::begin(database, "disabling the account").await?;
     let failed = act.failed();
-    let changed = sqlx::query_as(statement).bind(email).fetch_optional(act.connection()).await;
-    let account = found(email, changed.map_err(&failed)?)?;
-    end_logins(act.connection(), &account.id).await.map_err(failed)?;
+    let account = named(&mut act, email).await?;
+    account.disable(act.connection()).await.map_err(failed)?;
     act.done("account disable", &account.email, json!({})).await
 }
 
 /// Lets the account log in again.
 pub async fn enable(database: &mut PgConnection, email: &str) -> Result<(), Failure> {
-    let statement =
-        "update accounts set disabled_at = null where lower(email) = lower($1) returning id, email";
     let mut act = Act::begin(database, "enabling the account").await?;
     let failed = act.failed();
-    let changed = sqlx::query_as(statement).bind(email).fetch_optional(act.connection()).await;
-    let account = found(email, changed.map_err(failed)?)?;
+    let account = named(&mut act, email).await?;
+    account.enable(act.connection()).await.map_err(failed)?;
     act.done("account enable", &account.email, json!({})).await
 }
 
@@ -79,14 +63,10 @@ pub async fn change_password(
     email: &str,
     password_hash: &str,
 ) -> Result<(), Failure> {
-    let statement = "update accounts set password_hash = $2, tokens_from = now() \
-                     where lower(email) = lower($1) returning id, email";
     let mut act = Act::begin(database, "changing the password").await?;
     let failed = act.failed();
-    let changed = sqlx::query_as(statement).bind(email).bind(password_hash);
-    let changed = changed.fetch_optional(act.connection()).await.map_err(&failed)?;
-    let account = found(email, changed)?;
-    end_logins(act.connection(), &account.id).await.map_err(failed)?;
+    let account = named(&mut act, email).await?;
+    account.change_password(act.connection(), password_hash).await.map_err(failed)?;
     act.done("account password", &account.email, json!({})).await
 }
 
@@ -96,11 +76,10 @@ pub async fn change_scopes(
     email: &str,
     scopes: &[String],
 ) -> Result<(), Failure> {
-    let statement = "update accounts set scopes = $2 where lower(email) = lower($1) returning id, email";
     let mut act = Act::begin(database, "changing the scopes").await?;
     let failed = act.failed();
-    let changed = sqlx::query_as(statement).bind(email).bind(scopes).fetch_optional(act.connection()).await;
-    let account = found(email, changed.map_err(failed)?)?;
+    let account = named(&mut act, email).await?;
+    account.change_scopes(act.connection(), scopes).await.map_err(failed)?;
     act.done("account scopes", &account.email, json!({ "scopes": show_scopes(scopes) })).await
 }
 
@@ -113,49 +92,26 @@ pub async fn change_ration(
 ) -> Result<(), Failure> {
     let mut act = Act::begin(database, "changing the ration").await?;
     let failed = act.failed();
-    let account = sqlx::query_as("select id, email from accounts where lower(email) = lower($1)").bind(email);
-    let account = found(email, account.fetch_optional(act.connection()).await.map_err(&failed)?)?;
-    let statement = match per_minute {
-        Some(_) => {
-            "insert into account_rations (account_id, ration, per_minute) values ($1, $2, $3) \
-             on conflict (account_id, ration) do update set per_minute = excluded.per_minute"
-        }
-        None => "delete from account_rations where account_id = $1 and ration = $2 and $3::int is null",
-    };
-    let change = sqlx::query(statement).bind(&account.id).bind(ration.as_str()).bind(per_minute);
-    change.execute(act.connection()).await.map_err(failed)?;
+    let account = named(&mut act, email).await?;
+    account.change_ration(act.connection(), ration, per_minute).await.map_err(failed)?;
     let details = json!({ "ration": ration.as_str(), "per_minute": per_minute });
     act.done("account ration", &account.email, details).await
 }
 
 /// Whether there is an account; asked before a new password is.
 pub async fn exists(database: &mut PgConnection, email: &str) -> Result<(), Failure> {
-    let account = sqlx::query_as("select id, email from accounts where lower(email) = lower($1)")
-        .bind(email)
-        .fetch_optional(database)
-        .await
-        .map_err(|error| Failure::database("looking for the account", &error))?;
-    found(email, account).map(drop)
+    let account = accounts::named(database, email).await;
+    let account = account.map_err(|error| Failure::database("looking for the account", &error))?;
+    account.map(drop).ok_or_else(|| unknown(email))
 }
 
-fn found(email: &str, account: Option<Changed>) -> Result<Changed, Failure> {
-    account.ok_or_else(|| Failure::Other(anyhow!("there is no account {email}")))
+async fn named(act: &mut Act<'_>, email: &str) -> Result<Named, Failure> {
+    let failed = act.failed();
+    accounts::named(act.connection(), email).await.map_err(failed)?.ok_or_else(|| unknown(email))
 }
 
-async fn end_logins(database: &mut PgConnection, account_id: &str) -> Result<(), sqlx::Error> {
-    sqlx::query("delete from refresh_tokens where account_id = $1")
-        .bind(account_id)
-        .execute(&mut *database)
-        .await?;
-    sqlx::query("delete from browser_sessions where account_id = $1")
-        .bind(account_id)
-        .execute(&mut *database)
-        .await?;
-    sqlx::query("delete from authorization_codes where account_id = $1")
-        .bind(account_id)
-        .execute(database)
-        .await?;
-    Ok(())
+fn unknown(email: &str) -> Failure {
+    Failure::Other(anyhow!("there is no account {email}"))
 }
 
 #[cfg(test)]
@@ -198,7 +154,7 @@ mod tests {
                 assert_eq!(count(database, "select count(*) from browser_sessions").await, 0, "{change}");
             }
             change_scopes(database, "bob@example.org", &["email".to_owned()]).await.unwrap();
-            let lines: Vec<_> = list(database).await.unwrap().iter().map(Row::to_line).collect();
+            let lines: Vec<_> = list(database).await.unwrap().iter().map(to_line).collect();
             let day: (String,) = sqlx::query_as("select to_char(now(), 'YYYY-MM-DD')")
                 .fetch_one(&mut *database)
                 .await

@@ -1,0 +1,217 @@
+//! How the authorization server fails: to programs as OAuth says, to people in words.
+
+use std::time::Duration;
+
+use axum::{
+    Json,
+    http::{StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use edge::{ApiError, whole_seconds, with_header};
+use serde_json::json;
+
+use crate::{
+    form::FormError,
+    http::{
+        csrf::Forged,
+        pages::{Page, failure},
+    },
+    throttle::Throttled,
+};
+
+/// How the token endpoint fails (RFC 6749, section 5.2).
+#[derive(Debug)]
+pub enum TokenError {
+    InvalidRequest(&'static str),
+    /// The application is unknown, or did not prove itself.
+    InvalidClient(ClientProof),
+    InvalidGrant(&'static str),
+    /// The application is not registered for this flow.
+    UnauthorizedClient,
+    UnsupportedGrantType,
+    InvalidScope,
+    /// The person has not decided yet whether the device may in (RFC 8628, section 3.5).
+    AuthorizationPending,
+    /// The device asks more often than it may.
+    SlowDown,
+    /// The person refused.
+    AccessDenied,
+    /// The device's code has run out.
+    ExpiredToken,
+    /// Too many attempts on one account or from one address.
+    TooMany {
+        retry_after: Duration,
+    },
+    /// Not about the grant.
+    Other(ApiError),
+}
+
+/// Where an application shows its secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClientProof {
+    /// In `Authorization: Basic …`.
+    Header,
+    /// In the form, or nowhere.
+    Form,
+}
+
+impl IntoResponse for TokenError {
+    fn into_response(self) -> Response {
+        let (status, code, description) = match &self {
+            Self::InvalidRequest(why) => (StatusCode::BAD_REQUEST, "invalid_request", *why),
+            Self::InvalidClient(ClientProof::Form) => {
+                (StatusCode::BAD_REQUEST, "invalid_client", "no such application, or a wrong secret")
+            }
+            Self::InvalidClient(ClientProof::Header) => {
+                (StatusCode::UNAUTHORIZED, "invalid_client", "no such application, or a wrong secret")
+            }
+            Self::UnauthorizedClient => {
+                (StatusCode::BAD_REQUEST, "unauthorized_client", "the application may not use this grant")
+            }
+            Self::InvalidGrant(why) => (StatusCode::BAD_REQUEST, "invalid_grant", *why),
+            Self::UnsupportedGrantType => {
+                (StatusCode::BAD_REQUEST, "unsupported_grant_type", "there is no such grant here")
+            }
+            Self::InvalidScope => {
+                (StatusCode::BAD_REQUEST, "invalid_scope", "a scope is unknown or not this account's")
+            }
+            Self::AuthorizationPending => {
+                (StatusCode::BAD_REQUEST, "authorization_pending", "the person has not decided yet")
+            }
+            Self::SlowDown => (StatusCode::BAD_REQUEST, "slow_down", "ask five seconds later than so far"),
+            Self::AccessDenied => (StatusCode::BAD_REQUEST, "access_denied", "the person refused"),
+            Self::ExpiredToken => (StatusCode::BAD_REQUEST, "expired_token", "the code has run out"),
+            Self::TooMany { .. } => (StatusCode::TOO_MANY_REQUESTS, "slow_down", "too many attempts"),
+            Self::Other(error) => (error.status(), "server_error", "the request could not be served"),
+        };
+        let header = match self {
+            Self::InvalidClient(ClientProof::Header) => {
+                Some((header::WWW_AUTHENTICATE, "Basic realm=\"retort\"".to_owned()))
+            }
+            Self::TooMany { retry_after } | Self::Other(ApiError::Unavailable { retry_after, .. }) => {
+                Some((header::RETRY_AFTER, whole_seconds(retry_after)))
+            }
+            _ => None,
+        };
+        let body = Json(json!({ "error": code, "error_description": description }));
+        with_header((status, [(header::CACHE_CONTROL, "no-store")], body).into_response(), header)
+    }
+}
+
+impl From<FormError> for TokenError {
+    fn from(error: FormError) -> Self {
+        match error {
+            FormError::NotAForm => {
+                Self::InvalidRequest("the body should be application/x-www-form-urlencoded")
+            }
+            FormError::Repeated => Self::InvalidRequest("a parameter is repeated"),
+            FormError::Nul => Self::InvalidRequest("a parameter holds a NUL character"),
+            FormError::Body(error) => Self::Other(error),
+        }
+    }
+}
+
+impl From<ApiError> for TokenError {
+    fn from(error: ApiError) -> Self {
+        Self::Other(error)
+    }
+}
+
+impl From<sqlx::Error> for TokenError {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Other(error.into())
+    }
+}
+
+impl From<Throttled> for TokenError {
+    fn from(error: Throttled) -> Self {
+        match error {
+            Throttled::TooMany { retry_after } => Self::TooMany { retry_after },
+            Throttled::Database(error) => error.into(),
+        }
+    }
+}
+
+/// How a page of the authorization server fails: a person reads it, nobody is redirected.
+#[derive(Debug)]
+pub enum PageError {
+    /// What the browser was sent here with cannot be answered, and why.
+    BadRequest(&'static str),
+    /// The form is not from our own page, or from one that is too old.
+    Forged,
+    /// Too many attempts on one account or from one address.
+    TooMany { retry_after: Duration },
+    /// A fault of ours, or of what we need.
+    Other(ApiError),
+}
+
+impl IntoResponse for PageError {
+    fn into_response(self) -> Response {
+        let (status, why) = match &self {
+            Self::BadRequest(why) => (StatusCode::BAD_REQUEST, *why),
+            Self::Forged => {
+                (StatusCode::FORBIDDEN, "This form is too old. Go back to the application and begin again.")
+            }
+            Self::TooMany { .. } => {
+                (StatusCode::TOO_MANY_REQUESTS, "Too many attempts. Wait a minute, then try again.")
+            }
+            Self::Other(error) => {
+                (error.status(), "The service cannot do this at the moment. Try again in a while.")
+            }
+        };
+        let retry_after = match self {
+            Self::TooMany { retry_after } | Self::Other(ApiError::Unavailable { retry_after, .. }) => {
+                Some((header::RETRY_AFTER, whole_seconds(retry_after)))
+            }
+            _ => None,
+        };
+        with_header((status, failure(why)).into_response(), retry_after)
+    }
+}
+
+impl From<FormError> for PageError {
+    fn from(error: FormError) -> Self {
+        match error {
+            FormError::NotAForm | FormError::Repeated | FormError::Nul => {
+                Self::BadRequest("The request of the application is malformed.")
+            }
+            FormError::Body(error) => Self::Other(error),
+        }
+    }
+}
+
+impl From<ApiError> for PageError {
+    fn from(error: ApiError) -> Self {
+        Self::Other(error)
+    }
+}
+
+impl From<sqlx::Error> for PageError {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Other(error.into())
+    }
+}
+
+impl From<Throttled> for PageError {
+    fn from(error: Throttled) -> Self {
+        match error {
+            Throttled::TooMany { retry_after } => Self::TooMany { retry_after },
+            Throttled::Database(error) => error.into(),
+        }
+    }
+}
+
+/// A form's page once more, after wrong words.
+pub struct RefusedForm(pub Page);
+
+impl IntoResponse for RefusedForm {
+    fn into_response(self) -> Response {
+        (StatusCode::FORBIDDEN, self.0).into_response()
+    }
+}
+
+impl From<Forged> for PageError {
+    fn from(_: Forged) -> Self {
+        Self::Forged
+    }
+}

@@ -1,0 +1,110 @@
+//! `/auth/revoke` (RFC 7009) and `/auth/introspect` (RFC 7662): an application ends its tokens, or asks how
+//! they stand. Of another application's tokens it learns nothing.
+
+use std::sync::Arc;
+
+use axum::{
+    Json,
+    extract::{Request, State},
+    http::{StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use serde_json::{Value, json};
+
+use edge::ApiError;
+
+use crate::{
+    error::{ClientProof, TokenError},
+    form::Form,
+    http::{client, client_address::ClientAddress},
+    identity::Identity,
+    tables::{applications::Kind, refresh, revocations},
+    tokens::keys::Verified,
+};
+
+/// `POST /auth/revoke`: either kind of token takes its whole family along.
+///
+/// A token that is unknown, or another application's, is no error: the caller wanted it to be worth nothing.
+pub async fn revoke(
+    State(identity): State<Arc<Identity>>,
+    ClientAddress(address): ClientAddress,
+    request: Request,
+) -> Result<Response, TokenError> {
+    let headers = request.headers().clone();
+    let form = Form::read(request).await?;
+    let application = client::authenticate(&identity.pool, &headers, &form).await?;
+    identity.throttle.take_program(&application.client_id, address).await?;
+    let token = form.get("token").ok_or(TokenError::InvalidRequest("a parameter is missing"))?;
+    let client_id = &application.client_id;
+    if let Some(family) = refresh::family(&identity.pool, token, client_id).await? {
+        let mut transaction = identity.pool.begin().await?;
+        refresh::end(&mut transaction, &family).await?;
+        transaction.commit().await?;
+    } else if let Some(verified) = own_access_token(&identity, token, client_id).await? {
+        let mut transaction = identity.pool.begin().await?;
+        if verified.family.is_empty() {
+            revocations::add(&mut transaction, &verified.jti).await?;
+        } else {
+            refresh::end(&mut transaction, &verified.family).await?;
+        }
+        transaction.commit().await?;
+    }
+    identity.revocations.forget();
+    tracing::info!(target: "audit", client_id, "an application revoked a token");
+    Ok((StatusCode::OK, [(header::CACHE_CONTROL, "no-store")]).into_response())
+}
+
+/// `POST /auth/introspect`, for applications that have a secret.
+pub async fn introspect(
+    State(identity): State<Arc<Identity>>,
+    ClientAddress(address): ClientAddress,
+    request: Request,
+) -> Result<Response, TokenError> {
+    let headers = request.headers().clone();
+    let form = Form::read(request).await?;
+    let application = client::authenticate(&identity.pool, &headers, &form).await?;
+    identity.throttle.take_program(&application.client_id, address).await?;
+    if application.kind() == Kind::Public {
+        return Err(TokenError::InvalidClient(ClientProof::Header));
+    }
+    let token = form.get("token").ok_or(TokenError::InvalidRequest("a parameter is missing"))?;
+    let description = describe(&identity, token, &application.client_id).await?;
+    let description = description.unwrap_or_else(|| json!({ "active": false }));
+    Ok(([(header::CACHE_CONTROL, "no-store")], Json(description)).into_response())
+}
+
+async fn describe(identity: &Identity, token: &str, client_id: &str) -> Result<Option<Value>, ApiError> {
+    if let Some(token) = refresh::describe(&identity.pool, token, client_id).await? {
+        return Ok(Some(json!({
+            "active": true, "token_type": "refresh_token", "client_id": client_id, "sub": token.account_id,
+            "scope": token.scopes.join(" "), "exp": token.expires_at.timestamp(),
+            "iat": token.created_at.timestamp(), "iss": identity.settings.issuer(),
+        })));
+    }
+    let verified = own_access_token(identity, token, client_id).await?;
+    Ok(verified.map(|token| {
+        json!({
+            "active": true, "token_type": "Bearer", "client_id": client_id, "sub": token.sub,
+            "scope": token.scope, "exp": token.exp, "iat": token.iat, "nbf": token.iat, "jti": token.jti,
+            "aud": crate::settings::AUDIENCE, "iss": identity.settings.issuer(),
+        })
+    }))
+}
+
+/// The access token, if it is good now and the application's.
+async fn own_access_token(
+    identity: &Identity,
+    token: &str,
+    client_id: &str,
+) -> Result<Option<Verified>, ApiError> {
+    let standing = async {
+        let mut verified = identity.keys.verify(token).await?;
+        identity.check_standing(&mut verified).await?;
+        Ok(verified)
+    };
+    match standing.await {
+        Ok(verified) => Ok((verified.client_id == client_id).then_some(verified)),
+        Err(ApiError::Unauthorized(_)) => Ok(None),
+        Err(error) => Err(error),
+    }
+}

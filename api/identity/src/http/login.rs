@@ -1,0 +1,188 @@
+//! `POST /auth/login` and `/auth/logout`: a browser's session begins and ends.
+
+use std::sync::Arc;
+
+use axum::{
+    extract::{Request, State},
+    http::{HeaderMap, HeaderValue, Method, header},
+    response::{IntoResponse, Redirect, Response},
+};
+use url::form_urlencoded;
+
+use crate::{
+    error::{PageError, RefusedForm},
+    form::Form,
+    http::{
+        client_address::ClientAddress,
+        csrf::{self, Purpose},
+        pages,
+        request::{AuthorizationRequest, Read},
+    },
+    identity::{Identity, Login},
+    scopes, secrets,
+    tables::{
+        applications, browsers,
+        sessions::{self, Cookie},
+    },
+    throttle::Browser,
+};
+
+/// The login page, with the cookie that its form has to come back with.
+pub fn page(identity: &Identity, headers: &HeaderMap, login: &pages::Login<'_>) -> pages::Page {
+    let transport = identity.settings.transport();
+    let secret = Cookie::Form.read(headers, transport).unwrap_or_else(secrets::fresh);
+    let proof = csrf::proof(&secret, login.to, login.request);
+    pages::login(login, &proof, None).sets(Cookie::Form.set(&secret, transport))
+}
+
+/// `POST /auth/login`.
+pub async fn login(
+    State(identity): State<Arc<Identity>>,
+    ClientAddress(address): ClientAddress,
+    request: Request,
+) -> Result<Response, PageError> {
+    let headers = request.headers().clone();
+    let form = Form::read(request).await?;
+    let transport = identity.settings.transport();
+    let secret = Cookie::Form.read(&headers, transport).ok_or(PageError::Forged)?;
+    let purpose = if form.get("to") == Some(Purpose::DeviceLogin.as_str()) {
+        Purpose::DeviceLogin
+    } else {
+        Purpose::Login
+    };
+    csrf::check(&identity.settings, &headers, &form, purpose, &secret)?;
+    let query = form.get("request").unwrap_or_default();
+    let wanted = match purpose {
+        Purpose::DeviceLogin => None,
+        _ => match AuthorizationRequest::read(&identity, query).await? {
+            Read::Wanted(wanted) => Some(wanted),
+            Read::Refused(refusal) => return Ok(refusal.send(&identity)),
+        },
+    };
+
+    let email = form.get("email").unwrap_or_default().trim();
+    let password = form.get("password").unwrap_or_default();
+    let device = Cookie::Device.read(&headers, transport);
+    let browser = match &device {
+        Some(device) if browsers::is_known(&identity.pool, device, email).await? => Browser::Known,
+        _ => Browser::Strange,
+    };
+    identity.throttle.take(email, address, browser).await?;
+    let Some(Login { account, at }) = identity.authenticate(email, password).await? else {
+        let application = wanted.as_ref().map(|wanted| wanted.application.name.as_str());
+        let login = pages::Login { application, to: purpose, request: query, email };
+        let failed = Some("The e-mail address or the password is wrong.");
+        let page = pages::login(&login, &csrf::proof(&secret, purpose, query), failed);
+        return Ok(RefusedForm(match &wanted {
+            Some(wanted) => page.leads_to(&wanted.reply.redirect_uri),
+            None => page,
+        })
+        .into_response());
+    };
+
+    if let Some(old) = Cookie::Session.read(&headers, transport) {
+        sessions::end(&identity.pool, &old).await?;
+    }
+    let session =
+        sessions::begin(&identity.pool, &account.id, at, identity.settings.session_lifetime).await?;
+    let location = match wanted {
+        Some(wanted) => format!("/auth/authorize?{}", after_login(wanted.form)),
+        // The proof covers it, so it is what we wrote: letters.
+        None => format!("/auth/device?user_code={query}"),
+    };
+    let device = device.unwrap_or_else(secrets::fresh);
+    browsers::keep(&identity.pool, &device, &account.id).await?;
+    let mut response = Redirect::to(&location).into_response();
+    for cookie in [
+        Cookie::Session.set(&session, transport),
+        Cookie::Form.clear(transport),
+        Cookie::Device.set(&device, transport),
+    ] {
+        let cookie = HeaderValue::try_from(cookie).expect("login: cookies of ours are plain ASCII");
+        response.headers_mut().append(header::SET_COOKIE, cookie);
+    }
+    Ok(response)
+}
+
+/// The request without what only a login can satisfy: there has just been one.
+fn after_login(mut form: Form) -> String {
+    let prompt = scopes::parse(form.get("prompt").unwrap_or_default());
+    let rest = prompt.iter().any(|word| word == "consent").then_some("consent");
+    form.set("prompt", rest);
+    form.set("max_age", None);
+    form.to_query()
+}
+
+/// `GET` and `POST /auth/logout` (OpenID Connect RP-Initiated Logout).
+///
+/// The person is asked, since any page can send a browser here; the form's answer ends the session.
+pub async fn logout(State(identity): State<Arc<Identity>>, request: Request) -> Result<Response, PageError> {
+    let headers = request.headers().clone();
+    let is_answer = request.method() == Method::POST;
+    let form = if is_answer {
+        Form::read(request).await?
+    } else {
+        Form::parse(request.uri().query().unwrap_or_default().as_bytes())?
+    };
+    if is_answer && form.get("proof").is_some() {
+        return end_session(&identity, &headers, &form).await;
+    }
+    let session = csrf::session(&identity.pool, &identity.settings, &headers).await?;
+    let target = return_address(&identity, &form).await?;
+    let Some(session) = session else {
+        return Ok(match target {
+            Some(target) => Redirect::to(&target).into_response(),
+            None => pages::logged_out().into_response(),
+        });
+    };
+    let request = form.to_query();
+    let proof = csrf::proof(&session.secret, Purpose::Logout, &request);
+    let page = pages::logout(&session.person, &request, &proof);
+    Ok(match &target {
+        Some(target) => page.leads_to(target).into_response(),
+        None => page.into_response(),
+    })
+}
+
+async fn end_session(identity: &Identity, headers: &HeaderMap, form: &Form) -> Result<Response, PageError> {
+    let session =
+        csrf::session(&identity.pool, &identity.settings, headers).await?.ok_or(PageError::Forged)?;
+    csrf::check(&identity.settings, headers, form, Purpose::Logout, &session.secret)?;
+    sessions::end(&identity.pool, &session.secret).await?;
+    tracing::info!(target: "audit", { account.id = session.person.account_id }, "a person logged out");
+    let asked = Form::parse(form.get("request").unwrap_or_default().as_bytes())?;
+    let mut response = match return_address(identity, &asked).await? {
+        Some(target) => Redirect::to(&target).into_response(),
+        None => pages::logged_out().into_response(),
+    };
+    let cookie = Cookie::Session.clear(identity.settings.transport());
+    let cookie = HeaderValue::try_from(cookie).expect("logout: cookies of ours are plain ASCII");
+    response.headers_mut().append(header::SET_COOKIE, cookie);
+    Ok(response)
+}
+
+/// Where the application wants the browser back, if it is registered and the address is its own.
+async fn return_address(identity: &Identity, form: &Form) -> Result<Option<String>, PageError> {
+    let Some(address) = form.get("post_logout_redirect_uri") else { return Ok(None) };
+    let refused =
+        PageError::BadRequest("The application asks to send you to an address that is not its own.");
+    let hint = match form.get("id_token_hint") {
+        Some(token) => identity.keys.read_hint(token).await?,
+        None => None,
+    };
+    let named = form.get("client_id");
+    let client_id = match (named, &hint) {
+        (Some(named), Some(hint)) if named != hint.aud => return Err(refused),
+        (Some(named), _) => named,
+        (None, Some(hint)) => &hint.aud,
+        (None, None) => return Err(refused),
+    };
+    let application = applications::find(&identity.pool, client_id).await?;
+    if !application.is_some_and(|application| application.returns_to(address)) {
+        return Err(refused);
+    }
+    let Some(state) = form.get("state") else { return Ok(Some(address.to_owned())) };
+    let join = if address.contains('?') { '&' } else { '?' };
+    let state = form_urlencoded::Serializer::new(String::new()).append_pair("state", state).finish();
+    Ok(Some(format!("{address}{join}{state}")))
+}

@@ -1,0 +1,53 @@
+//! The authorization server: one file an address.
+//!
+//! [`authorize`] leads a browser from an application's [`request`] over [`login`] and consent to a code, [`token`] gives
+//! tokens for codes, refresh tokens and passwords, [`inspect`] revokes and introspects.
+
+mod authorize;
+mod client;
+mod client_address;
+pub(crate) mod csrf;
+mod device;
+mod discovery;
+mod inspect;
+mod login;
+pub(crate) mod pages;
+mod request;
+mod token;
+mod userinfo;
+
+use std::sync::Arc;
+
+use axum::{
+    Router,
+    routing::{get, post},
+};
+
+use crate::identity::Identity;
+
+/// The addresses under `/auth` that browsers show.
+pub fn pages<S: Clone + Send + Sync + 'static>(identity: Arc<Identity>) -> Router<S> {
+    Router::new()
+        .route("/auth/authorize", get(authorize::authorize).post(authorize::authorize))
+        .route("/auth/login", post(login::login))
+        .route("/auth/consent", post(authorize::consent))
+        .route("/auth/logout", get(login::logout).post(login::logout))
+        .route("/auth/device", get(device::ask).post(device::look))
+        .route("/auth/device/decision", post(device::decide))
+        .route("/auth/pages.css", get(pages::style))
+        .with_state(identity)
+}
+
+/// The addresses under `/auth` that programs call.
+pub fn endpoints<S: Clone + Send + Sync + 'static>(identity: Arc<Identity>) -> Router<S> {
+    Router::new()
+        .route("/auth/device_authorization", post(device::authorization))
+        .route("/auth/token", post(token::issue))
+        .route("/auth/revoke", post(inspect::revoke))
+        .route("/auth/introspect", post(inspect::introspect))
+        .route("/auth/userinfo", get(userinfo::userinfo).post(userinfo::userinfo))
+        .route("/auth/jwks.json", get(discovery::jwks))
+        .route("/auth/.well-known/openid-configuration", get(discovery::configuration))
+        .route("/.well-known/oauth-authorization-server/auth", get(discovery::configuration))
+        .with_state(identity)
+}

@@ -1,0 +1,285 @@
+//! The pages that people see: login, consent, logout, and what went wrong.
+//!
+//! Written on the server, without script, in the browser's own fonts and colours. maud escapes whatever it
+//! is given, and a policy forbids the page everything that it does not need.
+
+use axum::{
+    http::{HeaderValue, header},
+    response::{Html, IntoResponse, Response},
+};
+use maud::{DOCTYPE, Markup, html};
+use url::Url;
+
+use crate::{
+    http::csrf::Purpose,
+    scopes,
+    tables::{device_codes::Decision, sessions::Person},
+};
+
+/// A page with its headers.
+#[derive(Debug)]
+pub struct Page {
+    markup: Markup,
+    /// Where the form's answer may lead besides here: browsers hold a redirect to the same policy.
+    leads_to: Option<String>,
+    cookie: Option<String>,
+}
+
+/// The login page.
+#[derive(Debug)]
+pub struct Login<'a> {
+    /// What the login is for; `None`: a device.
+    pub application: Option<&'a str>,
+    /// What comes after it, as the form's proof says.
+    pub to: Purpose,
+    pub request: &'a str,
+    /// The address to begin with.
+    pub email: &'a str,
+}
+
+/// The page that asks whether an application may act for the person.
+#[derive(Debug)]
+pub struct Consent<'a> {
+    pub application: &'a str,
+    /// Where the answer goes.
+    pub address: &'a str,
+    pub person: &'a Person,
+    pub scopes: &'a [String],
+    pub request: &'a str,
+    pub proof: &'a str,
+}
+
+impl Page {
+    fn new(title: &str, content: Markup) -> Self {
+        let markup = html! {
+            (DOCTYPE)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    title { (title) " · Retort" }
+                    link rel="stylesheet" href="/auth/pages.css";
+                }
+                body { main { h1 { (title) } (content) } }
+            }
+        };
+        Self { markup, leads_to: None, cookie: None }
+    }
+
+    /// Allows the form's answer to redirect to `address`.
+    pub fn leads_to(self, address: &str) -> Self {
+        Self { leads_to: source(address), ..self }
+    }
+
+    /// Sets a cookie with the page.
+    pub fn sets(self, cookie: String) -> Self {
+        Self { cookie: Some(cookie), ..self }
+    }
+}
+
+impl IntoResponse for Page {
+    fn into_response(self) -> Response {
+        let policy = format!(
+            "default-src 'none'; style-src 'self'; form-action 'self' {}; base-uri 'none'; frame-ancestors 'none'",
+            self.leads_to.unwrap_or_default()
+        );
+        let mut response = Html(self.markup.into_string()).into_response();
+        let mut set = |name, value: String| {
+            let value = HeaderValue::try_from(value).expect("pages: header values of ours are plain ASCII");
+            response.headers_mut().insert(name, value);
+        };
+        set(header::CONTENT_SECURITY_POLICY, policy);
+        // With `no-referrer` browsers would not say where a form comes from.
+        set(header::REFERRER_POLICY, "same-origin".to_owned());
+        if let Some(cookie) = self.cookie {
+            set(header::SET_COOKIE, cookie);
+        }
+        response
+    }
+}
+
+/// `GET /auth/pages.css`.
+pub async fn style() -> impl IntoResponse {
+    let headers = [(header::CONTENT_TYPE, "text/css; charset=utf-8"), (header::CACHE_CONTROL, "no-cache")];
+    (headers, include_str!("pages.css"))
+}
+
+/// Asks for e-mail address and password; `failed` says what was wrong with the last ones.
+pub fn login(login: &Login<'_>, proof: &str, failed: Option<&str>) -> Page {
+    let content = html! {
+        @match login.application {
+            Some(application) => p { "Log in to continue to " strong { (application) } "." },
+            None => p { "Log in to let a device in." },
+        }
+        @if let Some(failed) = failed {
+            p #failed .failed role="alert" { (failed) }
+        }
+        form method="post" action="/auth/login" {
+            input type="hidden" name="to" value=(login.to.as_str());
+            input type="hidden" name="request" value=(login.request);
+            input type="hidden" name="proof" value=(proof);
+            label for="email" { "E-mail address" }
+            input #email type="email" name="email" value=(login.email) autocomplete="username" required
+                autofocus[login.email.is_empty()] aria-describedby=[failed.map(|_| "failed")];
+            label for="password" { "Password" }
+            input #password type="password" name="password" autocomplete="current-password" required
+                autofocus[!login.email.is_empty()] aria-describedby=[failed.map(|_| "failed")];
+            button type="submit" { "Log in" }
+        }
+    };
+    Page::new("Log in", content)
+}
+
+pub fn consent(consent: &Consent<'_>) -> Page {
+    let content = html! {
+        p { strong { (consent.application) } " asks to act for you at Retort." }
+        p { "You are logged in as " strong { (consent.person.email) } ". The answer goes to "
+            strong { (place(consent.address)) } "." }
+        (permissions(consent.scopes))
+        (decision("/auth/consent", consent.request, consent.proof))
+    };
+    Page::new("Allow access", content)
+}
+
+fn permissions(scopes: &[String]) -> Markup {
+    html! {
+        @if scopes.is_empty() {
+            p { "It may plan syntheses, and nothing else." }
+        } @else {
+            p { "It may plan syntheses, and:" }
+            ul { @for scope in scopes { li { (scopes::meaning(scope)) " " small { (scope) } } } }
+        }
+    }
+}
+
+fn decision(action: &str, request: &str, proof: &str) -> Markup {
+    html! {
+        form method="post" action=(action) {
+            input type="hidden" name="request" value=(request);
+            input type="hidden" name="proof" value=(proof);
+            button type="submit" name="decision" value="allow" { "Allow" }
+            button .quiet type="submit" name="decision" value="deny" { "Refuse" }
+        }
+        p { small { "Not you? " a href="/auth/logout" { "Log out" } " first." } }
+    }
+}
+
+/// Asks for the code that a device shows.
+pub fn device(code: &str, proof: &str, failed: Option<&str>) -> Page {
+    let content = html! {
+        p { "Type the code that your device shows. If you did not begin this on a device of yours, close this page." }
+        @if let Some(failed) = failed {
+            p #failed .failed role="alert" { (failed) }
+        }
+        form method="post" action="/auth/device" {
+            input type="hidden" name="proof" value=(proof);
+            label for="user_code" { "Code" }
+            input #user_code .code type="text" name="user_code" value=(code) autocomplete="off" spellcheck="false"
+                autocapitalize="characters" required autofocus aria-describedby=[failed.map(|_| "failed")];
+            button type="submit" { "Continue" }
+        }
+    };
+    Page::new("Let a device in", content)
+}
+
+/// The page that asks whether a device may act for the person.
+#[derive(Debug)]
+pub struct AllowDevice<'a> {
+    pub application: &'a str,
+    pub person: &'a Person,
+    pub scopes: &'a [String],
+    pub code: &'a str,
+    pub request: &'a str,
+    pub proof: &'a str,
+}
+
+pub fn allow_device(allow: &AllowDevice<'_>) -> Page {
+    let content = html! {
+        p { strong { (allow.application) } " asks to act for you at Retort, on the device that shows this code:" }
+        p .code { (allow.code) }
+        p { "You are logged in as " strong { (allow.person.email) } "." }
+        (permissions(allow.scopes))
+        (decision("/auth/device/decision", allow.request, allow.proof))
+    };
+    Page::new("Allow access", content)
+}
+
+pub fn device_decided(decision: Decision) -> Page {
+    let text = match decision {
+        Decision::Allowed => "The device is let in. You can close this page.",
+        Decision::Refused => "The device is refused. You can close this page.",
+    };
+    Page::new("Done", html! { p { (text) } })
+}
+
+pub fn logout(person: &Person, request: &str, proof: &str) -> Page {
+    let content = html! {
+        p { "You are logged in as " strong { (person.email) } "." }
+        form method="post" action="/auth/logout" {
+            input type="hidden" name="request" value=(request);
+            input type="hidden" name="proof" value=(proof);
+            button type="submit" { "Log out" }
+        }
+    };
+    Page::new("Log out", content)
+}
+
+pub fn logged_out() -> Page {
+    Page::new("Logged out", html! { p { "You are logged out of this browser." } })
+}
+
+/// What went wrong, and what the person can do.
+pub fn failure(why: &str) -> Page {
+    Page::new("This did not work", html! { p role="alert" { (why) } })
+}
+
+/// The part of `address` that tells a person who gets the answer.
+fn place(address: &str) -> String {
+    match Url::parse(address) {
+        Ok(url) if url.has_host() && is_loopback(&url) => "a program on this machine".to_owned(),
+        Ok(url) if url.has_host() => url.host_str().unwrap_or_default().to_owned(),
+        Ok(url) => format!("the app that opens {}: links", url.scheme()),
+        Err(_) => "an unknown place".to_owned(),
+    }
+}
+
+fn is_loopback(url: &Url) -> bool {
+    matches!(url.host_str(), Some("127.0.0.1" | "[::1]" | "localhost"))
+}
+
+/// `address` as a source of a content security policy.
+fn source(address: &str) -> Option<String> {
+    let url = Url::parse(address).ok()?;
+    Some(if url.has_host() && url.origin().is_tuple() {
+        url.origin().ascii_serialization()
+    } else {
+        format!("{}:", url.scheme())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_from_outside_is_escaped() {
+        let asked = Login {
+            application: Some("<b>App</b>"),
+            to: Purpose::Login,
+            request: "a=\"><script>",
+            email: "\"><img>",
+        };
+        let page = login(&asked, "p", None);
+
+        let text = page.markup.into_string();
+        assert!(!text.contains("<b>") && !text.contains("<script>") && !text.contains("<img>"), "{text}");
+    }
+
+    #[test]
+    fn the_policy_names_an_origin_or_a_scheme() {
+        assert_eq!(source("https://app.test:8443/cb?x=;%20*"), Some("https://app.test:8443".to_owned()));
+        assert_eq!(source("org.example.app:/cb"), Some("org.example.app:".to_owned()));
+        assert_eq!(place("http://127.0.0.1:4000/cb"), "a program on this machine");
+        assert_eq!(place("https://app.test/cb"), "app.test");
+    }
+}

@@ -1,0 +1,245 @@
+//! `POST /auth/token`: a code, a device's code, a refresh token or a password for an access token (RFC 6749).
+//!
+//! The password grant is for the operator's command-line tool alone, which an account's owner runs; it can be
+//! switched off.
+
+use std::{net::IpAddr, sync::Arc};
+
+use axum::{
+    Json,
+    extract::{Request, State},
+    http::header,
+    response::{IntoResponse, Response},
+};
+use chrono::{DateTime, Utc};
+use contract::{Flow, scope};
+use serde_json::json;
+
+use crate::{
+    error::TokenError,
+    form::Form,
+    http::{client, client_address::ClientAddress},
+    identity::{Identity, Login},
+    scopes,
+    settings::Switch,
+    tables::{
+        accounts::Account,
+        applications::Application,
+        codes::{self, Presented, Promise},
+        device_codes::{self, Polled},
+        refresh::{self, Grant, Used},
+    },
+    throttle::Browser,
+    tokens::mint::{self, Authentication, Bearer},
+};
+
+/// The grant of RFC 8628.
+pub const DEVICE_CODE: &str = "urn:ietf:params:oauth:grant-type:device_code";
+
+const MISSING: TokenError = TokenError::InvalidRequest("a parameter is missing");
+
+pub async fn issue(
+    State(identity): State<Arc<Identity>>,
+    ClientAddress(address): ClientAddress,
+    request: Request,
+) -> Result<Response, TokenError> {
+    let headers = request.headers().clone();
+    let form = Form::read(request).await?;
+    let grant_type = form.get("grant_type").ok_or(MISSING)?.to_owned();
+    let known = ["authorization_code", "refresh_token", DEVICE_CODE, "password"];
+    let password_is_off = grant_type == "password" && identity.settings.password_grant == Switch::Off;
+    if !known.contains(&grant_type.as_str()) || password_is_off {
+        return Err(TokenError::UnsupportedGrantType);
+    }
+    let application = client::authenticate(&identity.pool, &headers, &form).await?;
+    identity.throttle.take_program(&application.client_id, address).await?;
+    match grant_type.as_str() {
+        "authorization_code" => code(&identity, &application, &form).await,
+        "refresh_token" => refresh(&identity, &application, &form).await,
+        DEVICE_CODE => device(&identity, &application, &form).await,
+        _ => password(&identity, &application, &form, address).await,
+    }
+}
+
+async fn code(identity: &Identity, application: &Application, form: &Form) -> Result<Response, TokenError> {
+    let presented = Presented {
+        code: form.get("code").ok_or(MISSING)?,
+        client_id: &application.client_id,
+        redirect_uri: form.get("redirect_uri").ok_or(MISSING)?,
+        verifier: form.get("code_verifier").ok_or(MISSING)?,
+    };
+    let mut transaction = identity.pool.begin().await?;
+    let promise = codes::redeem(&mut transaction, &presented).await?;
+    let mut refresh_token = None;
+    if let Some(promise) = &promise
+        && scopes::has(&promise.scopes, scope::OFFLINE_ACCESS)
+    {
+        let lifetime = identity.settings.refresh_token_lifetime;
+        refresh_token = Some(refresh::begin(&mut transaction, &promise.grant(), lifetime).await?);
+    }
+    transaction.commit().await?;
+    let Some(promise) = promise else {
+        identity.revocations.forget();
+        return Err(TokenError::InvalidGrant("the code is not valid"));
+    };
+    let account = identity.accounts.find(&promise.account_id).await?;
+    let account = account.ok_or(TokenError::InvalidGrant("the code is not valid"))?;
+    let told = tell(&account, &promise.scopes, promise.authenticated_at, promise.nonce.as_deref());
+    answer(identity, promise.grant().bearer(&promise.scopes), refresh_token, told).await
+}
+
+async fn device(identity: &Identity, application: &Application, form: &Form) -> Result<Response, TokenError> {
+    let code = form.get("device_code").ok_or(MISSING)?;
+    let refused = TokenError::InvalidGrant("the device code is not valid");
+    let allowed = match device_codes::poll(&identity.pool, code, &application.client_id).await? {
+        Polled::Allowed(allowed) => allowed,
+        Polled::Unknown => return Err(refused),
+        Polled::Expired => return Err(TokenError::ExpiredToken),
+        Polled::Pending => return Err(TokenError::AuthorizationPending),
+        Polled::TooOften => return Err(TokenError::SlowDown),
+        Polled::Refused => return Err(TokenError::AccessDenied),
+    };
+    let account = identity.accounts.find(&allowed.account_id).await?;
+    let account = account.filter(|account| account.active).ok_or(refused)?;
+    let grant = Grant {
+        family: codes::new_family(),
+        account_id: allowed.account_id,
+        client_id: application.client_id.clone(),
+        scopes: scopes::narrow(&allowed.scopes, &account.scopes),
+        authenticated_at: allowed.authenticated_at,
+    };
+    let refresh_token = begin(identity, &grant).await?;
+    let told = tell(&account, &grant.scopes, allowed.authenticated_at, None);
+    answer(identity, grant.bearer(&grant.scopes), refresh_token, told).await
+}
+
+/// What an ID token tells of the login, if the scopes ask for one.
+fn tell<'a>(
+    account: &'a Account,
+    scopes: &[String],
+    authenticated_at: DateTime<Utc>,
+    nonce: Option<&'a str>,
+) -> Option<Authentication<'a>> {
+    let told = Authentication { email: &account.email, name: &account.name, authenticated_at, nonce };
+    scopes::has(scopes, scope::OPENID).then_some(told)
+}
+
+/// The first refresh token of the grant, if it is to have one.
+async fn begin(identity: &Identity, grant: &Grant) -> Result<Option<String>, TokenError> {
+    if !scopes::has(&grant.scopes, scope::OFFLINE_ACCESS) {
+        return Ok(None);
+    }
+    let mut transaction = identity.pool.begin().await?;
+    let token = refresh::begin(&mut transaction, grant, identity.settings.refresh_token_lifetime).await?;
+    transaction.commit().await?;
+    Ok(Some(token))
+}
+
+async fn password(
+    identity: &Identity,
+    application: &Application,
+    form: &Form,
+    address: Option<IpAddr>,
+) -> Result<Response, TokenError> {
+    if !application.allows(Flow::Password) {
+        return Err(TokenError::UnauthorizedClient);
+    }
+    let email = form.get("username").ok_or(MISSING)?.trim();
+    let password = form.get("password").ok_or(MISSING)?;
+    identity.throttle.take(email, address, Browser::Strange).await?;
+    let Some(Login { account, at }) = identity.authenticate(email, password).await? else {
+        return Err(TokenError::InvalidGrant("the account or the password is wrong"));
+    };
+
+    let scopes = narrowed(form, &scopes::narrow(&account.scopes, &application.scopes))?;
+    let grant = Grant {
+        family: codes::new_family(),
+        account_id: account.id,
+        client_id: application.client_id.clone(),
+        scopes,
+        authenticated_at: at,
+    };
+    let refresh_token = begin(identity, &grant).await?;
+    answer(identity, grant.bearer(&grant.scopes), refresh_token, None).await
+}
+
+async fn refresh(
+    identity: &Identity,
+    application: &Application,
+    form: &Form,
+) -> Result<Response, TokenError> {
+    let token = form.get("refresh_token").ok_or(MISSING)?;
+    if let Some(held) = refresh::scopes(&identity.pool, token).await? {
+        // A request for too much is refused before it spends the token.
+        narrowed(form, &held)?;
+    }
+    let lifetime = identity.settings.refresh_token_lifetime;
+    let used = refresh::rotate(&identity.pool, token, &application.client_id, lifetime).await?;
+    let Used::Rotated { grant, token } = used else {
+        identity.revocations.forget();
+        return Err(TokenError::InvalidGrant("the refresh token is not valid"));
+    };
+    // The access token may be narrower than the grant; the grant itself stays as it was (RFC 6749, section
+    // 6). What the operator has taken from the account or the application since then is gone.
+    let account = identity.accounts.find(&grant.account_id).await?;
+    let held = account.map(|account| account.scopes).unwrap_or_default();
+    let scopes = narrowed(form, &grant.scopes)?;
+    let scopes = scopes::narrow(&scopes::narrow(&scopes, &held), &application.scopes);
+    answer(identity, grant.bearer(&scopes), Some(token), None).await
+}
+
+/// The scopes asked for, which must all be `held`; without the parameter, all that are held.
+fn narrowed(form: &Form, held: &[String]) -> Result<Vec<String>, TokenError> {
+    let Some(wanted) = form.get("scope") else { return Ok(held.to_vec()) };
+    let wanted = scopes::parse(wanted);
+    if scopes::covers(held, &wanted) { Ok(wanted) } else { Err(TokenError::InvalidScope) }
+}
+
+impl Grant {
+    fn bearer<'a>(&'a self, scopes: &'a [String]) -> Bearer<'a> {
+        Bearer {
+            account_id: &self.account_id,
+            client_id: &self.client_id,
+            family: &self.family,
+            scopes,
+            authenticated_at: self.authenticated_at,
+        }
+    }
+}
+
+impl Promise {
+    fn grant(&self) -> Grant {
+        Grant {
+            family: self.family.clone(),
+            account_id: self.account_id.clone(),
+            client_id: self.client_id.clone(),
+            scopes: self.scopes.clone(),
+            authenticated_at: self.authenticated_at,
+        }
+    }
+}
+
+/// The answer; with an ID token where `told` says what it tells.
+async fn answer(
+    identity: &Identity,
+    bearer: Bearer<'_>,
+    refresh_token: Option<String>,
+    told: Option<Authentication<'_>>,
+) -> Result<Response, TokenError> {
+    let access = mint::access_token(identity, bearer).await?;
+    tracing::info!(
+        target: "audit", { account.id = bearer.account_id, client_id = bearer.client_id, scope = access.scope },
+        "issued an access token"
+    );
+    let mut body = json!({
+        "access_token": access.text, "token_type": "Bearer", "expires_in": access.expires_in_seconds,
+        "scope": access.scope,
+    });
+    if let Some(refresh_token) = refresh_token {
+        body["refresh_token"] = refresh_token.into();
+    }
+    if let Some(told) = told {
+        body["id_token"] = mint::id_token(identity, bearer, &told, &access).await?.into();
+    }
+    Ok(([(header::CACHE_CONTROL, "no-store"), (header::PRAGMA, "no-cache")], Json(body)).into_response())
+}

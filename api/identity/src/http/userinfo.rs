@@ -1,0 +1,25 @@
+//! `GET` and `POST /auth/userinfo`: who the token speaks for (OpenID Connect Core, section 5.3).
+
+use std::sync::Arc;
+
+use axum::{Json, extract::State, http::HeaderMap};
+use contract::scope;
+use serde_json::{Map, Value};
+
+use edge::ApiError;
+
+use crate::{identity::Identity, scopes, tokens::mint};
+
+pub async fn userinfo(
+    State(identity): State<Arc<Identity>>,
+    headers: HeaderMap,
+) -> Result<Json<Map<String, Value>>, ApiError> {
+    let (verified, _) = identity.identify(&headers).await?;
+    let held = scopes::parse(&verified.scope);
+    if !scopes::has(&held, scope::OPENID) {
+        return Err(ApiError::Forbidden { scope: scope::OPENID });
+    }
+    let account = identity.accounts.find(&verified.sub).await?;
+    let account = account.ok_or_else(|| ApiError::bad_token("the account is unknown or disabled"))?;
+    Ok(Json(mint::person(&account.id, &account.email, &account.name, &held)))
+}

@@ -1,0 +1,198 @@
+//! The state of identity, and the question that everybody asks of it: who calls?
+
+use std::sync::Arc;
+
+use axum::http::{HeaderMap, header};
+use chrono::{DateTime, Utc};
+use edge::{ApiError, Challenge};
+use sqlx::PgPool;
+
+use crate::{
+    changes, scopes,
+    settings::Settings,
+    sweep,
+    tables::{
+        accounts::{Account, Accounts, NO_PASSWORD, Rations, Standing},
+        revocations::Revocations,
+    },
+    throttle::Throttle,
+    tokens::{
+        issuers::{Foreigner, Issuers},
+        keys::{Keys, KeysError, Verified},
+        passwords::Passwords,
+    },
+};
+
+/// What answers who calls, and the authorization server needs.
+pub struct Identity {
+    pub(crate) settings: Settings,
+    pub(crate) pool: PgPool,
+    pub(crate) keys: Keys,
+    pub(crate) issuers: Issuers,
+    pub(crate) accounts: Accounts,
+    pub(crate) passwords: Passwords,
+    pub(crate) revocations: Revocations,
+    pub(crate) throttle: Throttle,
+}
+
+/// Identity cannot start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// The signing keys could not be read or made.
+    #[error(transparent)]
+    Keys(#[from] KeysError),
+    /// There is no way to other issuers.
+    #[error("the HTTP client for other issuers cannot be made")]
+    Http(#[from] reqwest::Error),
+}
+
+/// An account with a token that is good now.
+#[derive(Debug, Clone)]
+pub struct Known {
+    /// The account.
+    pub account_id: String,
+    /// Its own rations.
+    pub rations: Rations,
+    scope: String,
+}
+
+impl Known {
+    /// Whether the token allows `scope`.
+    #[must_use]
+    pub fn may(&self, scope: &str) -> bool {
+        self.scope.split(' ').any(|held| held == scope)
+    }
+}
+
+impl Identity {
+    /// The state over a database that is migrated.
+    ///
+    /// # Errors
+    /// Fails when the signing keys are out of reach.
+    pub async fn new(settings: Settings, pool: PgPool) -> Result<Arc<Self>, StartError> {
+        let identity = Arc::new(Self {
+            keys: Keys::load(pool.clone(), &settings.issuer(), settings.keys_secret.clone()).await?,
+            issuers: Issuers::new(&settings.issuers, &settings.audiences)?,
+            accounts: Accounts::new(pool.clone()),
+            passwords: Passwords::new(),
+            revocations: Revocations::new(pool.clone()),
+            throttle: Throttle::new(pool.clone(), settings.logins_per_minute),
+            settings,
+            pool,
+        });
+        changes::hear(&identity, &identity.pool, Self::forget);
+        sweep::every_now_and_then(&identity, &identity.pool);
+        Ok(identity)
+    }
+
+    /// Asks anew what `what` tells of; `None` is everything.
+    pub(crate) fn forget(&self, what: Option<&str>) {
+        match what {
+            Some(changes::REVOCATIONS) => self.revocations.forget(),
+            Some(account_id) => self.accounts.forget(Some(account_id)),
+            None => {
+                self.revocations.forget();
+                self.accounts.forget(None);
+            }
+        }
+    }
+
+    /// Who calls with these headers.
+    ///
+    /// # Errors
+    /// Says what is wrong with the token, or that nobody can tell at the moment.
+    pub async fn caller(&self, headers: &HeaderMap) -> Result<Known, ApiError> {
+        let (verified, standing) = self.identify(headers).await?;
+        Ok(Known { account_id: verified.sub, rations: standing.rations, scope: verified.scope })
+    }
+
+    /// Each other issuer with how it stands, for people.
+    pub async fn issuer_states(&self) -> Vec<(String, String)> {
+        self.issuers.states().await
+    }
+
+    /// The claims of the request's token, if it is good now.
+    pub(crate) async fn identify(&self, headers: &HeaderMap) -> Result<(Verified, Standing), ApiError> {
+        let token = bearer(headers)?;
+        if let Some(foreigner) = self.issuers.verify(token).await? {
+            return self.admit_foreigner(foreigner).await;
+        }
+        let mut verified = self.keys.verify(token).await?;
+        let standing = self.check_standing(&mut verified).await?;
+        Ok((verified, standing))
+    }
+
+    /// The account of somebody from elsewhere, made at the first token.
+    async fn admit_foreigner(&self, foreigner: Foreigner) -> Result<(Verified, Standing), ApiError> {
+        let Foreigner { account_id, name, scopes, issued_at } = foreigner;
+        if self.accounts.standing(&account_id).await?.is_none() {
+            self.accounts.welcome(&account_id, &name).await?;
+            // Another process may have made it since we looked.
+            self.accounts.forget(Some(&account_id));
+        }
+        let mut verified =
+            Verified { sub: account_id, scope: scopes.join(" "), iat: issued_at, ..Verified::default() };
+        let standing = self.check_standing(&mut verified).await?;
+        Ok((verified, standing))
+    }
+
+    /// Narrows the token to what its account may do by now, and refuses it where it has ended early.
+    pub(crate) async fn check_standing(&self, verified: &mut Verified) -> Result<Standing, ApiError> {
+        let standing = self.accounts.standing(&verified.sub).await?;
+        let standing = standing.ok_or_else(|| ApiError::bad_token("the account is unknown or disabled"))?;
+        let revoked = [verified.family.as_str(), &verified.client_id, &verified.jti];
+        if verified.login_micros() < standing.tokens_from || self.revocations.contain(revoked).await? {
+            return Err(ApiError::bad_token("the access token was revoked"));
+        }
+        verified.scope = scopes::narrow(&scopes::parse(&verified.scope), &standing.scopes).join(" ");
+        Ok(standing)
+    }
+
+    /// The account of `email`, if the password is right and the account not disabled. What is wrong does not
+    /// show, in the answer or in its time.
+    pub(crate) async fn authenticate(&self, email: &str, password: &str) -> Result<Option<Login>, ApiError> {
+        let (account, at) = self.accounts.find_by_email(email).await?;
+        let hash = account.as_ref().map(|account| account.password_hash.clone());
+        let hash = hash.filter(|hash| hash != NO_PASSWORD);
+        let right = self.passwords.check(password.to_owned(), hash).await?;
+        let id = account.as_ref().map(|account| account.id.clone());
+        let account = account.filter(|account| right && account.active);
+        match &account {
+            Some(account) => {
+                tracing::info!(target: "audit", { account.id = account.id }, "a person logged in")
+            }
+            // The address is not written down: people type their passwords into the wrong field.
+            None => tracing::warn!(target: "audit", { account.id = id }, "a login failed"),
+        }
+        Ok(account.map(|account| Login { account, at }))
+    }
+}
+
+/// Somebody has just shown a password.
+#[derive(Debug)]
+pub(crate) struct Login {
+    pub account: Account,
+    /// When the account was read that the password is of, by the database's clock.
+    pub at: DateTime<Utc>,
+}
+
+fn bearer(headers: &HeaderMap) -> Result<&str, ApiError> {
+    let mut values = headers.get_all(header::AUTHORIZATION).iter();
+    let value = match (values.next(), values.next()) {
+        (None, _) => return Err(ApiError::Unauthorized(Challenge::NoToken)),
+        (Some(value), None) => value,
+        (Some(_), Some(_)) => return Err(ApiError::bad_token("more than one authorization header")),
+    };
+    let text = value.to_str().map_err(|_| ApiError::bad_token("the authorization header is not ASCII"))?;
+    match text.split_once(' ') {
+        Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") && !token.trim().is_empty() => {
+            Ok(token.trim())
+        }
+        _ if text.trim().eq_ignore_ascii_case("bearer") => {
+            Err(ApiError::bad_token("the access token is missing"))
+        }
+        // Another scheme is no attempt at a bearer token.
+        _ => Err(ApiError::Unauthorized(Challenge::NoToken)),
+    }
+}

@@ -1,0 +1,36 @@
+//! Who calls: accounts, organisations, applications, sessions, codes, tokens, keys, consents, other issuers, revocations and
+//! throttles, with their tables and the authorization server over them.
+//!
+//! [`Identity`] is the state. [`Identity::caller`] says whose token a request carries; [`pages`] and [`endpoints`] are the
+//! authorization server's routes. The operator's commands call the functions of [`tables`] on a connection of
+//! their own, inside the transaction in which they write their journal.
+
+mod changes;
+mod error;
+mod form;
+mod http;
+mod identity;
+mod network;
+mod scopes;
+mod secrets;
+mod settings;
+mod sweep;
+pub mod tables;
+mod throttle;
+mod tokens;
+
+pub use http::{endpoints, pages};
+pub use identity::{Identity, Known, StartError};
+pub use network::Network;
+pub use settings::{Settings, Switch, Transport};
+pub use sweep::sweep;
+pub use tables::{
+    accounts::Rations,
+    rate_limits::{BURST, Buckets, Taken},
+    revocations::LONGEST as LONGEST_ACCESS_TOKEN,
+};
+pub use tokens::{
+    keys::KeysError,
+    passwords::hash as hash_password,
+    seal::{NotASecret, OpenError, Secret},
+};

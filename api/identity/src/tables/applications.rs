@@ -1,0 +1,167 @@
+//! Applications that may ask for tokens; operators register them.
+//!
+//! A redirect address counts only when it is, byte for byte, one that was registered. The one exception is
+//! the port of a loopback address, which a program on the person's machine cannot choose beforehand
+//! (RFC 8252, section 7.3). Nothing is parsed, so there are no two parsers to disagree.
+
+use contract::Flow;
+use sqlx::{FromRow, PgConnection, PgPool};
+
+use crate::tables::{refresh, revocations};
+
+/// A registered application.
+#[derive(Debug, Clone, FromRow)]
+pub struct Application {
+    /// Its public name.
+    pub client_id: String,
+    /// What people read.
+    pub name: String,
+    /// SHA-256 of the secret, if it has one.
+    pub secret_hash: Option<Vec<u8>>,
+    /// Where answers may be sent.
+    pub redirect_uris: Vec<String>,
+    /// Where a browser may be sent after a logout.
+    pub logout_uris: Vec<String>,
+    /// How it gets tokens.
+    pub flows: Vec<String>,
+    /// What its tokens may do at most.
+    pub scopes: Vec<String>,
+}
+
+/// Whether an application can keep a secret (RFC 6749, section 2.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// It cannot.
+    Public,
+    /// It can.
+    Confidential,
+}
+
+impl Application {
+    /// Whether it can keep a secret.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        if self.secret_hash.is_some() { Kind::Confidential } else { Kind::Public }
+    }
+
+    pub(crate) fn allows(&self, flow: Flow) -> bool {
+        self.flows.iter().any(|allowed| allowed == flow.as_str())
+    }
+
+    /// Whether answers may be sent to `address`.
+    pub(crate) fn redirects_to(&self, address: &str) -> bool {
+        self.redirect_uris.iter().any(|registered| is_same_address(registered, address))
+    }
+
+    /// Whether a browser may be sent to `address` after a logout.
+    pub(crate) fn returns_to(&self, address: &str) -> bool {
+        self.logout_uris.iter().any(|registered| registered == address)
+    }
+
+    /// Whether whoever gets an answer at `address` is this application and no other: then a person who
+    /// agreed once need not be asked again. Any program can listen on a loopback port or claim a scheme.
+    pub(crate) fn is_certain_at(&self, address: &str) -> bool {
+        self.kind() == Kind::Confidential || address.starts_with("https://")
+    }
+}
+
+pub(crate) async fn find(pool: &PgPool, client_id: &str) -> Result<Option<Application>, sqlx::Error> {
+    sqlx::query_as(
+        "select client_id, name, secret_hash, redirect_uris, logout_uris, flows, scopes \
+         from applications where client_id = $1",
+    )
+    .bind(client_id)
+    .fetch_optional(pool)
+    .await
+}
+
+/// Registers an application.
+///
+/// # Errors
+/// Fails when the database does, like everything here.
+pub async fn add(connection: &mut PgConnection, application: &Application) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "insert into applications (client_id, name, secret_hash, redirect_uris, logout_uris, flows, scopes) \
+         values ($1, $2, $3, $4, $5, $6, $7)",
+    )
+    .bind(&application.client_id)
+    .bind(&application.name)
+    .bind(&application.secret_hash)
+    .bind(&application.redirect_uris)
+    .bind(&application.logout_uris)
+    .bind(&application.flows)
+    .bind(&application.scopes)
+    .execute(connection)
+    .await
+    .map(drop)
+}
+
+/// Every application, the oldest first.
+pub async fn list(connection: &mut PgConnection) -> Result<Vec<Application>, sqlx::Error> {
+    sqlx::query_as(
+        "select client_id, name, secret_hash, redirect_uris, logout_uris, flows, scopes \
+         from applications order by created_at, client_id",
+    )
+    .fetch_all(connection)
+    .await
+}
+
+/// Removes the application with its codes, consents and refresh tokens, revokes its access tokens, and returns its name; `None` if
+/// there is none.
+pub async fn remove(connection: &mut PgConnection, client_id: &str) -> Result<Option<String>, sqlx::Error> {
+    let removed: Option<String> =
+        sqlx::query_scalar("delete from applications where client_id = $1 returning name")
+            .bind(client_id)
+            .fetch_optional(&mut *connection)
+            .await?;
+    if removed.is_some() {
+        refresh::end_application(connection, client_id).await?;
+        revocations::add(connection, client_id).await?;
+    }
+    Ok(removed)
+}
+
+fn is_same_address(registered: &str, address: &str) -> bool {
+    registered == address
+        || ["http://127.0.0.1", "http://[::1]"].iter().any(|host| {
+            let path = registered.strip_prefix(host).filter(|path| path.starts_with('/'));
+            path.is_some() && address.strip_prefix(host).and_then(after_port) == path
+        })
+}
+
+/// What follows `:PORT`.
+fn after_port(text: &str) -> Option<&str> {
+    let text = text.strip_prefix(':')?;
+    let path = text.find('/')?;
+    let (port, path) = text.split_at(path);
+    let is_port = port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok();
+    is_port.then_some(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_the_registered_one_or_another_port_of_loopback() {
+        let cases = [
+            ("https://app.test/cb", "https://app.test/cb", true),
+            ("https://app.test/cb", "https://app.test/cb/", false),
+            ("https://app.test/cb", "https://app.test/CB", false),
+            ("https://app.test/cb", "https://app.test:443/cb", false),
+            ("https://app.test/cb", "https://app.test/cb?x=1", false),
+            ("http://127.0.0.1/cb", "http://127.0.0.1:49152/cb", true),
+            ("http://[::1]/cb", "http://[::1]:49152/cb", true),
+            ("http://127.0.0.1/cb", "http://127.0.0.1:/cb", false),
+            ("http://127.0.0.1/cb", "http://127.0.0.1:80@evil.test/cb", false),
+            ("http://127.0.0.1/cb", "http://127.0.0.1.evil.test/cb", false),
+            ("http://127.0.0.1/cb", "http://127.0.0.1:99999/cb", false),
+            ("http://127.0.0.1/cb", "https://127.0.0.1:49152/cb", false),
+            ("http://127.0.0.1:80/cb", "http://127.0.0.1:81/cb", false),
+            ("http://localhost/cb", "http://localhost:81/cb", false),
+        ];
+        for (registered, address, same) in cases {
+            assert_eq!(is_same_address(registered, address), same, "{registered} {address}");
+        }
+    }
+}

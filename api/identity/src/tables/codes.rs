@@ -1,0 +1,147 @@
+//! Authorization codes: good once, for a minute (RFC 6749, section 4.1.2).
+//!
+//! Any attempt spends the code, also one with the wrong application, address or verifier: whoever holds
+//! these wrong did not come by the code as they should. A code that comes back ends the tokens it bought.
+
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use chrono::{DateTime, Utc};
+use sha2::{Digest, Sha256};
+use sqlx::{FromRow, PgConnection, PgPool};
+use subtle::ConstantTimeEq;
+use ulid::Ulid;
+
+use crate::{secrets, tables::refresh};
+
+/// Seconds until a code ends.
+const LIFETIME_SECONDS: f64 = 60.0;
+
+/// What a code stands for.
+#[derive(Debug, FromRow)]
+pub struct Promise {
+    pub family: String,
+    pub client_id: String,
+    pub account_id: String,
+    pub redirect_uri: String,
+    pub code_challenge: String,
+    pub scopes: Vec<String>,
+    pub nonce: Option<String>,
+    pub authenticated_at: DateTime<Utc>,
+}
+
+/// What the application shows for a code.
+#[derive(Debug)]
+pub struct Presented<'a> {
+    pub code: &'a str,
+    pub client_id: &'a str,
+    pub redirect_uri: &'a str,
+    pub verifier: &'a str,
+}
+
+/// Makes a code for `promise`.
+pub async fn issue(pool: &PgPool, promise: &Promise) -> Result<String, sqlx::Error> {
+    let code = secrets::fresh();
+    sqlx::query(
+        "insert into authorization_codes (code_hash, family, client_id, account_id, redirect_uri, \
+         code_challenge, scopes, nonce, authenticated_at, expires_at) \
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + make_interval(secs => $10))",
+    )
+    .bind(secrets::hash(&code))
+    .bind(&promise.family)
+    .bind(&promise.client_id)
+    .bind(&promise.account_id)
+    .bind(&promise.redirect_uri)
+    .bind(&promise.code_challenge)
+    .bind(&promise.scopes)
+    .bind(&promise.nonce)
+    .bind(promise.authenticated_at)
+    .bind(LIFETIME_SECONDS)
+    .execute(pool)
+    .await?;
+    Ok(code)
+}
+
+/// The name of a new family of tokens.
+pub fn new_family() -> String {
+    Ulid::generate().to_string()
+}
+
+/// Spends the code and returns what it stands for, if everything about it is right.
+///
+/// To be committed in any case. What the code buys belongs into the same transaction: a second use waits for
+/// its end, and then ends what the first one bought.
+pub async fn redeem(
+    connection: &mut PgConnection,
+    presented: &Presented<'_>,
+) -> Result<Option<Promise>, sqlx::Error> {
+    let spent: Option<Promise> = sqlx::query_as(
+        "update authorization_codes set used_at = now() \
+         where code_hash = $1 and used_at is null and expires_at > now() \
+         and exists (select from accounts where id = account_id and disabled_at is null \
+         and authenticated_at >= coalesce(tokens_from, '-infinity')) \
+         returning family, client_id, account_id, redirect_uri, code_challenge, scopes, nonce, authenticated_at",
+    )
+    .bind(secrets::hash(presented.code))
+    .fetch_optional(&mut *connection)
+    .await?;
+    let Some(promise) = spent else {
+        revoke_what_it_bought(connection, presented.code).await?;
+        return Ok(None);
+    };
+    let right = promise.client_id == presented.client_id
+        && promise.redirect_uri == presented.redirect_uri
+        && is_verifier(presented.verifier, &promise.code_challenge);
+    Ok(right.then_some(promise))
+}
+
+async fn revoke_what_it_bought(connection: &mut PgConnection, code: &str) -> Result<(), sqlx::Error> {
+    let used: Option<(String,)> =
+        sqlx::query_as("select family from authorization_codes where code_hash = $1 and used_at is not null")
+            .bind(secrets::hash(code))
+            .fetch_optional(&mut *connection)
+            .await?;
+    if let Some((family,)) = used {
+        tracing::warn!(target: "audit", family, "a spent authorization code came back; its tokens are revoked");
+        refresh::end(connection, &family).await?;
+    }
+    Ok(())
+}
+
+/// RFC 7636, section 4.6.
+fn is_verifier(verifier: &str, challenge: &str) -> bool {
+    let unreserved = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~');
+    let wellformed = (43..=128).contains(&verifier.len()) && verifier.bytes().all(unreserved);
+    let hash = URL_SAFE_NO_PAD.encode(Sha256::digest(verifier));
+    wellformed && hash.as_bytes().ct_eq(challenge.as_bytes()).into()
+}
+
+/// Ends every code of an account.
+pub async fn end_account(connection: &mut PgConnection, account_id: &str) -> Result<(), sqlx::Error> {
+    sqlx::query("delete from authorization_codes where account_id = $1")
+        .bind(account_id)
+        .execute(connection)
+        .await
+        .map(drop)
+}
+
+/// Forgets codes of yesterday; until then one that comes back ends what it bought.
+pub(crate) async fn sweep(pool: &PgPool) -> Result<u64, sqlx::Error> {
+    let swept = sqlx::query("delete from authorization_codes where expires_at < now() - interval '1 day'")
+        .execute(pool)
+        .await?;
+    Ok(swept.rows_affected())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The example of RFC 7636, appendix B.
+    #[test]
+    fn a_verifier_is_what_hashes_to_the_challenge() {
+        let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
+
+        assert!(is_verifier("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk", challenge));
+        assert!(!is_verifier(challenge, challenge));
+        assert!(!is_verifier("", ""));
+    }
+}

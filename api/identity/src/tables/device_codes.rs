@@ -1,0 +1,222 @@
+//! The table of devices that wait for a person (RFC 8628).
+//!
+//! A person types eight consonants, 34 bits: good for ten minutes, behind a login, with few attempts. The
+//! device's own code is 256 bits.
+
+use chrono::{DateTime, Utc};
+use rand::{Rng, RngExt};
+use sqlx::{FromRow, PgConnection, PgPool};
+
+use crate::secrets;
+
+/// Seconds until a code ends.
+pub const LIFETIME_SECONDS: u32 = 600;
+
+/// Seconds between two questions of a device.
+pub const INTERVAL_SECONDS: i32 = 5;
+
+/// No vowels, so no words; nothing that looks like something else.
+const LETTERS: &[u8; 20] = b"BCDFGHJKLMNPQRSTVWXZ";
+
+/// A code for the person, and one for the device.
+#[derive(Debug)]
+pub struct Codes {
+    pub user_code: String,
+    pub device_code: String,
+}
+
+/// A device that waits.
+#[derive(Debug, FromRow)]
+pub struct Waiting {
+    pub client_id: String,
+    pub application: String,
+    pub scopes: Vec<String>,
+}
+
+/// What a person decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decision {
+    Allowed,
+    Refused,
+}
+
+impl Decision {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Allowed => "allowed",
+            Self::Refused => "refused",
+        }
+    }
+}
+
+/// What a device learns when it asks.
+#[derive(Debug)]
+pub enum Polled {
+    Unknown,
+    Expired,
+    Pending,
+    TooOften,
+    Refused,
+    /// And the code is spent.
+    Allowed(Allowed),
+}
+
+/// Who let the device in, and to what.
+#[derive(Debug)]
+pub struct Allowed {
+    pub account_id: String,
+    pub scopes: Vec<String>,
+    pub authenticated_at: DateTime<Utc>,
+}
+
+/// `text`, as a person may have typed it, as the table has it.
+pub fn normalise(text: &str) -> String {
+    text.chars().filter(char::is_ascii_alphabetic).map(|letter| letter.to_ascii_uppercase()).collect()
+}
+
+/// `user_code` as people read it.
+pub fn display(user_code: &str) -> String {
+    let (left, right) = user_code.split_at(user_code.len().min(4));
+    format!("{left}-{right}")
+}
+
+/// Makes codes for a device.
+pub async fn issue(pool: &PgPool, client_id: &str, scopes: &[String]) -> Result<Codes, sqlx::Error> {
+    loop {
+        let codes = Codes { user_code: draw(&mut rand::rng()), device_code: secrets::fresh() };
+        let inserted = sqlx::query(
+            "insert into device_codes (device_code_hash, user_code, client_id, scopes, interval_seconds, \
+             expires_at) values ($1, $2, $3, $4, $5, now() + make_interval(secs => $6)) \
+             on conflict (user_code) do nothing",
+        )
+        .bind(secrets::hash(&codes.device_code))
+        .bind(&codes.user_code)
+        .bind(client_id)
+        .bind(scopes)
+        .bind(INTERVAL_SECONDS)
+        .bind(f64::from(LIFETIME_SECONDS))
+        .execute(pool)
+        .await?;
+        if inserted.rows_affected() > 0 {
+            return Ok(codes);
+        }
+    }
+}
+
+/// The device that waits with `user_code`.
+pub async fn find(pool: &PgPool, user_code: &str) -> Result<Option<Waiting>, sqlx::Error> {
+    sqlx::query_as(
+        "select applications.client_id, applications.name as application, device_codes.scopes \
+         from device_codes join applications on applications.client_id = device_codes.client_id \
+         where user_code = $1 and decision is null and expires_at > now()",
+    )
+    .bind(user_code)
+    .fetch_optional(pool)
+    .await
+}
+
+/// Keeps what the person decided; false if the device waits no more.
+pub async fn decide(
+    pool: &PgPool,
+    user_code: &str,
+    decision: Decision,
+    account_id: &str,
+    authenticated_at: DateTime<Utc>,
+) -> Result<bool, sqlx::Error> {
+    let done = sqlx::query(
+        "update device_codes set decision = $2, account_id = $3, authenticated_at = $4 \
+         where user_code = $1 and decision is null and expires_at > now()",
+    )
+    .bind(user_code)
+    .bind(decision.as_str())
+    .bind(account_id)
+    .bind(authenticated_at)
+    .execute(pool)
+    .await?;
+    Ok(done.rows_affected() > 0)
+}
+
+#[derive(Debug, FromRow)]
+struct Row {
+    expired: bool,
+    too_often: bool,
+    decision: Option<String>,
+    account_id: Option<String>,
+    scopes: Vec<String>,
+    authenticated_at: Option<DateTime<Utc>>,
+}
+
+/// What has become of the device's code; an answer other than "wait" spends it.
+pub async fn poll(pool: &PgPool, device_code: &str, client_id: &str) -> Result<Polled, sqlx::Error> {
+    let hash = secrets::hash(device_code);
+    let mut transaction = pool.begin().await?;
+    let row: Option<Row> = sqlx::query_as(
+        "select expires_at < now() as expired, scopes, account_id, authenticated_at, \
+         case when decision = 'allowed' and not exists (select from accounts where id = account_id \
+         and disabled_at is null and authenticated_at >= coalesce(tokens_from, '-infinity')) then 'refused' \
+         else decision end as decision, \
+         coalesce(polled_at > now() - make_interval(secs => interval_seconds), false) as too_often \
+         from device_codes where device_code_hash = $1 and client_id = $2 for update of device_codes",
+    )
+    .bind(&hash)
+    .bind(client_id)
+    .fetch_optional(&mut *transaction)
+    .await?;
+    let Some(row) = row else { return Ok(Polled::Unknown) };
+    if row.expired {
+        return Ok(Polled::Expired);
+    }
+    let statement = if row.decision.is_some() {
+        "delete from device_codes where device_code_hash = $1"
+    } else if row.too_often {
+        "update device_codes set polled_at = now(), interval_seconds = interval_seconds + 5 \
+         where device_code_hash = $1"
+    } else {
+        "update device_codes set polled_at = now() where device_code_hash = $1"
+    };
+    sqlx::query(statement).bind(&hash).execute(&mut *transaction).await?;
+    transaction.commit().await?;
+    Ok(match (row.decision.as_deref(), row.account_id, row.authenticated_at) {
+        (None, ..) if row.too_often => Polled::TooOften,
+        (None, ..) => Polled::Pending,
+        (Some("allowed"), Some(account_id), Some(authenticated_at)) => {
+            Polled::Allowed(Allowed { account_id, scopes: row.scopes, authenticated_at })
+        }
+        _ => Polled::Refused,
+    })
+}
+
+fn draw(rng: &mut impl Rng) -> String {
+    (0..8).map(|_| char::from(LETTERS[rng.random_range(0..LETTERS.len())])).collect()
+}
+
+/// Ends what devices wait for that they were allowed of an account.
+pub async fn end_account(connection: &mut PgConnection, account_id: &str) -> Result<(), sqlx::Error> {
+    sqlx::query("delete from device_codes where account_id = $1")
+        .bind(account_id)
+        .execute(connection)
+        .await
+        .map(drop)
+}
+
+/// Forgets codes that have ended; a device that still asks is told so for an hour.
+pub(crate) async fn sweep(pool: &PgPool) -> Result<u64, sqlx::Error> {
+    let swept = sqlx::query("delete from device_codes where expires_at < now() - interval '1 hour'")
+        .execute(pool)
+        .await?;
+    Ok(swept.rows_affected())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_code_is_the_same_however_it_is_typed() {
+        for typed in ["BCDF-GHJK", "bcdfghjk", " bcdf ghjk "] {
+            assert_eq!(normalise(typed), "BCDFGHJK");
+        }
+        assert_eq!(display("BCDFGHJK"), "BCDF-GHJK");
+        assert_eq!(display(""), "-");
+    }
+}

@@ -1,0 +1,123 @@
+//! How much of something somebody has left this minute, agreed on by all API processes.
+//!
+//! The generic cell rate algorithm: whoever has so much a minute may spend it at once and gets it back evenly. The
+//! state is one row of an unlogged table, changed by one statement, so that any number of processes agree and
+//! nothing is written to disk. A process remembers who has nothing left and refuses them by itself: a flood stops
+//! at its memory. In the table's column `account_id` stands whoever spends: an account, or the address of a
+//! stranger.
+
+use std::{
+    collections::HashMap,
+    num::NonZeroU32,
+    sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use sqlx::PgPool;
+
+/// How much may be spent at once: a minute's worth.
+pub const BURST: Duration = Duration::from_secs(60);
+
+/// Names that are remembered at most before those with something left again are dropped.
+const MANY: usize = 10_000;
+
+/// The table, and who is known to have nothing left.
+pub struct Buckets {
+    pool: PgPool,
+    spent: Mutex<HashMap<Key, Instant>>,
+}
+
+/// Who, and of what.
+type Key = (String, &'static str);
+
+/// What became of an attempt to take something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Taken {
+    /// It is taken; the bucket is full again after this.
+    Yes {
+        /// In how long.
+        full_in: Duration,
+    },
+    /// It is not; there is enough after this.
+    No {
+        /// How long to wait.
+        retry_after: Duration,
+    },
+}
+
+impl Buckets {
+    /// The table of this database, and nobody known to have spent anything.
+    #[must_use]
+    pub fn new(pool: PgPool) -> Self {
+        Self { pool, spent: Mutex::default() }
+    }
+
+    /// Takes `amount` from what `who` has of `what`; more than there ever is counts as all of it.
+    pub async fn take(
+        &self,
+        who: &str,
+        what: &'static str,
+        per_minute: NonZeroU32,
+        amount: u32,
+    ) -> Result<Taken, sqlx::Error> {
+        let key = (who.to_owned(), what);
+        if let Some(retry_after) = self.known_wait(&key) {
+            return Ok(Taken::No { retry_after });
+        }
+        let cost =
+            BURST.as_secs_f64() * f64::from(amount.min(per_minute.get())) / f64::from(per_minute.get());
+        let (ahead, refused) = spend(&self.pool, who, what, cost).await?;
+        if !refused {
+            return Ok(Taken::Yes { full_in: Duration::from_secs_f64(ahead.max(0.0)) });
+        }
+        let retry_after = Duration::from_secs_f64((ahead + cost - BURST.as_secs_f64()).max(0.0));
+        // A smaller request may still find enough: only the smallest one's wait holds for all.
+        if amount == 1 {
+            self.remember(key, retry_after);
+        }
+        Ok(Taken::No { retry_after })
+    }
+
+    fn known_wait(&self, key: &Key) -> Option<Duration> {
+        let until = *self.spent.lock().unwrap_or_else(PoisonError::into_inner).get(key)?;
+        let wait = until.saturating_duration_since(Instant::now());
+        (!wait.is_zero()).then_some(wait)
+    }
+
+    fn remember(&self, key: Key, wait: Duration) {
+        let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        if spent.len() > MANY {
+            spent.retain(|_, until| *until > now);
+        }
+        spent.insert(key, now + wait);
+    }
+}
+
+/// Seconds that are spent ahead, with `cost` seconds more unless that was refused.
+async fn spend(pool: &PgPool, who: &str, what: &str, cost: f64) -> Result<(f64, bool), sqlx::Error> {
+    sqlx::query_as(
+        "insert into rate_limits as held (account_id, ration, spent_until, refused) \
+         values ($1, $2, now() + make_interval(secs => $3), false) \
+         on conflict (account_id, ration) do update set \
+         refused = greatest(held.spent_until, now()) + make_interval(secs => $3 - $4) > now(), \
+         spent_until = case \
+         when greatest(held.spent_until, now()) + make_interval(secs => $3 - $4) > now() then held.spent_until \
+         else greatest(held.spent_until, now()) + make_interval(secs => $3) end \
+         returning extract(epoch from spent_until - now())::float8, refused",
+    )
+    .bind(who)
+    .bind(what)
+    .bind(cost)
+    .bind(BURST.as_secs_f64())
+    .fetch_one(pool)
+    .await
+}
+
+/// Forgets those who have had everything back for long: strangers' names come and go.
+pub(crate) async fn sweep(pool: &PgPool) -> Result<u64, sqlx::Error> {
+    let swept = sqlx::query("delete from rate_limits where spent_until < now() - interval '10 minutes'")
+        .execute(pool)
+        .await?;
+    Ok(swept.rows_affected())
+}

@@ -1,0 +1,228 @@
+//! Other issuers whose tokens count: a company's own Keycloak, Auth0, Entra or Okta.
+//!
+//! Keys come by discovery and JWKS over TLS and are kept: a key that is known verifies without asking
+//! anybody, a key that is not makes the process look, but not more than every ten seconds, and less often
+//! while the issuer does not answer. An issuer that is away costs nothing for a day: the keys of before are
+//! used, and `/readyz` says so.
+//!
+//! A person from elsewhere gets an account at the first valid token, named after issuer and subject; the
+//! operator can disable it and take scopes and rations from it like any other.
+
+mod claims;
+mod key_set;
+
+use std::{
+    sync::{Arc, PoisonError, RwLock},
+    time::{Duration, Instant},
+};
+
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use jsonwebtoken::Algorithm;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use tokio::sync::Mutex;
+
+use edge::ApiError;
+
+use crate::{tables::accounts::FROM_ELSEWHERE, tokens::jwt};
+use claims::ForeignClaims;
+use key_set::{FetchError, KeySet};
+
+/// Keys this old are fetched anew, while they go on being used.
+const FRESH: Duration = Duration::from_secs(600);
+
+/// Keys older than this are not believed: an issuer that is away for a day may have lost one of them.
+const BELIEVED: Duration = Duration::from_secs(24 * 3600);
+
+/// The least time between two looks; each failure doubles it up to [`LONGEST_PAUSE`].
+const SHORTEST_PAUSE: Duration = Duration::from_secs(10);
+const LONGEST_PAUSE: Duration = Duration::from_secs(320);
+
+/// The issuers that the operator named.
+pub struct Issuers {
+    list: Vec<Arc<Issuer>>,
+    audiences: Vec<String>,
+}
+
+struct Issuer {
+    address: String,
+    http: reqwest::Client,
+    state: RwLock<State>,
+    turn: Mutex<()>,
+}
+
+#[derive(Default)]
+struct State {
+    keys: Option<(Instant, Arc<KeySet>)>,
+    failures: u32,
+    tried_at: Option<Instant>,
+}
+
+/// Who a token from elsewhere speaks for.
+#[derive(Debug)]
+pub struct Foreigner {
+    /// The account's id, made of issuer and subject.
+    pub account_id: String,
+    /// What to call the person.
+    pub name: String,
+    /// The scopes of ours that the token carries.
+    pub scopes: Vec<String>,
+    pub issued_at: u64,
+}
+
+impl Issuers {
+    /// The issuers at `addresses`, whose tokens have to be for one of `audiences`.
+    ///
+    /// # Errors
+    /// Fails when the TLS library does.
+    pub fn new(addresses: &[String], audiences: &[String]) -> Result<Self, reqwest::Error> {
+        if addresses.is_empty() {
+            return Ok(Self { list: Vec::new(), audiences: Vec::new() });
+        }
+        // The process has one TLS library; a second installation of it could only come from here.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let http = key_set::client()?;
+        let issuer = |address: &String| {
+            Arc::new(Issuer {
+                address: address.clone(),
+                http: http.clone(),
+                state: RwLock::default(),
+                turn: Mutex::new(()),
+            })
+        };
+        Ok(Self { list: addresses.iter().map(issuer).collect(), audiences: audiences.to_vec() })
+    }
+
+    /// Who the token speaks for, if it says that it is of one of the issuers; `None` if it says otherwise.
+    pub async fn verify(&self, token: &str) -> Result<Option<Foreigner>, ApiError> {
+        if self.list.is_empty() || token.len() > jwt::MAX_BYTES {
+            return Ok(None);
+        }
+        let Some(claimed) = claimed_issuer(token) else { return Ok(None) };
+        let Some(issuer) = self.list.iter().find(|issuer| issuer.address == claimed) else { return Ok(None) };
+        issuer.verify(token, &self.audiences).await.map(Some)
+    }
+
+    /// Each issuer with how it stands, for people.
+    pub async fn states(&self) -> Vec<(String, String)> {
+        let mut states = Vec::new();
+        for issuer in &self.list {
+            issuer.look_if_old().await;
+            states.push((format!("issuer {}", issuer.address), issuer.describe()));
+        }
+        states
+    }
+}
+
+impl Issuer {
+    async fn verify(self: &Arc<Self>, token: &str, audiences: &[String]) -> Result<Foreigner, ApiError> {
+        let header = jwt::header(token, &[Algorithm::EdDSA, Algorithm::ES256, Algorithm::RS256])?;
+        let kid = jwt::kid(&header)?;
+        let keys = self.keys_for(kid).await?;
+        let key =
+            keys.get(kid).ok_or_else(|| ApiError::bad_token("the key of the access token is unknown"))?;
+        if key.algorithm != header.alg {
+            return Err(ApiError::bad_token("the algorithm of the access token is not its key's"));
+        }
+        let rules = jwt::rules(key.algorithm, &self.address, audiences);
+        let claims: ForeignClaims = jwt::claims(token, &key.decoding, &rules)?;
+        if claims.is_of_a_login() {
+            return Err(ApiError::bad_token("the token is no access token"));
+        }
+        if claims.sub.is_empty() {
+            return Err(ApiError::bad_token("the access token lacks a claim"));
+        }
+        Ok(Foreigner {
+            account_id: account_id(&self.address, &claims.sub),
+            name: claims.person().to_owned(),
+            scopes: claims.scopes(),
+            issued_at: claims.iat,
+        })
+    }
+
+    /// Keys that hold `kid`, or the newest there are.
+    async fn keys_for(self: &Arc<Self>, kid: &str) -> Result<Arc<KeySet>, ApiError> {
+        if let Some((fetched_at, keys)) = self.believed()
+            && keys.get(kid).is_some()
+        {
+            if fetched_at.elapsed() > FRESH {
+                let issuer = self.clone();
+                tokio::spawn(async move { issuer.look().await });
+            }
+            return Ok(keys);
+        }
+        self.look().await;
+        let believed = self.believed().map(|(_, keys)| keys);
+        believed.ok_or(ApiError::Unavailable {
+            retry_after: SHORTEST_PAUSE,
+            reason: "The issuer of the access token cannot be reached",
+        })
+    }
+
+    fn believed(&self) -> Option<(Instant, Arc<KeySet>)> {
+        let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        state.keys.clone().filter(|(fetched_at, _)| fetched_at.elapsed() < BELIEVED)
+    }
+
+    async fn look_if_old(&self) {
+        if self.believed().is_none_or(|(fetched_at, _)| fetched_at.elapsed() > FRESH) {
+            self.look().await;
+        }
+    }
+
+    /// Fetches the keys, unless that was just tried.
+    async fn look(&self) {
+        let _turn = self.turn.lock().await;
+        {
+            let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+            let doublings = state.failures.saturating_sub(1).min(5);
+            let pause = (SHORTEST_PAUSE * 2_u32.pow(doublings)).min(LONGEST_PAUSE);
+            if state.tried_at.is_some_and(|tried_at| tried_at.elapsed() < pause) {
+                return;
+            }
+            state.tried_at = Some(Instant::now());
+        }
+        let fetched: Result<KeySet, FetchError> = key_set::fetch(&self.http, &self.address).await;
+        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        match fetched {
+            Ok(keys) => {
+                state.failures = 0;
+                state.keys = Some((Instant::now(), Arc::new(keys)));
+            }
+            Err(error) => {
+                state.failures = state.failures.saturating_add(1);
+                tracing::warn!(issuer = self.address, %error, "the keys of an issuer could not be fetched");
+            }
+        }
+    }
+
+    fn describe(&self) -> String {
+        let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        let age = state.keys.as_ref().map(|(fetched_at, _)| fetched_at.elapsed());
+        match (state.failures, age) {
+            (0, Some(_)) => "ok".to_owned(),
+            (_, Some(age)) if age < BELIEVED => {
+                format!("cannot be reached; keys of {} min ago are used", age.as_secs() / 60)
+            }
+            _ => "cannot be reached; its tokens are refused".to_owned(),
+        }
+    }
+}
+
+/// The issuer that the token names, before anything of it is believed.
+fn claimed_issuer(token: &str) -> Option<String> {
+    let mut parts = token.split('.');
+    let (_, payload) = (parts.next()?, parts.next()?);
+    let claims: Value = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(payload).ok()?).ok()?;
+    Some(claims.get("iss")?.as_str()?.to_owned())
+}
+
+/// The account of a subject elsewhere: 128 bits that name both, so that no two issuers share one.
+fn account_id(issuer: &str, subject: &str) -> String {
+    let hash = Sha256::new().chain_update(issuer).chain_update([0]).chain_update(subject).finalize();
+    let hex: String = hash[..16].iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("{FROM_ELSEWHERE}{hex}")
+}
+
+#[cfg(test)]
+mod tests;

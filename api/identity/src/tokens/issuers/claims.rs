@@ -1,0 +1,164 @@
+//! What tokens of other issuers say, in the shapes that Keycloak, Auth0, Entra and Okta give it.
+
+use std::collections::BTreeMap;
+
+use contract::scope;
+use serde::Deserialize;
+
+use crate::{scopes, settings::AUDIENCE};
+
+/// The claims that are read.
+#[derive(Debug, Default, Deserialize)]
+pub struct ForeignClaims {
+    pub sub: String,
+    #[serde(default)]
+    pub iat: u64,
+    /// Of ID tokens alone.
+    at_hash: Option<String>,
+    c_hash: Option<String>,
+    /// Keycloak's own word for what a token is.
+    typ: Option<String>,
+    email: Option<String>,
+    preferred_username: Option<String>,
+    name: Option<String>,
+    /// Keycloak, Auth0: scopes with spaces between.
+    #[serde(default)]
+    scope: Words,
+    /// Entra: with spaces between; Okta: a list.
+    #[serde(default)]
+    scp: Words,
+    /// Auth0, with role-based access control.
+    #[serde(default)]
+    permissions: Words,
+    /// Entra's app roles.
+    #[serde(default)]
+    roles: Words,
+    /// Keycloak's roles of the realm.
+    #[serde(default)]
+    realm_access: Roles,
+    /// Keycloak's roles of each client.
+    #[serde(default)]
+    resource_access: BTreeMap<String, Roles>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Roles {
+    #[serde(default)]
+    roles: Words,
+}
+
+/// Words, as a text or as a list.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Words {
+    Text(String),
+    List(Vec<String>),
+}
+
+impl Default for Words {
+    fn default() -> Self {
+        Self::List(Vec::new())
+    }
+}
+
+impl Words {
+    fn has(&self, word: &str) -> bool {
+        match self {
+            Self::Text(text) => text.split(' ').any(|other| other == word),
+            Self::List(list) => list.iter().any(|other| other == word),
+        }
+    }
+}
+
+impl ForeignClaims {
+    /// The scopes of ours that the token carries: what the application was let do, and the person may. Where only one of them is
+    /// told of, that; words that are none of ours are nothing.
+    pub fn scopes(&self) -> Vec<String> {
+        let application = ours(&[&self.scope, &self.scp]);
+        let roles = self.resource_access.get(AUDIENCE).map(|access| &access.roles);
+        let mut places = vec![&self.permissions, &self.roles, &self.realm_access.roles];
+        places.extend(roles);
+        let person = ours(&places);
+        match (application.is_empty(), person.is_empty()) {
+            (true, _) => person,
+            (_, true) => application,
+            _ => scopes::narrow(&application, &person),
+        }
+    }
+
+    /// Whether it is an ID token, which tells an application of a login and opens nothing (OpenID Connect Core, section 2).
+    pub fn is_of_a_login(&self) -> bool {
+        self.at_hash.is_some() || self.c_hash.is_some() || self.typ.as_deref() == Some("ID")
+    }
+
+    /// What to call the person.
+    pub fn person(&self) -> &str {
+        let names = [&self.name, &self.email, &self.preferred_username];
+        names.into_iter().flatten().map(String::as_str).next().unwrap_or(&self.sub)
+    }
+}
+
+/// The scopes of ours in any of these places, in the order of the contract.
+fn ours(places: &[&Words]) -> Vec<String> {
+    let held = |name: &str| places.iter().any(|words| words.has(name));
+    scope::ALL.iter().map(|(name, _)| *name).filter(|name| held(name)).map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn scopes_are_found_where_each_product_puts_them() {
+        let cases: [(&str, Value); 7] = [
+            ("Keycloak", json!({ "scope": "openid generator_api.samples:read" })),
+            (
+                "Keycloak realm",
+                json!({ "realm_access": { "roles": ["offline_x", "generator_api.samples:read"] } }),
+            ),
+            (
+                "Keycloak client",
+                json!({ "resource_access": {
+                    "retort": { "roles": ["generator_api.samples:read"] },
+                    "other": { "roles": ["generator_api.samples:delete"] },
+                } }),
+            ),
+            ("Auth0", json!({ "scope": "", "permissions": ["generator_api.samples:read"] })),
+            ("Entra", json!({ "scp": "generator_api.samples:read User.Read" })),
+            ("Entra app", json!({ "roles": ["generator_api.samples:read"] })),
+            ("Okta", json!({ "scp": ["generator_api.samples:read", "profile.x"] })),
+        ];
+        for (product, mut claims) in cases {
+            claims["sub"] = json!("1");
+            let claims: ForeignClaims = serde_json::from_value(claims).unwrap();
+
+            let scopes: Vec<_> = claims.scopes().into_iter().filter(|scope| scope != "openid").collect();
+            assert_eq!(scopes, ["generator_api.samples:read"], "{product}");
+        }
+    }
+
+    #[test]
+    fn what_only_one_of_application_and_person_may_is_not_given() {
+        let claims = json!({ "sub": "1", "scope": "openid generator_api.samples:read generator_api.samples:create",
+            "realm_access": { "roles": ["generator_api.samples:create", "generator_api.samples:delete"] } });
+
+        let claims: ForeignClaims = serde_json::from_value(claims).unwrap();
+
+        assert_eq!(claims.scopes(), ["generator_api.samples:create"]);
+    }
+
+    #[test]
+    fn an_id_token_is_none_for_us() {
+        for (claims, of_a_login) in [
+            (json!({ "sub": "1", "typ": "Bearer" }), false),
+            (json!({ "sub": "1", "typ": "ID" }), true),
+            (json!({ "sub": "1", "at_hash": "x" }), true),
+        ] {
+            let claims: ForeignClaims = serde_json::from_value(claims).unwrap();
+
+            assert_eq!(claims.is_of_a_login(), of_a_login);
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! What the checks of our own tokens and of other issuers' have in common: a token is only ever checked with the one
+//! algorithm of its key, and why it is refused reads the same.
+
+use jsonwebtoken::{Algorithm, DecodingKey, Header, Validation, errors::ErrorKind};
+use serde::de::DeserializeOwned;
+
+use edge::ApiError;
+
+/// The longest token that is looked at, in bytes; ours have well under one thousand.
+pub const MAX_BYTES: usize = 8 * 1024;
+
+/// Difference of clocks that is forgiven.
+const LEEWAY_SECONDS: u64 = 60;
+
+/// The header of `token`, if nothing in it rules the token out before a key is looked for.
+pub fn header(token: &str, allowed: &[Algorithm]) -> Result<Header, ApiError> {
+    if token.len() > MAX_BYTES {
+        return Err(ApiError::bad_token("the access token is too long"));
+    }
+    let header = jsonwebtoken::decode_header(token)
+        .map_err(|_| ApiError::bad_token("the access token is malformed"))?;
+    if !allowed.contains(&header.alg) {
+        return Err(ApiError::bad_token("the algorithm of the access token is not allowed"));
+    }
+    if header.crit.is_some() {
+        // What must be understood is not (RFC 7515, section 4.1.11).
+        return Err(ApiError::bad_token("the access token needs an extension that is not known"));
+    }
+    Ok(header)
+}
+
+/// The name of the token's key.
+pub fn kid(header: &Header) -> Result<&str, ApiError> {
+    header.kid.as_deref().ok_or_else(|| ApiError::bad_token("the access token names no key"))
+}
+
+/// The rules for access tokens of `issuer` for one of `audiences`.
+pub fn rules<A: ToString>(algorithm: Algorithm, issuer: &str, audiences: &[A]) -> Validation {
+    let mut rules = Validation::new(algorithm);
+    rules.set_issuer(&[issuer]);
+    rules.set_audience(audiences);
+    rules.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
+    rules.validate_nbf = true;
+    rules.leeway = LEEWAY_SECONDS;
+    rules
+}
+
+/// What the token claims, if `key` signed it and the rules are kept.
+pub fn claims<T>(token: &str, key: &DecodingKey, rules: &Validation) -> Result<T, ApiError>
+where
+    T: DeserializeOwned,
+{
+    let token = jsonwebtoken::decode::<T>(token, key, rules).map_err(|error| {
+        ApiError::bad_token(match error.kind() {
+            ErrorKind::ExpiredSignature => "the access token expired",
+            ErrorKind::ImmatureSignature => "the access token is not valid yet",
+            ErrorKind::InvalidIssuer => "the access token is from another issuer",
+            ErrorKind::InvalidAudience => "the access token is for another audience",
+            ErrorKind::InvalidSignature => "the signature of the access token is wrong",
+            ErrorKind::MissingRequiredClaim(_) => "the access token lacks a claim",
+            _ => "the access token is malformed",
+        })
+    })?;
+    Ok(token.claims)
+}

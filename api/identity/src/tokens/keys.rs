@@ -1,0 +1,270 @@
+//! The keys that sign access tokens, and the check of a token.
+//!
+//! An installation makes its own Ed25519 pair at its first start and keeps it in Postgres, so that every API
+//! process signs and accepts the same. Processes that start together agree by an advisory lock. Private keys
+//! are sealed where the environment gives a secret for it. A new key is published before it signs, so that
+//! whoever keeps our key set for its five minutes knows it in time; an old one verifies until its last token
+//! has ended. A token is only ever checked with the one algorithm of its key, so `none` and an HMAC keyed with
+//! the public key have nowhere to go in.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, PoisonError, RwLock},
+    time::{Duration, Instant},
+};
+
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use ed25519_dalek::{VerifyingKey, pkcs8::DecodePublicKey};
+use edge::ApiError;
+use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use sqlx::PgPool;
+
+use crate::{
+    settings::AUDIENCE,
+    tables::signing_keys::{self, Row},
+    tokens::{
+        jwt,
+        seal::{OpenError, Secret, open},
+    },
+};
+
+/// The least time between two looks for a key that is not known.
+const RELOAD_INTERVAL: Duration = Duration::from_secs(10);
+
+/// The longest that a key which was retired or deleted is still believed.
+const BELIEVED: Duration = Duration::from_secs(60);
+
+/// What of an access token is needed once it is checked.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub struct Verified {
+    /// The account's id.
+    pub sub: String,
+    /// Scopes, separated by spaces.
+    #[serde(default)]
+    pub scope: String,
+    #[serde(default)]
+    pub jti: String,
+    #[serde(default)]
+    pub client_id: String,
+    /// The family that the token belongs to; empty for one that belongs to none.
+    #[serde(default)]
+    pub family: String,
+    #[serde(default)]
+    pub exp: u64,
+    #[serde(default)]
+    pub iat: u64,
+    /// When the person logged in, in seconds of the epoch with a fraction.
+    pub auth_time: Option<f64>,
+}
+
+impl Verified {
+    /// The login that the token came from, in microseconds of the epoch; of a token that does not tell, when it was made.
+    pub fn login_micros(&self) -> i64 {
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "a time that does not fit is as good as the last one"
+        )]
+        let told = self.auth_time.map(|seconds| (seconds * 1e6).round() as i64);
+        told.unwrap_or_else(|| i64::try_from(self.iat).unwrap_or(i64::MAX).saturating_mul(1_000_000))
+    }
+}
+
+/// Whom an ID token tells of a login.
+#[derive(Debug, Deserialize)]
+pub struct Hint {
+    /// The application.
+    pub aud: String,
+}
+
+/// What a token is; it says so itself, so that one cannot be taken for the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TokenType {
+    /// For the service (RFC 9068).
+    Access,
+    /// For the application (OpenID Connect Core, section 2).
+    Identity,
+}
+
+impl TokenType {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Access => "at+jwt",
+            Self::Identity => "JWT",
+        }
+    }
+}
+
+/// The keys could not be read or made.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum KeysError {
+    /// The database failed.
+    #[error("the signing keys cannot be read")]
+    Database(#[from] sqlx::Error),
+    /// A stored key cannot be used.
+    #[error("the signing key `{kid}` is damaged")]
+    Damaged {
+        /// Its name.
+        kid: String,
+    },
+    /// A stored key is sealed and cannot be opened.
+    #[error(
+        "the signing key `{kid}` cannot be used; KEYS_SECRET has to be what it was when the key was made"
+    )]
+    Sealed {
+        /// Its name.
+        kid: String,
+        /// Why not.
+        source: OpenError,
+    },
+    /// There is no key that is not retired.
+    #[error("every signing key is retired")]
+    None,
+}
+
+/// The installation's keys.
+pub struct Keys {
+    pool: PgPool,
+    secret: Option<Secret>,
+    /// Of access tokens.
+    rules: Validation,
+    /// Of ID tokens that come back as a hint: they may have expired, and each is for its own application.
+    hint_rules: Validation,
+    set: RwLock<KeySet>,
+    reloaded: Mutex<Instant>,
+}
+
+struct KeySet {
+    signing_kid: String,
+    signing: EncodingKey,
+    verifying: BTreeMap<String, PublicKey>,
+}
+
+struct PublicKey {
+    decoding: DecodingKey,
+    /// The point, as a JWK writes it.
+    x: String,
+}
+
+impl Keys {
+    /// Reads the keys, and makes the first one if there is none.
+    pub async fn load(pool: PgPool, issuer: &str, secret: Option<Secret>) -> Result<Self, KeysError> {
+        signing_keys::prepare(&pool, secret.as_ref()).await?;
+        let set = read(&pool, secret.as_ref()).await?;
+        let rules = jwt::rules(Algorithm::EdDSA, issuer, &[AUDIENCE]);
+        let mut hint_rules = rules.clone();
+        hint_rules.set_required_spec_claims(&["iss", "aud", "sub"]);
+        hint_rules.validate_exp = false;
+        hint_rules.validate_aud = false;
+        let reloaded = Mutex::new(Instant::now());
+        Ok(Self { pool, secret, rules, hint_rules, set: RwLock::new(set), reloaded })
+    }
+
+    /// Signs a token of our own.
+    pub async fn sign(&self, kind: TokenType, claims: &impl Serialize) -> Result<String, ApiError> {
+        if self.age() >= BELIEVED {
+            self.reload().await?;
+        }
+        let set = self.set.read().unwrap_or_else(PoisonError::into_inner);
+        let mut header = Header::new(Algorithm::EdDSA);
+        header.kid = Some(set.signing_kid.clone());
+        header.typ = Some(kind.as_str().to_owned());
+        jsonwebtoken::encode(&header, claims, &set.signing).map_err(|error| ApiError::internal(&error))
+    }
+
+    /// The claims of the access token, if it is one of ours for us and in its time.
+    pub async fn verify(&self, token: &str) -> Result<Verified, ApiError> {
+        let header = jwt::header(token, &[Algorithm::EdDSA])?;
+        if header.typ.as_deref().is_none_or(|typ| !typ.eq_ignore_ascii_case(TokenType::Access.as_str())) {
+            return Err(ApiError::bad_token("the token is no access token"));
+        }
+        let key = self.key(jwt::kid(&header)?).await?;
+        let key = key.ok_or_else(|| ApiError::bad_token("the key of the access token is unknown"))?;
+        jwt::claims(token, &key, &self.rules)
+    }
+
+    /// What an ID token of ours tells, be it expired or not.
+    pub async fn read_hint(&self, token: &str) -> Result<Option<Hint>, ApiError> {
+        let Ok(header) = jwt::header(token, &[Algorithm::EdDSA]) else { return Ok(None) };
+        let Some(kid) = header.kid else { return Ok(None) };
+        let Some(key) = self.key(&kid).await? else { return Ok(None) };
+        Ok(jwt::claims(token, &key, &self.hint_rules).ok())
+    }
+
+    /// The public keys as a JWK set (RFC 7517, RFC 8037), with what another process made since.
+    pub async fn jwks(&self) -> Value {
+        // What is known is better than nothing while the database is away.
+        if self.age() >= BELIEVED
+            && let Err(error) = self.reload().await
+        {
+            tracing::warn!(?error, "the signing keys cannot be read anew");
+        }
+        let set = self.set.read().unwrap_or_else(PoisonError::into_inner);
+        let keys: Vec<_> = set.verifying.iter().map(|(kid, key)| jwk(kid, &key.x)).collect();
+        json!({ "keys": keys })
+    }
+
+    /// The key `kid`; looks for new ones where it is not known, or what is known is old.
+    async fn key(&self, kid: &str) -> Result<Option<DecodingKey>, ApiError> {
+        match self.decoding(kid) {
+            Some(key) if self.age() < BELIEVED => Ok(Some(key)),
+            _ => {
+                self.reload().await?;
+                Ok(self.decoding(kid))
+            }
+        }
+    }
+
+    fn decoding(&self, kid: &str) -> Option<DecodingKey> {
+        let set = self.set.read().unwrap_or_else(PoisonError::into_inner);
+        set.verifying.get(kid).map(|key| key.decoding.clone())
+    }
+
+    fn age(&self) -> Duration {
+        self.reloaded.lock().unwrap_or_else(PoisonError::into_inner).elapsed()
+    }
+
+    /// Looks for keys that another process made; strangers' tokens do not make it look often.
+    async fn reload(&self) -> Result<(), ApiError> {
+        {
+            let mut reloaded = self.reloaded.lock().unwrap_or_else(PoisonError::into_inner);
+            if reloaded.elapsed() < RELOAD_INTERVAL {
+                return Ok(());
+            }
+            *reloaded = Instant::now();
+        }
+        match read(&self.pool, self.secret.as_ref()).await {
+            Ok(set) => *self.set.write().unwrap_or_else(PoisonError::into_inner) = set,
+            Err(KeysError::Database(error)) => return Err(error.into()),
+            Err(error) => return Err(ApiError::internal(&error)),
+        }
+        Ok(())
+    }
+}
+
+fn jwk(kid: &str, x: &str) -> Value {
+    json!({ "kty": "OKP", "crv": "Ed25519", "alg": "EdDSA", "use": "sig", "kid": kid, "x": x })
+}
+
+/// The newest key that everybody has had time to hear of signs; on a new installation, the only one.
+async fn read(pool: &PgPool, secret: Option<&Secret>) -> Result<KeySet, KeysError> {
+    let mut signing = None;
+    let mut verifying = BTreeMap::new();
+    for Row { kid, private_key_pem, public_key_pem, current } in signing_keys::usable(pool).await? {
+        let damaged = || KeysError::Damaged { kid: kid.clone() };
+        let point = VerifyingKey::from_public_key_pem(&public_key_pem).map_err(|_| damaged())?;
+        let x = URL_SAFE_NO_PAD.encode(point.as_bytes());
+        let decoding = DecodingKey::from_ed_components(&x).map_err(|_| damaged())?;
+        if current && signing.is_none() {
+            let private = open(&kid, &private_key_pem, secret)
+                .map_err(|source| KeysError::Sealed { kid: kid.clone(), source })?;
+            let key = EncodingKey::from_ed_pem(private.as_bytes()).map_err(|_| damaged())?;
+            signing = Some((kid.clone(), key));
+        }
+        verifying.insert(kid, PublicKey { decoding, x });
+    }
+    let (signing_kid, signing) = signing.ok_or(KeysError::None)?;
+    Ok(KeySet { signing_kid, signing, verifying })
+}

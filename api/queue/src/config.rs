@@ -1,0 +1,58 @@
+//! How a worker process takes jobs, and how long it holds them.
+
+use std::time::Duration;
+
+use tokio::sync::watch;
+
+use crate::LiveModel;
+
+/// Beats of this process that fit into a lease on a job.
+const BEATS_PER_LEASE: u32 = 5;
+
+/// How a worker process takes jobs.
+#[derive(Debug, Clone)]
+pub struct WorkerConfig {
+    /// Jobs run at the same time, as far as admission is told.
+    pub slots: usize,
+    /// Jobs taken besides while the slots are busy, where jobs wait for the database more than they compute: what one
+    /// computes and what another stores then overlap.
+    pub ahead: usize,
+    /// The generative models loaded: jobs that name another are not dealt to this process. They may change while the
+    /// worker runs.
+    pub models: watch::Receiver<Vec<LiveModel>>,
+    /// How long a job in flight may go on after the shutdown signal.
+    pub grace: Duration,
+    /// How often the process says that it lives and holds its jobs; five missed beats free a job.
+    pub beat: Duration,
+    /// How often apalis' worker beats; three missed beats hand its jobs to others. At least a second.
+    pub heartbeat: Duration,
+    /// How long finished jobs are kept.
+    pub keep_finished: Duration,
+}
+
+impl Default for WorkerConfig {
+    fn default() -> Self {
+        Self {
+            slots: 1,
+            ahead: 0,
+            models: watch::channel(Vec::new()).1,
+            grace: Duration::from_secs(30),
+            beat: Duration::from_secs(1),
+            heartbeat: Duration::from_secs(2),
+            keep_finished: Duration::from_secs(3600),
+        }
+    }
+}
+
+impl WorkerConfig {
+    /// How long a job stays this worker's without a beat.
+    pub(crate) fn lease(&self) -> Duration {
+        self.beat * BEATS_PER_LEASE
+    }
+
+    /// Jobs that the process may have in hand at the same time.
+    #[must_use]
+    pub fn in_hand(&self) -> usize {
+        self.slots.saturating_add(self.ahead)
+    }
+}

@@ -1,0 +1,309 @@
+//! Who may hold a connection, and for how long without a request.
+//!
+//! Whoever connects and says nothing, or half of something, holds a descriptor; a thousand of them would hold all. So connections are
+//! bounded in all and by address, and one that has not said by what protocol it speaks within the time for headers is closed:
+//! hyper's own time for headers only begins after that.
+
+use std::{
+    collections::HashMap,
+    future::Future,
+    io,
+    net::IpAddr,
+    pin::Pin,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use axum_server::accept::Accept;
+use identity::Network;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
+    net::TcpStream,
+    time::Sleep,
+};
+
+/// Bytes by which a connection shows its protocol: HTTP/2's preface.
+const PREFACE: usize = 24;
+
+/// Descriptors that are no callers' connections: the database's, the listener, files.
+const OWN_DESCRIPTORS: u64 = 128;
+
+/// The time between two lines in the log of those who are turned away.
+const QUIET: u64 = 60;
+
+/// The bounds.
+#[derive(Debug, Clone)]
+pub struct Bounds {
+    /// Connections at once.
+    pub all: usize,
+    /// From one address.
+    pub by_address: usize,
+    /// Addresses that speak for many callers.
+    pub proxies: Vec<Network>,
+}
+
+/// Raises the limit of descriptors as far as it goes, and says how many connections that leaves room for.
+pub fn room_for_connections() -> usize {
+    let limits = getrlimit(Resource::Nofile);
+    let raised = setrlimit(Resource::Nofile, Rlimit { current: limits.maximum, maximum: limits.maximum });
+    let descriptors = if raised.is_ok() { limits.maximum } else { limits.current };
+    let room = descriptors.map_or(u64::MAX, |most| most.saturating_sub(OWN_DESCRIPTORS)).max(16);
+    usize::try_from(room).unwrap_or(usize::MAX)
+}
+
+/// Counts connections.
+#[derive(Debug)]
+pub struct Door {
+    bounds: Bounds,
+    inside: Mutex<Inside>,
+    /// Turned away since the start, and at what second that was last said.
+    turned_away: AtomicU64,
+    said_at: AtomicU64,
+}
+
+#[derive(Debug, Default)]
+struct Inside {
+    all: usize,
+    by_address: HashMap<IpAddr, usize>,
+}
+
+/// A connection's place inside; dropped, it is free.
+#[derive(Debug)]
+pub struct Place {
+    door: Arc<Door>,
+    address: IpAddr,
+}
+
+impl Door {
+    pub fn new(bounds: Bounds) -> Arc<Self> {
+        Arc::new(Self {
+            bounds,
+            inside: Mutex::default(),
+            turned_away: AtomicU64::new(0),
+            said_at: AtomicU64::new(0),
+        })
+    }
+
+    /// A place for a connection from `address`, if there is one.
+    pub fn enter(self: &Arc<Self>, address: IpAddr) -> Option<Place> {
+        let address = address.to_canonical();
+        let is_proxy = self.bounds.proxies.iter().any(|proxy| proxy.contains(address));
+        let mut inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
+        let from_here = inside.by_address.get(&address).copied().unwrap_or_default();
+        if inside.all >= self.bounds.all || (!is_proxy && from_here >= self.bounds.by_address) {
+            drop(inside);
+            self.turn_away(address);
+            return None;
+        }
+        inside.all += 1;
+        inside.by_address.insert(address, from_here + 1);
+        Some(Place { door: self.clone(), address })
+    }
+
+    fn turn_away(&self, address: IpAddr) {
+        let count = self.turned_away.fetch_add(1, Ordering::Relaxed) + 1;
+        let now =
+            std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |now| now.as_secs());
+        let said_at = self.said_at.load(Ordering::Relaxed);
+        let is_quiet = now < said_at + QUIET;
+        if !is_quiet
+            && self.said_at.compare_exchange(said_at, now, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        {
+            tracing::warn!(%address, count, "connections are turned away: there are too many, in all or from one address");
+        }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut inside = self.door.inside.lock().unwrap_or_else(PoisonError::into_inner);
+        inside.all -= 1;
+        if let Some(left) = inside.by_address.get_mut(&self.address) {
+            *left -= 1;
+            if *left == 0 {
+                inside.by_address.remove(&self.address);
+            }
+        }
+    }
+}
+
+/// Lets connections in while there are places.
+#[derive(Clone)]
+pub struct Doorkeeper(pub Arc<Door>);
+
+impl<S> Accept<TcpStream, S> for Doorkeeper {
+    type Stream = Guest;
+    type Service = S;
+    type Future = std::future::Ready<io::Result<(Self::Stream, Self::Service)>>;
+
+    fn accept(&self, stream: TcpStream, service: S) -> Self::Future {
+        let entered = stream.peer_addr().and_then(|peer| {
+            let place = self.0.enter(peer.ip());
+            place.ok_or_else(|| io::Error::new(io::ErrorKind::ConnectionRefused, "too many connections"))
+        });
+        std::future::ready(entered.map(|place| (Guest { stream, _place: place }, service)))
+    }
+}
+
+/// A connection with its place.
+#[derive(Debug)]
+pub struct Guest {
+    stream: TcpStream,
+    _place: Place,
+}
+
+/// Has whoever comes in by `inner` say within `patience` what protocol they speak.
+#[derive(Clone)]
+pub struct Prompter<A> {
+    pub inner: A,
+    pub patience: Duration,
+}
+
+impl<A, I, S> Accept<I, S> for Prompter<A>
+where
+    A: Accept<I, S>,
+    A::Future: Send + 'static,
+{
+    type Stream = Prompted<A::Stream>;
+    type Service = A::Service;
+    type Future = Pin<Box<dyn Future<Output = io::Result<(Self::Stream, Self::Service)>> + Send>>;
+
+    fn accept(&self, stream: I, service: S) -> Self::Future {
+        let (accepted, patience) = (self.inner.accept(stream, service), self.patience);
+        Box::pin(async move {
+            let (stream, service) = accepted.await?;
+            let until = Some(Box::pin(tokio::time::sleep(patience)));
+            Ok((Prompted { stream, until, heard: 0 }, service))
+        })
+    }
+}
+
+/// A connection that is closed unless it says something.
+#[derive(Debug)]
+pub struct Prompted<S> {
+    stream: S,
+    /// `None` once it has said enough, or was answered.
+    until: Option<Pin<Box<Sleep>>>,
+    heard: usize,
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Prompted<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        if let Some(until) = &mut self.until
+            && until.as_mut().poll(context).is_ready()
+        {
+            return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+        }
+        let before = buffer.filled().len();
+        let read = Pin::new(&mut self.stream).poll_read(context, buffer);
+        self.heard += buffer.filled().len() - before;
+        if self.heard >= PREFACE {
+            self.until = None;
+        }
+        read
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Prompted<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.until = None;
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.until = None;
+        Pin::new(&mut self.stream).poll_write_vectored(context, slices)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+impl AsyncRead for Guest {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(context, buffer)
+    }
+}
+
+impl AsyncWrite for Guest {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write_vectored(context, slices)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn door(all: usize, by_address: usize) -> Arc<Door> {
+        Door::new(Bounds { all, by_address, proxies: vec!["10.0.0.1".parse().unwrap()] })
+    }
+
+    #[test]
+    fn places_are_bounded_in_all_and_by_address_and_free_again_after() {
+        let door = door(5, 2);
+        let enter = |address: &str| door.enter(address.parse().unwrap());
+
+        let first = [enter("192.0.2.1"), enter("::ffff:192.0.2.1")];
+        assert!(first.iter().all(Option::is_some) && enter("192.0.2.1").is_none());
+        let proxy = [enter("10.0.0.1"), enter("10.0.0.1"), enter("10.0.0.1")];
+        assert!(proxy.iter().all(Option::is_some) && enter("192.0.2.2").is_none());
+
+        drop(first);
+        assert!(enter("192.0.2.1").is_some());
+    }
+}

@@ -1,0 +1,199 @@
+//! No circle of files: within every package the imports have one direction, so that a file can be read after those that it
+//! stands on.
+
+#![allow(clippy::unwrap_used, reason = "sources that cannot be read are a failed test")]
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+};
+
+const PACKAGES: [&str; 12] = [
+    "api",
+    "api/contract",
+    "api/edge",
+    "api/identity",
+    "api/queue",
+    "ops",
+    "ops/telemetry",
+    "worker",
+    "worker/chem",
+    "worker/generator",
+    "worker/reactivity",
+    "worker/synth",
+];
+
+/// Files that still import each other, or lie between such, to become fewer.
+const KNOWN: [(&str, &[&str]); 3] = [
+    ("ops", &["models/import/reinvent/network.rs", "models/import/reinvent/prior.rs"]),
+    ("worker", &["reservoir.rs", "resources.rs"]),
+    (
+        "worker/chem",
+        &[
+            "molecule.rs",
+            "neutral.rs",
+            "ordinary/aromatic.rs",
+            "ordinary/directions.rs",
+            "ordinary/kekule.rs",
+            "ordinary/rings.rs",
+            "ordinary/sanitise.rs",
+            "ordinary/stereo.rs",
+            "ordinary/systems.rs",
+            "ordinary/walk.rs",
+            "syntax.rs",
+            "tautomer.rs",
+            "template/draft.rs",
+            "template/matcher.rs",
+            "template/parts.rs",
+            "template/query.rs",
+            "template/script.rs",
+            "template/script_stereo.rs",
+        ],
+    ),
+];
+
+type Module = Vec<String>;
+
+/// The files of a package's library, each with the files that it imports.
+fn imports(package: &str) -> BTreeMap<String, BTreeSet<String>> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(package).join("src");
+    let mut files = BTreeMap::new();
+    read(&root, &root, &mut files);
+    let modules: BTreeMap<Module, &String> = files.keys().map(|file| (module(file), file)).collect();
+    files
+        .iter()
+        .map(|(file, text)| {
+            let named = paths(text).into_iter().filter_map(|path| resolve(&module(file), &path, &modules));
+            (file.clone(), named.filter(|other| other != file).collect())
+        })
+        .collect()
+}
+
+fn read(root: &Path, folder: &Path, files: &mut BTreeMap<String, String>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path: PathBuf = entry.unwrap().path();
+        if path.is_dir() {
+            read(root, &path, files);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let name = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
+            files.insert(name, fs::read_to_string(&path).unwrap());
+        }
+    }
+}
+
+/// `a/b.rs` is module `a::b`, `a/mod.rs` module `a`, and the root has no name.
+fn module(file: &str) -> Module {
+    let mut names: Module = file.trim_end_matches(".rs").split('/').map(str::to_owned).collect();
+    if names.last().is_some_and(|name| ["lib", "main", "mod"].contains(&name.as_str())) {
+        names.pop();
+    }
+    names
+}
+
+/// Every path that begins at the root or at a parent, what braces hold written out. Tests within files may import what they like.
+fn paths(text: &str) -> Vec<Vec<String>> {
+    let code = text.split("#[cfg(test)]").next().unwrap();
+    let code: String =
+        code.lines().map(|line| line.split("//").next().unwrap()).collect::<Vec<_>>().join("\n");
+    let mut found = Vec::new();
+    for start in ["crate::", "super::"] {
+        for (at, _) in code.match_indices(start) {
+            let is_whole =
+                !code[..at].ends_with(|before: char| before.is_alphanumeric() || "_:".contains(before));
+            if is_whole {
+                spell(
+                    &mut code[at..].chars().filter(|letter| !letter.is_whitespace()).peekable(),
+                    &[],
+                    &mut found,
+                );
+            }
+        }
+    }
+    found
+}
+
+/// Reads a path, and one for each name within its braces.
+fn spell(
+    letters: &mut std::iter::Peekable<impl Iterator<Item = char>>,
+    before: &[String],
+    found: &mut Vec<Vec<String>>,
+) {
+    let mut path = before.to_vec();
+    let mut name = String::new();
+    while let Some(&letter) = letters.peek() {
+        match letter {
+            'a'..='z' | 'A'..='Z' | '0'..='9' | '_' => name.push(letter),
+            ':' if !name.is_empty() => path.push(std::mem::take(&mut name)),
+            ':' => {}
+            '{' if name.is_empty() => {
+                letters.next();
+                while letters.peek().is_some_and(|&letter| letter != '}') {
+                    spell(letters, &path, found);
+                    // A comma, or a star.
+                    letters.next_if(|&letter| letter != '}');
+                }
+                letters.next();
+                return;
+            }
+            _ => break,
+        }
+        letters.next();
+    }
+    path.push(name);
+    found.push(path);
+}
+
+/// The file of the longest module that the path names.
+fn resolve(here: &Module, path: &[String], modules: &BTreeMap<Module, &String>) -> Option<String> {
+    let mut base = if path[0] == "crate" { Vec::new() } else { here.clone() };
+    let supers = path.iter().take_while(|name| *name == "super").count();
+    base.truncate(base.len().saturating_sub(supers));
+    let rest = &path[supers.max(1)..];
+    let named = (0..=rest.len()).rev().map(|count| [&base[..], &rest[..count]].concat());
+    // The root and a parent that only gather what their children have are no files that somebody stands on.
+    named
+        .filter(|module| *module != base || supers > 0 && !base.is_empty())
+        .find_map(|module| modules.get(&module))
+        .map(|file| (*file).clone())
+}
+
+/// What is left when files that import nothing left, or that nothing left imports, are taken away.
+fn circles(mut imports: BTreeMap<String, BTreeSet<String>>) -> Vec<String> {
+    loop {
+        let before = imports.len();
+        let left: BTreeSet<String> = imports.keys().cloned().collect();
+        imports.retain(|file, others| {
+            others.retain(|other| left.contains(other) && other != file);
+            !others.is_empty()
+        });
+        let imported: BTreeSet<String> = imports.values().flatten().cloned().collect();
+        imports.retain(|file, _| imported.contains(file));
+        if imports.len() == before {
+            return imports.into_keys().collect();
+        }
+    }
+}
+
+#[test]
+fn no_files_import_each_other_in_a_circle() {
+    for package in PACKAGES {
+        let known = KNOWN.iter().find(|(name, _)| *name == package).map_or(&[][..], |(_, files)| files);
+
+        assert_eq!(circles(imports(package)), known, "in {package}");
+    }
+}
+
+#[test]
+fn a_circle_is_found() {
+    let file = |name: &str, others: &[&str]| {
+        (name.to_owned(), others.iter().map(|other| (*other).to_owned()).collect::<BTreeSet<_>>())
+    };
+    let files = [file("a", &["b"]), file("b", &["c"]), file("c", &["b", "d"]), file("d", &[])];
+
+    assert_eq!(circles(files.into()), ["b", "c"]);
+    assert_eq!(
+        paths("use crate::{\n    a::{self, B},\n    c,\n};\nfn f() { super::d::e(); } // crate::no"),
+        [vec!["crate", "a", "self"], vec!["crate", "a", "B"], vec!["crate", "c"], vec!["super", "d", "e"]]
+    );
+}

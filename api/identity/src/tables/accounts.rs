@@ -1,4 +1,4 @@
-//! Accounts and their own rations. What operators do with them is here too; every process is told of it ([`changes`]).
+//! Accounts and their own rations. What operators do with them is here too; every process is told of it.
 
 use std::{
     collections::BTreeMap,

@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, fmt, net::SocketAddr, str::FromStr, time::Durat
 use crate::server::Tls;
 use axum::http::HeaderValue;
 use contract::Ration;
-use identity::{LONGEST_ACCESS_TOKEN, NotASecret, Secret, Settings, Switch};
+use identity::{LONGEST_ACCESS_TOKEN, Settings, Switch};
 use secrecy::SecretString;
 
 /// Settings of the API process.
@@ -132,7 +132,7 @@ impl Config {
                 access_token_lifetime: reader.access_token_lifetime(),
                 refresh_token_lifetime: reader.seconds("REFRESH_TOKEN_SECONDS", 30 * 24 * 3600),
                 session_lifetime: reader.seconds("AUTH_SESSION_SECONDS", 12 * 3600),
-                keys_secret: reader.keys_secret(),
+                keys_secret: reader.optional("KEYS_SECRET"),
                 issuers: reader.list("AUTH_ISSUER", "", issuer_address),
                 audiences: reader.list("AUTH_AUDIENCE", "retort", |text| Ok(text.to_owned())),
                 trusted_proxies: reader.list("TRUSTED_PROXIES", "", str::parse),
@@ -153,9 +153,7 @@ impl Config {
             cors_origins: reader.list("CORS_ORIGINS", "", origin),
             tls,
             header_time: reader.seconds("HEADER_SECONDS", 10),
-            connections: reader
-                .list("CONNECTIONS", "", |text| text.parse().map_err(|_| format!("`{text}` is no number")))
-                .pop(),
+            connections: reader.optional("CONNECTIONS"),
             connections_by_address: reader.read("CONNECTIONS_PER_ADDRESS", 256, Ok),
         };
         if reader.faults.is_empty() { Ok(config) } else { Err(ConfigError { faults: reader.faults }) }
@@ -227,9 +225,10 @@ impl Reader<'_> {
         }
     }
 
-    fn keys_secret(&mut self) -> Option<Secret> {
-        let secret = self.get("KEYS_SECRET")?.parse();
-        secret.map_err(|error: NotASecret| self.faults.push(format!("KEYS_SECRET: {error}"))).ok()
+    /// The value of `name`, which has no default; a fault is noted without it, since it may be a secret.
+    fn optional<T: FromStr<Err: fmt::Display>>(&mut self, name: &str) -> Option<T> {
+        let value = self.get(name)?.parse();
+        value.map_err(|error| self.faults.push(format!("{name}: {error}"))).ok()
     }
 
     fn database_url(&mut self) -> SecretString {

@@ -10,12 +10,9 @@ use std::{
     io,
     net::IpAddr,
     pin::Pin,
-    sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::{Arc, Mutex, PoisonError},
     task::{Context, Poll},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use axum_server::accept::Accept;
@@ -34,7 +31,7 @@ const PREFACE: usize = 24;
 const OWN_DESCRIPTORS: u64 = 128;
 
 /// The time between two lines in the log of those who are turned away.
-const QUIET: u64 = 60;
+const QUIET: Duration = Duration::from_secs(60);
 
 /// The bounds.
 #[derive(Debug, Clone)]
@@ -61,15 +58,15 @@ pub fn room_for_connections() -> usize {
 pub struct Door {
     bounds: Bounds,
     inside: Mutex<Inside>,
-    /// Turned away since the start, and at what second that was last said.
-    turned_away: AtomicU64,
-    said_at: AtomicU64,
 }
 
 #[derive(Debug, Default)]
 struct Inside {
     all: usize,
     by_address: HashMap<IpAddr, usize>,
+    /// Turned away since the start, and when that was last said.
+    turned_away: u64,
+    said_at: Option<Instant>,
 }
 
 /// A connection's place inside; dropped, it is free.
@@ -81,12 +78,7 @@ pub struct Place {
 
 impl Door {
     pub fn new(bounds: Bounds) -> Arc<Self> {
-        Arc::new(Self {
-            bounds,
-            inside: Mutex::default(),
-            turned_away: AtomicU64::new(0),
-            said_at: AtomicU64::new(0),
-        })
+        Arc::new(Self { bounds, inside: Mutex::default() })
     }
 
     /// A place for a connection from `address`, if there is one.
@@ -96,24 +88,21 @@ impl Door {
         let mut inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
         let from_here = inside.by_address.get(&address).copied().unwrap_or_default();
         if inside.all >= self.bounds.all || (!is_proxy && from_here >= self.bounds.by_address) {
-            drop(inside);
-            self.turn_away(address);
+            inside.turn_away(address);
             return None;
         }
         inside.all += 1;
         inside.by_address.insert(address, from_here + 1);
         Some(Place { door: self.clone(), address })
     }
+}
 
-    fn turn_away(&self, address: IpAddr) {
-        let count = self.turned_away.fetch_add(1, Ordering::Relaxed) + 1;
-        let now =
-            std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |now| now.as_secs());
-        let said_at = self.said_at.load(Ordering::Relaxed);
-        let is_quiet = now < said_at + QUIET;
-        if !is_quiet
-            && self.said_at.compare_exchange(said_at, now, Ordering::Relaxed, Ordering::Relaxed).is_ok()
-        {
+impl Inside {
+    fn turn_away(&mut self, address: IpAddr) {
+        self.turned_away += 1;
+        if self.said_at.is_none_or(|said_at| said_at.elapsed() >= QUIET) {
+            self.said_at = Some(Instant::now());
+            let count = self.turned_away;
             tracing::warn!(%address, count, "connections are turned away: there are too many, in all or from one address");
         }
     }
@@ -132,67 +121,48 @@ impl Drop for Place {
     }
 }
 
-/// Lets connections in while there are places.
+/// Lets connections in by `inner` while there are places, and has each say within `patience` what protocol it speaks.
 #[derive(Clone)]
-pub struct Doorkeeper(pub Arc<Door>);
-
-impl<S> Accept<TcpStream, S> for Doorkeeper {
-    type Stream = Guest;
-    type Service = S;
-    type Future = std::future::Ready<io::Result<(Self::Stream, Self::Service)>>;
-
-    fn accept(&self, stream: TcpStream, service: S) -> Self::Future {
-        let entered = stream.peer_addr().and_then(|peer| {
-            let place = self.0.enter(peer.ip());
-            place.ok_or_else(|| io::Error::new(io::ErrorKind::ConnectionRefused, "too many connections"))
-        });
-        std::future::ready(entered.map(|place| (Guest { stream, _place: place }, service)))
-    }
-}
-
-/// A connection with its place.
-#[derive(Debug)]
-pub struct Guest {
-    stream: TcpStream,
-    _place: Place,
-}
-
-/// Has whoever comes in by `inner` say within `patience` what protocol they speak.
-#[derive(Clone)]
-pub struct Prompter<A> {
+pub struct Doorkeeper<A> {
     pub inner: A,
+    pub door: Arc<Door>,
     pub patience: Duration,
 }
 
-impl<A, I, S> Accept<I, S> for Prompter<A>
+impl<A, S> Accept<TcpStream, S> for Doorkeeper<A>
 where
-    A: Accept<I, S>,
-    A::Future: Send + 'static,
+    A: Accept<TcpStream, S> + Clone + Send + 'static,
+    A::Future: Send,
+    S: Send + 'static,
 {
-    type Stream = Prompted<A::Stream>;
+    type Stream = Guest<A::Stream>;
     type Service = A::Service;
     type Future = Pin<Box<dyn Future<Output = io::Result<(Self::Stream, Self::Service)>> + Send>>;
 
-    fn accept(&self, stream: I, service: S) -> Self::Future {
-        let (accepted, patience) = (self.inner.accept(stream, service), self.patience);
+    fn accept(&self, stream: TcpStream, service: S) -> Self::Future {
+        let Self { inner, door, patience } = self.clone();
         Box::pin(async move {
-            let (stream, service) = accepted.await?;
+            let place = door.enter(stream.peer_addr()?.ip());
+            let place = place
+                .ok_or_else(|| io::Error::new(io::ErrorKind::ConnectionRefused, "too many connections"))?;
+            let (stream, service) = inner.accept(stream, service).await?;
             let until = Some(Box::pin(tokio::time::sleep(patience)));
-            Ok((Prompted { stream, until, heard: 0 }, service))
+            Ok((Guest { stream, until, heard: 0, _place: place }, service))
         })
     }
 }
 
-/// A connection that is closed unless it says something.
+/// A connection with its place, that is closed unless it says something.
 #[derive(Debug)]
-pub struct Prompted<S> {
+pub struct Guest<S> {
     stream: S,
     /// `None` once it has said enough, or was answered.
     until: Option<Pin<Box<Sleep>>>,
     heard: usize,
+    _place: Place,
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Prompted<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for Guest<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -213,7 +183,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Prompted<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Prompted<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for Guest<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -229,46 +199,6 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Prompted<S> {
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         self.until = None;
-        Pin::new(&mut self.stream).poll_write_vectored(context, slices)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(context)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(context)
-    }
-}
-
-impl AsyncRead for Guest {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(context, buffer)
-    }
-}
-
-impl AsyncWrite for Guest {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(context, bytes)
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        slices: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.stream).poll_write_vectored(context, slices)
     }
 

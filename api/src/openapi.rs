@@ -3,9 +3,8 @@
 //! What all operations share (security, error statuses) is added here by a table, so that it cannot be
 //! forgotten in one of them.
 
-use std::sync::Arc;
-
 use axum::{
+    body::Bytes,
     extract::State,
     http::header,
     response::{IntoResponse, Response as Answer},
@@ -64,7 +63,7 @@ pub fn document() -> Document {
 
 /// The document with the address and the limit of this installation, as it is sent.
 #[derive(Debug, Clone)]
-pub struct Served(Arc<str>);
+pub struct Served(Bytes);
 
 impl Served {
     /// The document of an installation at `public_url` whose searches last `longest_search` seconds at most.
@@ -83,7 +82,7 @@ impl Served {
 
 /// `GET /openapi.json`.
 pub async fn serve(State(Served(document)): State<Served>) -> Answer {
-    ([(header::CONTENT_TYPE, "application/json")], document.to_string()).into_response()
+    ([(header::CONTENT_TYPE, "application/json")], document).into_response()
 }
 
 fn add_security(document: &mut Document, base: &str) {

@@ -10,12 +10,12 @@
 use std::{io, net::SocketAddr, path::PathBuf, time::Duration};
 
 use axum::Router;
-use axum_server::{Handle, Server, tls_rustls::RustlsConfig};
+use axum_server::{Handle, Server, accept::DefaultAcceptor, tls_rustls::RustlsConfig};
 use hyper_util::rt::TokioTimer;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 pub use crate::door::{Bounds, room_for_connections};
-use crate::door::{Door, Doorkeeper, Prompter};
+use crate::door::{Door, Doorkeeper};
 
 /// The most bytes of headers.
 const MAX_HEADERS: usize = 64 * 1024;
@@ -57,13 +57,16 @@ pub async fn serve(
     handle: Handle<SocketAddr>,
 ) -> io::Result<()> {
     listener.set_nonblocking(true)?;
-    let door = Door::new(terms.bounds);
+    let (door, patience) = (Door::new(terms.bounds), terms.header_time);
     let service = router.into_make_service_with_connect_info::<SocketAddr>();
     match terms.tls {
         None => {
-            let prompter = Prompter { inner: Doorkeeper(door), patience: terms.header_time };
-            let mut server = axum_server::from_tcp(listener)?.acceptor(prompter);
-            limit(&mut server, terms.header_time);
+            let mut server = axum_server::from_tcp(listener)?.acceptor(Doorkeeper {
+                inner: DefaultAcceptor,
+                door,
+                patience,
+            });
+            limit(&mut server, patience);
             server.handle(handle).serve(service).await
         }
         Some(tls) => {
@@ -72,10 +75,12 @@ pub async fn serve(
             let pair = tls.read().await?;
             let config = RustlsConfig::from_pem(pair.certificate.clone(), pair.key.clone()).await?;
             let renewal = tokio::spawn(renew(config.clone(), tls, pair, signal(SignalKind::hangup())?));
-            let mut server = axum_server::from_tcp_rustls(listener, config)?
-                .map(|acceptor| acceptor.handshake_timeout(terms.header_time).acceptor(Doorkeeper(door)))
-                .map(|inner| Prompter { inner, patience: terms.header_time });
-            limit(&mut server, terms.header_time);
+            let mut server = axum_server::from_tcp_rustls(listener, config)?.map(|tls| Doorkeeper {
+                inner: tls.handshake_timeout(patience),
+                door,
+                patience,
+            });
+            limit(&mut server, patience);
             let served = server.handle(handle).serve(service).await;
             renewal.abort();
             served

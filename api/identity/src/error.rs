@@ -46,6 +46,11 @@ pub enum TokenError {
     Other(ApiError),
 }
 
+impl TokenError {
+    /// A parameter that the request needs.
+    pub const MISSING: Self = Self::InvalidRequest("a parameter is missing");
+}
+
 /// Where an application shows its secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClientProof {

@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 
 use axum::{extract::Request, http::header};
-use url::form_urlencoded;
-
 use edge::{ApiError, body};
+use url::form_urlencoded;
 
 /// The largest form, in bytes.
 const MAX_FORM: usize = 32 * 1024;

@@ -128,8 +128,6 @@ impl Identity {
         let Foreigner { account_id, name, scopes, issued_at } = foreigner;
         if self.accounts.standing(&account_id).await?.is_none() {
             self.accounts.welcome(&account_id, &name).await?;
-            // Another process may have made it since we looked.
-            self.accounts.forget(Some(&account_id));
         }
         let mut verified =
             Verified { sub: account_id, scope: scopes.join(" "), iat: issued_at, ..Verified::default() };

@@ -118,7 +118,7 @@ impl Throttle {
 }
 
 /// What an e-mail address is called where it may be somebody's password.
-pub fn hash(email: &str) -> String {
+fn hash(email: &str) -> String {
     Sha256::digest(email.trim().to_lowercase()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

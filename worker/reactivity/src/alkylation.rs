@@ -43,9 +43,11 @@ pub fn alkylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u
             before.bond(atom, leaving).is_none()
                 && before.next_to(atom).any(|next| before.bond(next, leaving).is_some())
         };
-        let better = |facts: &Facts, atom: u32| match epoxide && beside(atom) {
-            true => 0,
-            false => electrophile::alkyl(facts, atom).max(electrophile::aryl(facts, atom) - 15),
+        let better = |facts: &Facts, atom: u32| {
+            if epoxide && beside(atom) {
+                return 0;
+            }
+            electrophile::alkyl(facts, atom).max(electrophile::aryl(facts, atom) - 15)
         };
         if electrophile::spared(step, carbon, own, better).is_some() {
             return Err(Refusal::Spared);

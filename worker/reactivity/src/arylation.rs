@@ -111,7 +111,7 @@ pub fn vinylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) 
             | Group::Thiophenol
     );
     let copper = amide && matches!(before.element(leaving), BR | I);
-    let metal = matches!(before.element(leaving), B) || matches!(before.element(nucleophile), B | SN);
+    let metal = before.element(leaving) == B || matches!(before.element(nucleophile), B | SN);
     if activated || copper || metal { Ok(()) } else { Err(Refusal::NotActivated) }
 }
 

@@ -28,11 +28,10 @@ pub fn carbonyl_electrophile(step: &Step<'_>, carbon: u32, aldol: bool) -> Verdi
         };
     }
     // An aldehyde that has no enol takes the enolate of another, which is added slowly to both.
-    let donor =
-        |facts: &Facts, atom: u32| match aldol && is_enolised(step, atom) && !is_enolisable(facts, carbon) {
-            true => 0,
-            false => electrophile::carbonyl(facts, atom),
-        };
+    let waits = aldol && !is_enolisable(before, carbon);
+    let donor = |facts: &Facts, atom: u32| {
+        if waits && is_enolised(step, atom) { 0 } else { electrophile::carbonyl(facts, atom) }
+    };
     match electrophile::spared(step, carbon, own, donor) {
         Some(_) => Err(Refusal::Spared),
         None => Ok(()),

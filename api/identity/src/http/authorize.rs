@@ -13,8 +13,6 @@ use axum::{
 };
 use chrono::Utc;
 
-use edge::ApiError;
-
 use crate::{
     error::PageError,
     form::Form,
@@ -67,8 +65,7 @@ pub async fn authorize(
         }
         return Ok(consent_page(&wanted, &session, &granted).into_response());
     }
-    identity.throttle.take_authorization(&session.person.account_id).await?;
-    Ok(issue(&identity, &wanted, &session.person, &granted).await?)
+    issue(&identity, &wanted, &session.person, &granted).await
 }
 
 /// `POST /auth/consent`.
@@ -94,8 +91,7 @@ pub async fn consent(State(identity): State<Arc<Identity>>, request: Request) ->
     }
     tracing::info!(target: "audit", { account.id = account_id, client_id }, "a person allowed an application");
     consents::keep(&identity.pool, account_id, client_id, &granted).await?;
-    identity.throttle.take_authorization(&session.person.account_id).await?;
-    Ok(issue(&identity, &wanted, &session.person, &granted).await?)
+    issue(&identity, &wanted, &session.person, &granted).await
 }
 
 fn is_login_enough(wanted: &AuthorizationRequest, session: &Session) -> bool {
@@ -163,7 +159,8 @@ async fn issue(
     wanted: &AuthorizationRequest,
     person: &Person,
     granted: &[String],
-) -> Result<Response, ApiError> {
+) -> Result<Response, PageError> {
+    identity.throttle.take_authorization(&person.account_id).await?;
     let client_id = &wanted.application.client_id;
     tracing::info!(
         target: "audit", { account.id = person.account_id, client_id, scope = granted.join(" ") },

@@ -1,6 +1,9 @@
 //! Which application makes a request, proven by its secret if it has one (RFC 6749, section 2.3).
 
-use axum::http::{HeaderMap, header};
+use axum::{
+    extract::Request,
+    http::{HeaderMap, header},
+};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use sqlx::PgPool;
 use subtle::ConstantTimeEq;
@@ -12,6 +15,13 @@ use crate::{
     secrets,
     tables::applications::{self, Application},
 };
+
+/// The application that makes the request, and the form of it.
+pub async fn read(pool: &PgPool, request: Request) -> Result<(Application, Form), TokenError> {
+    let headers = request.headers().clone();
+    let form = Form::read(request).await?;
+    Ok((authenticate(pool, &headers, &form).await?, form))
+}
 
 /// The application that makes the request.
 pub async fn authenticate(
@@ -41,7 +51,7 @@ fn credentials(
 ) -> Result<(String, Option<String>, ClientProof), TokenError> {
     let (id, secret) = (form.get("client_id"), form.get("client_secret"));
     let Some(header) = headers.get(header::AUTHORIZATION) else {
-        let id = id.ok_or(TokenError::InvalidRequest("a parameter is missing"))?;
+        let id = id.ok_or(TokenError::MISSING)?;
         return Ok((id.to_owned(), secret.map(str::to_owned), ClientProof::Form));
     };
     let refused = || TokenError::InvalidClient(ClientProof::Header);

@@ -38,9 +38,7 @@ pub async fn authorization(
     ClientAddress(address): ClientAddress,
     request: Request,
 ) -> Result<Response, TokenError> {
-    let headers = request.headers().clone();
-    let form = Form::read(request).await?;
-    let application = client::authenticate(&identity.pool, &headers, &form).await?;
+    let (application, form) = client::read(&identity.pool, request).await?;
     if !application.allows(Flow::Device) {
         return Err(TokenError::UnauthorizedClient);
     }

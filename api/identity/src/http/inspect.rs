@@ -9,13 +9,11 @@ use axum::{
     http::{StatusCode, header},
     response::{IntoResponse, Response},
 };
-use serde_json::{Value, json};
-
 use edge::ApiError;
+use serde_json::{Value, json};
 
 use crate::{
     error::{ClientProof, TokenError},
-    form::Form,
     http::{client, client_address::ClientAddress},
     identity::Identity,
     tables::{applications::Kind, refresh, revocations},
@@ -30,11 +28,9 @@ pub async fn revoke(
     ClientAddress(address): ClientAddress,
     request: Request,
 ) -> Result<Response, TokenError> {
-    let headers = request.headers().clone();
-    let form = Form::read(request).await?;
-    let application = client::authenticate(&identity.pool, &headers, &form).await?;
+    let (application, form) = client::read(&identity.pool, request).await?;
     identity.throttle.take_program(&application.client_id, address).await?;
-    let token = form.get("token").ok_or(TokenError::InvalidRequest("a parameter is missing"))?;
+    let token = form.get("token").ok_or(TokenError::MISSING)?;
     let client_id = &application.client_id;
     if let Some(family) = refresh::family(&identity.pool, token, client_id).await? {
         let mut transaction = identity.pool.begin().await?;
@@ -60,14 +56,12 @@ pub async fn introspect(
     ClientAddress(address): ClientAddress,
     request: Request,
 ) -> Result<Response, TokenError> {
-    let headers = request.headers().clone();
-    let form = Form::read(request).await?;
-    let application = client::authenticate(&identity.pool, &headers, &form).await?;
+    let (application, form) = client::read(&identity.pool, request).await?;
     identity.throttle.take_program(&application.client_id, address).await?;
     if application.kind() == Kind::Public {
         return Err(TokenError::InvalidClient(ClientProof::Header));
     }
-    let token = form.get("token").ok_or(TokenError::InvalidRequest("a parameter is missing"))?;
+    let token = form.get("token").ok_or(TokenError::MISSING)?;
     let description = describe(&identity, token, &application.client_id).await?;
     let description = description.unwrap_or_else(|| json!({ "active": false }));
     Ok(([(header::CACHE_CONTROL, "no-store")], Json(description)).into_response())

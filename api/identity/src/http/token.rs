@@ -36,8 +36,6 @@ use crate::{
 /// The grant of RFC 8628.
 pub const DEVICE_CODE: &str = "urn:ietf:params:oauth:grant-type:device_code";
 
-const MISSING: TokenError = TokenError::InvalidRequest("a parameter is missing");
-
 pub async fn issue(
     State(identity): State<Arc<Identity>>,
     ClientAddress(address): ClientAddress,
@@ -45,7 +43,7 @@ pub async fn issue(
 ) -> Result<Response, TokenError> {
     let headers = request.headers().clone();
     let form = Form::read(request).await?;
-    let grant_type = form.get("grant_type").ok_or(MISSING)?.to_owned();
+    let grant_type = form.get("grant_type").ok_or(TokenError::MISSING)?.to_owned();
     let known = ["authorization_code", "refresh_token", DEVICE_CODE, "password"];
     let password_is_off = grant_type == "password" && identity.settings.password_grant == Switch::Off;
     if !known.contains(&grant_type.as_str()) || password_is_off {
@@ -63,10 +61,10 @@ pub async fn issue(
 
 async fn code(identity: &Identity, application: &Application, form: &Form) -> Result<Response, TokenError> {
     let presented = Presented {
-        code: form.get("code").ok_or(MISSING)?,
+        code: form.get("code").ok_or(TokenError::MISSING)?,
         client_id: &application.client_id,
-        redirect_uri: form.get("redirect_uri").ok_or(MISSING)?,
-        verifier: form.get("code_verifier").ok_or(MISSING)?,
+        redirect_uri: form.get("redirect_uri").ok_or(TokenError::MISSING)?,
+        verifier: form.get("code_verifier").ok_or(TokenError::MISSING)?,
     };
     let mut transaction = identity.pool.begin().await?;
     let promise = codes::redeem(&mut transaction, &presented).await?;
@@ -89,7 +87,7 @@ async fn code(identity: &Identity, application: &Application, form: &Form) -> Re
 }
 
 async fn device(identity: &Identity, application: &Application, form: &Form) -> Result<Response, TokenError> {
-    let code = form.get("device_code").ok_or(MISSING)?;
+    let code = form.get("device_code").ok_or(TokenError::MISSING)?;
     let refused = TokenError::InvalidGrant("the device code is not valid");
     let allowed = match device_codes::poll(&identity.pool, code, &application.client_id).await? {
         Polled::Allowed(allowed) => allowed,
@@ -144,8 +142,8 @@ async fn password(
     if !application.allows(Flow::Password) {
         return Err(TokenError::UnauthorizedClient);
     }
-    let email = form.get("username").ok_or(MISSING)?.trim();
-    let password = form.get("password").ok_or(MISSING)?;
+    let email = form.get("username").ok_or(TokenError::MISSING)?.trim();
+    let password = form.get("password").ok_or(TokenError::MISSING)?;
     identity.throttle.take(email, address, Browser::Strange).await?;
     let Some(Login { account, at }) = identity.authenticate(email, password).await? else {
         return Err(TokenError::InvalidGrant("the account or the password is wrong"));
@@ -168,7 +166,7 @@ async fn refresh(
     application: &Application,
     form: &Form,
 ) -> Result<Response, TokenError> {
-    let token = form.get("refresh_token").ok_or(MISSING)?;
+    let token = form.get("refresh_token").ok_or(TokenError::MISSING)?;
     if let Some(held) = refresh::scopes(&identity.pool, token).await? {
         // A request for too much is refused before it spends the token.
         narrowed(form, &held)?;

@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use axum::{Json, extract::State, http::HeaderMap};
 use contract::scope;
-use serde_json::{Map, Value};
-
 use edge::ApiError;
+use serde_json::{Map, Value};
 
 use crate::{identity::Identity, scopes, tokens::mint};
 

@@ -119,8 +119,9 @@ impl Accounts {
         .await?;
         if made.rows_affected() > 0 {
             tracing::info!(target: "audit", { account.id = id }, "made an account for a person from elsewhere");
-            self.forget(Some(id));
         }
+        // Another process may have made it since this one looked.
+        self.forget(Some(id));
         Ok(())
     }
 

@@ -17,12 +17,11 @@ use std::{
 };
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use edge::ApiError;
 use jsonwebtoken::Algorithm;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use tokio::sync::Mutex;
-
-use edge::ApiError;
 
 use crate::{tables::accounts::FROM_ELSEWHERE, tokens::jwt};
 use claims::ForeignClaims;

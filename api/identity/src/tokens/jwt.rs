@@ -1,10 +1,9 @@
 //! What the checks of our own tokens and of other issuers' have in common: a token is only ever checked with the one
 //! algorithm of its key, and why it is refused reads the same.
 
+use edge::ApiError;
 use jsonwebtoken::{Algorithm, DecodingKey, Header, Validation, errors::ErrorKind};
 use serde::de::DeserializeOwned;
-
-use edge::ApiError;
 
 /// The longest token that is looked at, in bytes; ours have well under one thousand.
 pub const MAX_BYTES: usize = 8 * 1024;

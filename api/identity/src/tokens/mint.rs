@@ -3,12 +3,11 @@
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use chrono::{DateTime, Utc};
 use contract::scope;
+use edge::ApiError;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha512};
 use ulid::Ulid;
-
-use edge::ApiError;
 
 use crate::{identity::Identity, scopes, settings::AUDIENCE, tables::accounts, tokens::keys::TokenType};
 

@@ -10,7 +10,7 @@ use crate::{
     support::{Answer, PASSWORD, Service, add_account, answer, sample_id},
 };
 
-async fn log_in(service: &Service, email: &str, password: &str) -> Answer {
+pub async fn log_in(service: &Service, email: &str, password: &str) -> Answer {
     let form = [
         ("grant_type", "password"),
         ("client_id", "retort-cli"),

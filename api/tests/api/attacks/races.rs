@@ -11,6 +11,10 @@ use futures::future::join_all;
 use identity::tables::accounts;
 use serde_json::{Value, json};
 
+use super::{
+    accounts::log_in,
+    refresh::{list, text},
+};
 use crate::{
     auth_device::{begin, decide, poll, type_code},
     browser::{Browser, PROGRAM},
@@ -25,10 +29,6 @@ const LANES: usize = 4;
 /// An account whose password costs next to nothing to check.
 struct Victim {
     email: String,
-}
-
-fn text<'a>(tokens: &'a Value, name: &str) -> &'a str {
-    tokens[name].as_str().unwrap_or_else(|| panic!("no {name}: {tokens}"))
 }
 
 fn cheap_hash(password: &str) -> String {
@@ -64,19 +64,9 @@ async fn post(service: &Service, path: &str, form: &[(&str, &str)]) -> Answer {
     answer(service.http.post(format!("{}{path}", service.base)).form(&form)).await
 }
 
-async fn log_in(service: &Service, victim: &Victim, password: &str) -> Answer {
-    let form = [("grant_type", "password"), ("username", victim.email.as_str()), ("password", password)];
-    post(service, "/auth/token", &form).await
-}
-
 async fn refresh(service: &Service, tokens: &Value) -> Answer {
     let form = [("grant_type", "refresh_token"), ("refresh_token", text(tokens, "refresh_token"))];
     post(service, "/auth/token", &form).await
-}
-
-async fn list(service: &Service, tokens: &Value) -> u16 {
-    let list = service.http.get(format!("{}/generator/v1/samples", service.base));
-    answer(list.bearer_auth(text(tokens, "access_token"))).await.status
 }
 
 /// As `retort account password` does it.
@@ -117,7 +107,7 @@ async fn assert_nothing_survives(end: impl AsyncFn(&Service, &Victim, &Value) ->
         let victim = victim(&service, lane).await;
         let mut left = Vec::new();
         for round in 0..ROUNDS / LANES {
-            let tokens = log_in(&service, &victim, PASSWORD).await.json();
+            let tokens = log_in(&service, &victim.email, PASSWORD).await.json();
             let ended = AtomicBool::new(false);
             let ending = async {
                 for _ in 0..round % 16 {
@@ -144,12 +134,12 @@ async fn assert_nothing_survives(end: impl AsyncFn(&Service, &Victim, &Value) ->
 async fn assert_all_end(service: &Service, left: &[Value]) {
     for tokens in left {
         for _ in 0..200 {
-            if list(service, tokens).await == 401 {
+            if list(service, text(tokens, "access_token")).await == 401 {
                 break;
             }
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
-        assert_eq!(list(service, tokens).await, 401, "{tokens}");
+        assert_eq!(list(service, text(tokens, "access_token")).await, 401, "{tokens}");
     }
 }
 
@@ -199,7 +189,7 @@ async fn logins_with_the_old_password_while_it_is_changed() {
     for round in 0..ROUNDS / 20 {
         let (old, new) = (format!("{PASSWORD} {round}"), format!("{PASSWORD} {}", round + 1));
         change_password(&service, &victim, &old).await;
-        let logins = join_all((0..20).map(|_| log_in(&service, &victim, &old)));
+        let logins = join_all((0..20).map(|_| log_in(&service, &victim.email, &old)));
 
         let (logins, ()) = tokio::join!(logins, change_password(&service, &victim, &new));
 
@@ -207,8 +197,12 @@ async fn logins_with_the_old_password_while_it_is_changed() {
             assert_eq!(refresh(&service, &login.json()).await.status, 400, "round {round}");
             left.push(login.json());
         }
-        let now = log_in(&service, &victim, &new).await;
-        assert_eq!((now.status, list(&service, &now.json()).await), (200, 200), "round {round}");
+        let now = log_in(&service, &victim.email, &new).await;
+        assert_eq!(
+            (now.status, list(&service, text(&now.json(), "access_token")).await),
+            (200, 200),
+            "round {round}"
+        );
     }
     assert_all_end(&service, &left).await;
 }

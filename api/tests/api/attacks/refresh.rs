@@ -9,7 +9,7 @@ use crate::{
     support::{Answer, Service, answer},
 };
 
-fn text<'a>(tokens: &'a Value, name: &str) -> &'a str {
+pub fn text<'a>(tokens: &'a Value, name: &str) -> &'a str {
     tokens[name].as_str().unwrap_or_else(|| panic!("no {name}: {tokens}"))
 }
 
@@ -17,7 +17,7 @@ fn assert_invalid(answer: &Answer) {
     assert_eq!((answer.status, answer.json()["error"].clone()), (400, json!("invalid_grant")), "{answer:?}");
 }
 
-async fn list(service: &Service, token: &str) -> u16 {
+pub async fn list(service: &Service, token: &str) -> u16 {
     answer(service.http.get(format!("{}/generator/v1/samples", service.base)).bearer_auth(token)).await.status
 }
 

@@ -3,7 +3,7 @@
 use anyhow::anyhow;
 use contract::Ration;
 use identity::tables::accounts::{self, Listed, Named};
-use serde_json::json;
+use serde_json::{Value, json};
 use sqlx::PgConnection;
 
 use super::show_scopes;
@@ -41,20 +41,16 @@ pub async fn add(
 
 /// Ends every token and session of the account, and lets it get no more.
 pub async fn disable(database: &mut PgConnection, email: &str) -> Result<(), Failure> {
-    let mut act = Act::begin(database, "disabling the account").await?;
-    let failed = act.failed();
-    let account = named(&mut act, email).await?;
-    account.disable(act.connection()).await.map_err(failed)?;
-    act.done("account disable", &account.email, json!({})).await
+    let doing = ("disabling the account", "account disable");
+    change(database, email, doing, json!({}), async |account, connection| account.disable(connection).await)
+        .await
 }
 
 /// Lets the account log in again.
 pub async fn enable(database: &mut PgConnection, email: &str) -> Result<(), Failure> {
-    let mut act = Act::begin(database, "enabling the account").await?;
-    let failed = act.failed();
-    let account = named(&mut act, email).await?;
-    account.enable(act.connection()).await.map_err(failed)?;
-    act.done("account enable", &account.email, json!({})).await
+    let doing = ("enabling the account", "account enable");
+    change(database, email, doing, json!({}), async |account, connection| account.enable(connection).await)
+        .await
 }
 
 /// Gives the account another password, and ends what the old one opened.
@@ -63,11 +59,11 @@ pub async fn change_password(
     email: &str,
     password_hash: &str,
 ) -> Result<(), Failure> {
-    let mut act = Act::begin(database, "changing the password").await?;
-    let failed = act.failed();
-    let account = named(&mut act, email).await?;
-    account.change_password(act.connection(), password_hash).await.map_err(failed)?;
-    act.done("account password", &account.email, json!({})).await
+    let doing = ("changing the password", "account password");
+    let change_it = async |account: &Named, connection: &mut PgConnection| {
+        account.change_password(connection, password_hash).await
+    };
+    change(database, email, doing, json!({}), change_it).await
 }
 
 /// Sets what tokens of the account may do; those that there are lose what is not among it.
@@ -76,11 +72,12 @@ pub async fn change_scopes(
     email: &str,
     scopes: &[String],
 ) -> Result<(), Failure> {
-    let mut act = Act::begin(database, "changing the scopes").await?;
-    let failed = act.failed();
-    let account = named(&mut act, email).await?;
-    account.change_scopes(act.connection(), scopes).await.map_err(failed)?;
-    act.done("account scopes", &account.email, json!({ "scopes": show_scopes(scopes) })).await
+    let (doing, details) =
+        (("changing the scopes", "account scopes"), json!({ "scopes": show_scopes(scopes) }));
+    let change_them = async |account: &Named, connection: &mut PgConnection| {
+        account.change_scopes(connection, scopes).await
+    };
+    change(database, email, doing, details, change_them).await
 }
 
 /// Gives the account a ration of its own, or with `None` what everybody has.
@@ -90,12 +87,28 @@ pub async fn change_ration(
     ration: Ration,
     per_minute: Option<i32>,
 ) -> Result<(), Failure> {
-    let mut act = Act::begin(database, "changing the ration").await?;
-    let failed = act.failed();
-    let account = named(&mut act, email).await?;
-    account.change_ration(act.connection(), ration, per_minute).await.map_err(failed)?;
+    let doing = ("changing the ration", "account ration");
     let details = json!({ "ration": ration.as_str(), "per_minute": per_minute });
-    act.done("account ration", &account.email, details).await
+    let change_it = async |account: &Named, connection: &mut PgConnection| {
+        account.change_ration(connection, ration, per_minute).await
+    };
+    change(database, email, doing, details, change_it).await
+}
+
+/// Changes an account and writes it down: what is done for messages and what it is called in the journal.
+async fn change(
+    database: &mut PgConnection,
+    email: &str,
+    (doing, act): (&'static str, &str),
+    details: Value,
+    change: impl AsyncFnOnce(&Named, &mut PgConnection) -> Result<(), sqlx::Error>,
+) -> Result<(), Failure> {
+    let mut under_way = Act::begin(database, doing).await?;
+    let failed = under_way.failed();
+    let account = accounts::named(under_way.connection(), email).await.map_err(&failed)?;
+    let account = account.ok_or_else(|| unknown(email))?;
+    change(&account, under_way.connection()).await.map_err(failed)?;
+    under_way.done(act, &account.email, details).await
 }
 
 /// Whether there is an account; asked before a new password is.
@@ -103,11 +116,6 @@ pub async fn exists(database: &mut PgConnection, email: &str) -> Result<(), Fail
     let account = accounts::named(database, email).await;
     let account = account.map_err(|error| Failure::database("looking for the account", &error))?;
     account.map(drop).ok_or_else(|| unknown(email))
-}
-
-async fn named(act: &mut Act<'_>, email: &str) -> Result<Named, Failure> {
-    let failed = act.failed();
-    accounts::named(act.connection(), email).await.map_err(failed)?.ok_or_else(|| unknown(email))
 }
 
 fn unknown(email: &str) -> Failure {

@@ -219,7 +219,7 @@ as_postgres() {
 # Makes the folder that a cluster lives in, where its user can reach it.
 #
 # A data folder under /root cannot be reached by another user; then the cluster goes to /var/lib/retort and
-# the data folder holds a link to it.
+# the data folder holds a link to it, which root follows (postgres_real): that user could not even read the link.
 postgres_folder() {
     local folder=$1
     if is_root; then
@@ -239,9 +239,13 @@ postgres_folder() {
     fi
 }
 
+# Where a cluster really is, the way there without links.
+postgres_real() { (cd "$1" && pwd -P); }
+
 # Makes a cluster: folder, superuser, password ('' trusts every local user: tests only), fsync (on or off).
 postgres_make() {
-    local folder=$1 user=$2 password=$3 fsync=$4 bin secret method=trust
+    local folder user=$2 password=$3 fsync=$4 bin secret method=trust
+    folder=$(postgres_real "$1")
     bin=$(postgres_bin) || fail "PostgreSQL is not installed"
     local arguments=(-D "$folder" -U "$user" -E UTF8 --locale=C --no-instructions)
     if [ -n "$password" ]; then
@@ -262,8 +266,7 @@ postgres_make() {
     fi
     rm -f "$log"
     # Appended last, so it wins. The socket stays inside the cluster's folder unless its path is too long for one.
-    local socket
-    socket=$(cd "$folder" && pwd -P)
+    local socket=$folder
     [ ${#socket} -le 85 ] || socket=''
     as_postgres tee -a "$folder/postgresql.conf" > /dev/null << CONFIGURATION
 
@@ -280,13 +283,14 @@ CONFIGURATION
 postgres_is_running() {
     local bin pid
     pid=$(head -n1 "$1/postmaster.pid" 2> /dev/null) && is_alive "$pid" || return 1
-    bin=$(postgres_bin "$(cat "$1/PG_VERSION")") && as_postgres "$bin/pg_ctl" -D "$1" status > /dev/null 2>&1
+    bin=$(postgres_bin "$(cat "$1/PG_VERSION")") && as_postgres "$bin/pg_ctl" -D "$(postgres_real "$1")" status > /dev/null 2>&1
 }
 
 # Starts a cluster on a port: folder, port. What a killed server left behind is PostgreSQL's to clear up; the
 # last processes of one may hold its memory for a moment, so it is tried for a while.
 postgres_start() {
-    local folder=$1 port=$2 version bin log pid
+    local folder port=$2 version bin log pid
+    folder=$(postgres_real "$1")
     version=$(cat "$folder/PG_VERSION")
     bin=$(postgres_bin "$version") ||
         fail "the database in $folder is of PostgreSQL $version, which is not installed: install postgresql-$version"
@@ -318,8 +322,22 @@ postgres_database() {
     grep -qxF "$database" <<< "$known" || "$bin/createdb" "${connection[@]}" "$database"
 }
 
+# Whether the database of a URL answers; its words are shown where it does not. The password goes by the environment,
+# where other users of the machine do not see it.
+postgres_answers() {
+    local bin url=$1
+    bin=$(postgres_bin)
+    local -x PGCONNECT_TIMEOUT=10 PGPASSWORD=${PGPASSWORD:-}
+    if [[ $url =~ ^(postgres(ql)?://[^:@/]*):([^@/]*)@(.*)$ ]]; then
+        printf -v PGPASSWORD '%b' "${BASH_REMATCH[3]//%/\\x}"
+        url=${BASH_REMATCH[1]}@${BASH_REMATCH[4]}
+    fi
+    "$bin/psql" -d "$url" -tAc 'select 1' > /dev/null
+}
+
 postgres_stop() {
-    local folder=$1 bin
+    local folder bin
+    folder=$(postgres_real "$1")
     bin=$(postgres_bin "$(cat "$folder/PG_VERSION")") || return 0
     as_postgres "$bin/pg_ctl" -D "$folder" -w -t 60 -m fast stop > /dev/null 2>&1 ||
         as_postgres "$bin/pg_ctl" -D "$folder" -w -t 20 -m immediate stop > /dev/null 2>&1

@@ -8,7 +8,7 @@ use axum::{
     extract::FromRef,
     http::{HeaderName, HeaderValue, Method, Uri},
     middleware,
-    response::{IntoResponse, Response},
+    response::{IntoResponse, Redirect, Response},
     routing::{MethodRouter, delete, get, post},
 };
 use edge::ApiError;
@@ -74,7 +74,7 @@ impl App {
         Ok(Self {
             identity: Identity::new(config.identity, pool.clone()).await?,
             limits: Arc::new(Limits::new(pool.clone(), config.rates)),
-            jobs: Jobs::new(queue.clone(), patience),
+            jobs: Jobs::new(queue.clone(), patience, config.default_models),
             queue,
             pool,
             gzip_body: config.gzip_body,
@@ -116,6 +116,7 @@ pub fn router(app: App) -> Router {
     };
     Router::new()
         .merge(called)
+        .route("/", get(async || Redirect::to("/docs")))
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
         .merge(docs::router())

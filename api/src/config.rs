@@ -4,11 +4,12 @@
 
 use std::{collections::BTreeMap, fmt, net::SocketAddr, str::FromStr, time::Duration};
 
-use crate::server::Tls;
 use axum::http::HeaderValue;
 use contract::Ration;
 use identity::{LONGEST_ACCESS_TOKEN, Settings, Switch};
 use secrecy::SecretString;
+
+use crate::{server::Tls, words::is_word};
 
 /// Settings of the API process.
 #[derive(Debug, Clone)]
@@ -27,6 +28,8 @@ pub struct Config {
     pub sample_deadline: Duration,
     /// `SEARCH_SLACK_SECONDS`, default 15: how much longer than `max_seconds` a caller waits for a search.
     pub search_slack: Duration,
+    /// `DEFAULT_MODEL`: the models that serve who names none, the first that a live sampler has; by default those that ship.
+    pub default_models: Vec<String>,
     /// `GZIP_BODY`, default `contract`.
     pub gzip_body: GzipBody,
     /// `RATE_*_PER_MINUTE`; per account, over all API processes.
@@ -42,6 +45,9 @@ pub struct Config {
     /// `CONNECTIONS_PER_ADDRESS`, default 256: the most from one address that is none of `TRUSTED_PROXIES`.
     pub connections_by_address: usize,
 }
+
+/// The models that ship, the one for everybody first.
+const SHIPPED_MODELS: &str = "druglike_gru,leadlike_gru,druglike_gru_large";
 
 /// Requests a minute; 0 means no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -138,11 +144,12 @@ impl Config {
                 trusted_proxies: reader.list("TRUSTED_PROXIES", "", str::parse),
                 logins_per_minute: reader.read("RATE_LOGIN_PER_MINUTE", 20, Ok),
                 implicit_flow: reader.read("AUTH_IMPLICIT", Switch::On, Ok),
-                password_grant: reader.read("AUTH_PASSWORD_GRANT", Switch::On, Ok),
+                password_grant: reader.read("AUTH_PASSWORD_GRANT", Switch::Off, Ok),
             },
             max_seconds_limit: reader.read("MAX_SECONDS_LIMIT", 120.0, positive),
             sample_deadline: reader.seconds("SAMPLE_DEADLINE_SECONDS", 60),
             search_slack: reader.seconds("SEARCH_SLACK_SECONDS", 15),
+            default_models: reader.list("DEFAULT_MODEL", SHIPPED_MODELS, model_id),
             gzip_body: reader.read("GZIP_BODY", GzipBody::Contract, Ok),
             rates: Rates {
                 samples_create: reader.read("RATE_SAMPLES_CREATE_PER_MINUTE", 60, Ok),
@@ -253,6 +260,10 @@ fn positive(value: f64) -> Result<f64, String> {
     }
 }
 
+fn model_id(text: &str) -> Result<String, String> {
+    if is_word(text) { Ok(text.to_owned()) } else { Err(format!("`{text}` is no model's id")) }
+}
+
 /// An issuer is named byte for byte as its tokens name it.
 fn issuer_address(text: &str) -> Result<String, String> {
     let loopback = ["http://127.0.0.1", "http://[::1]", "http://localhost"];
@@ -301,6 +312,8 @@ mod tests {
         assert_eq!(config.identity.public_url, "http://127.0.0.1:8080");
         assert_eq!(config.identity.issuer(), "http://127.0.0.1:8080/auth");
         assert_eq!(config.gzip_body, GzipBody::Contract);
+        assert_eq!(config.default_models, ["druglike_gru", "leadlike_gru", "druglike_gru_large"]);
+        assert_eq!(config.identity.password_grant, Switch::Off);
         let rates = Rates { samples_create: 60, molecules: 600_000, samples_read: 600, treesearch: 60 };
         assert_eq!(config.rates, rates);
     }
@@ -314,6 +327,7 @@ mod tests {
             ("GZIP_BODY", "yes"),
             ("PUBLIC_URL", "example.org"),
             ("DATABASE_CONNECTIONS", "1"),
+            ("DEFAULT_MODEL", "druglike_gru, a-b"),
         ];
 
         let error = Config::from_variables(&variables(&faulty)).unwrap_err();
@@ -326,6 +340,7 @@ mod tests {
                 "DATABASE_CONNECTIONS is `1`: want at least 2",
                 "PUBLIC_URL is `example.org`: want `http://…` or `https://…` without query or fragment",
                 "MAX_SECONDS_LIMIT is `0`: want seconds over 0, at most a day",
+                "DEFAULT_MODEL: `a-b` is no model's id",
                 "GZIP_BODY is `yes`: want `contract` or `standard`",
             ]
         );

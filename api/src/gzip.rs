@@ -2,7 +2,8 @@
 //!
 //! The contract wants gzipped JSON in Base64, and that is not `Content-Encoding: gzip`, because the bytes on
 //! the wire are not gzip: it goes out as text with `Content-Transfer-Encoding: base64`, so that no client
-//! library undoes half of it. `GZIP_BODY=standard` gives RFC 9110's encoding instead.
+//! library undoes half of it. Who names `application/json` in `Accept` asked for JSON and gets it, with RFC 9110's encoding;
+//! `GZIP_BODY=standard` gives that to everybody.
 
 use std::io::Write;
 
@@ -19,14 +20,15 @@ use edge::ApiError;
 
 use crate::config::GzipBody;
 
-const VARY: (HeaderName, &str) = (header::VARY, "accept-encoding");
+const VARY: (HeaderName, &str) = (header::VARY, "accept-encoding, accept");
 
-/// `value` as the caller of `headers` accepts it.
+/// `value` as the caller of `headers` accepts it; `mode` is for who does not ask for JSON.
 pub async fn body<T: Serialize>(
     headers: &HeaderMap,
     mode: GzipBody,
     value: &T,
 ) -> Result<Response, ApiError> {
+    let mode = if asks_for_json(headers) { GzipBody::Standard } else { mode };
     let wanted = match mode {
         GzipBody::Contract => contains_gzip(headers),
         GzipBody::Standard => accepts_gzip(headers),
@@ -62,24 +64,36 @@ fn gzip(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
     encoder.finish()
 }
 
-fn values(headers: &HeaderMap) -> impl Iterator<Item = String> {
-    let values = headers.get_all(header::ACCEPT_ENCODING).iter();
+/// What a header says, in lower case.
+fn values(headers: &HeaderMap, name: HeaderName) -> impl Iterator<Item = String> {
+    let values = headers.get_all(name).iter();
     values.map(|value| String::from_utf8_lossy(value.as_bytes()).to_ascii_lowercase())
 }
 
 /// As the contract says: the value contains the word, whatever stands around it.
 fn contains_gzip(headers: &HeaderMap) -> bool {
-    values(headers).any(|value| value.contains("gzip"))
+    values(headers, header::ACCEPT_ENCODING).any(|value| value.contains("gzip"))
 }
 
 /// As RFC 9110, section 12.5.3, says, but that `*` alone leaves the choice to us and we send plain JSON.
 fn accepts_gzip(headers: &HeaderMap) -> bool {
-    values(headers).any(|value| {
-        value.split(',').any(|item| {
+    ["gzip", "x-gzip"].iter().any(|coding| weight(headers, header::ACCEPT_ENCODING, coding) > Some(0.0))
+}
+
+/// Whether `Accept` names JSON, and text with no more weight (RFC 9110, section 12.5.1).
+fn asks_for_json(headers: &HeaderMap) -> bool {
+    let json = weight(headers, header::ACCEPT, "application/json");
+    json > Some(0.0) && json >= weight(headers, header::ACCEPT, "text/plain")
+}
+
+/// The weight that a header gives to what it names as `wanted`; `None` where it does not name it.
+fn weight(headers: &HeaderMap, name: HeaderName, wanted: &str) -> Option<f32> {
+    values(headers, name).find_map(|value| {
+        value.split(',').find_map(|item| {
             let mut parts = item.split(';').map(str::trim);
-            let coding = parts.next();
-            let quality = parts.find_map(|part| part.strip_prefix("q=")).map_or(Ok(1.0), str::parse::<f32>);
-            matches!(coding, Some("gzip" | "x-gzip")) && quality.is_ok_and(|quality| quality > 0.0)
+            let named = parts.next() == Some(wanted);
+            let weight = parts.find_map(|part| part.strip_prefix("q=")).map_or(Some(1.0), |q| q.parse().ok());
+            weight.filter(|_| named)
         })
     })
 }
@@ -104,5 +118,28 @@ mod tests {
 
             assert_eq!((contains_gzip(&headers), accepts_gzip(&headers)), (contract, standard), "{value}");
         }
+    }
+
+    #[test]
+    fn json_is_asked_for_by_its_name_alone() {
+        let cases = [
+            ("*/*", false),
+            ("application/*", false),
+            ("text/html, */*;q=0.8", false),
+            ("application/json", true),
+            ("Application/JSON; charset=utf-8", true),
+            ("application/json, text/plain, */*", true),
+            ("text/plain, application/json;q=0.9", false),
+            ("text/plain;q=0.5, application/json;q=0.9", true),
+            ("application/json;q=0", false),
+            ("application/json;q=much", false),
+            ("application/jsonl", false),
+        ];
+        for (value, asked) in cases {
+            let headers = HeaderMap::from_iter([(header::ACCEPT, value.parse().unwrap())]);
+
+            assert_eq!(asks_for_json(&headers), asked, "{value}");
+        }
+        assert!(!asks_for_json(&HeaderMap::new()));
     }
 }

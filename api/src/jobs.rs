@@ -3,14 +3,14 @@
 //! The deadline of a job is set here, once, and obeyed everywhere after. A caller that hangs up drops the
 //! future of its request, with it the pending job, and that cancels the job.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use chrono::{DateTime, Utc};
 use contract::{
     ErrorItem, JobId, Problem, SampleId, SampleJob, SampleRequest, StoredSampleJob, StoredTreeSearchJob,
     TreeSearchJob, TreeSearchRequest, TreeSearchResult,
 };
-use queue::{AwaitError, Job, SubmitError};
+use queue::{AwaitError, Job, Pending, SubmitError};
 
 use edge::ApiError;
 
@@ -19,6 +19,8 @@ use edge::ApiError;
 pub struct Jobs {
     queue: queue::Client,
     patience: Patience,
+    /// The models that serve who names none, in order of preference.
+    default_models: Arc<[String]>,
 }
 
 /// How long callers wait.
@@ -33,8 +35,8 @@ pub struct Patience {
 }
 
 impl Jobs {
-    pub fn new(queue: queue::Client, patience: Patience) -> Self {
-        Self { queue, patience }
+    pub fn new(queue: queue::Client, patience: Patience, default_models: Vec<String>) -> Self {
+        Self { queue, patience, default_models: default_models.into() }
     }
 
     /// The largest `max_seconds` of a search.
@@ -45,29 +47,67 @@ impl Jobs {
     /// The id of the sample that a worker made and stored for `account_id`.
     pub async fn sample(&self, account_id: &str, request: SampleRequest) -> Result<SampleId, ApiError> {
         let sample_id = SampleId::generate();
-        let job = StoredSampleJob::V1(SampleJob {
-            sample_id,
-            account_id: account_id.to_owned(),
-            size: request.size,
-            model_id: request.model_id,
-            seed: rand::random(),
-            deadline: deadline(self.patience.sample),
-        });
+        let job = |model_id: &str| {
+            StoredSampleJob::V1(SampleJob {
+                sample_id,
+                account_id: account_id.to_owned(),
+                size: request.size,
+                model_id: Some(model_id.to_owned()),
+                seed: rand::random(),
+                deadline: deadline(self.patience.sample),
+            })
+        };
+        let taken = match &request.model_id {
+            Some(named) => self.submit(&job(named)).await.map_err(not_taken)?,
+            None => self.submit_to_default(job).await?,
+        };
         let late = format!("; if it is finished late, it is stored as sample {sample_id}");
-        self.outcome(job, &late).await
+        taken.outcome(&late).await
+    }
+
+    /// Submits the job of the first of the default models that a live sampler has.
+    async fn submit_to_default(
+        &self,
+        job: impl Fn(&str) -> StoredSampleJob,
+    ) -> Result<Taken<StoredSampleJob>, ApiError> {
+        let mut refused = ApiError::Unavailable {
+            retry_after: queue::WORKER_START,
+            reason: "No running sampler has a default model; name one of those that there are by `model_id`",
+        };
+        for model_id in &*self.default_models {
+            match self.submit(&job(model_id)).await {
+                Err(SubmitError::UnknownModel) => {}
+                Err(error @ SubmitError::NoWorker { .. }) => refused = not_taken(error),
+                submitted => return submitted.map_err(not_taken),
+            }
+        }
+        Err(refused)
     }
 
     /// What a worker found.
     pub async fn search(&self, request: TreeSearchRequest) -> Result<TreeSearchResult, ApiError> {
         let wait = Duration::from_secs_f64(request.max_seconds) + self.patience.search_slack;
         let job = StoredTreeSearchJob::V1(TreeSearchJob { request, deadline: deadline(wait) });
-        self.outcome(job, "").await
+        self.submit(&job).await.map_err(not_taken)?.outcome("").await
     }
 
-    async fn outcome<J: Job>(&self, job: J, late: &str) -> Result<J::Outcome, ApiError> {
+    async fn submit<J: Job>(&self, job: &J) -> Result<Taken<J>, SubmitError> {
         let id = JobId::generate();
         tracing::Span::current().record("job.id", tracing::field::display(id));
-        let pending = self.queue.submit(id, &job).await.map_err(not_taken)?;
+        Ok(Taken { id, pending: self.queue.submit(id, job).await? })
+    }
+}
+
+/// A job that the queue has taken; dropped, it is cancelled.
+struct Taken<J: Job> {
+    id: JobId,
+    pending: Pending<J>,
+}
+
+impl<J: Job> Taken<J> {
+    /// What a worker answers; `late` says what becomes of it after the deadline.
+    async fn outcome(self, late: &str) -> Result<J::Outcome, ApiError> {
+        let Self { id, pending } = self;
         let passed = || ApiError::DeadlinePassed {
             message: format!("The deadline of job {id} passed before it was done{late}"),
         };

@@ -16,7 +16,6 @@ import sys
 import tempfile
 import threading
 import time
-import urllib.parse
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -53,14 +52,6 @@ class Service:
         response = self.local.connection.getresponse()
         answer = response.read()
         return response.status, answer, time.perf_counter() - begun
-
-    def log_in(self, password: str) -> None:
-        """Fetches a token, as the command line does."""
-        form = {"grant_type": "password", "client_id": "retort-cli", "username": EMAIL, "password": password}
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
-        headers = {"Content-Type": "application/x-www-form-urlencoded"}
-        connection.request("POST", "/auth/token", urllib.parse.urlencode(form), headers)
-        self.token = json.load(connection.getresponse())["access_token"]
 
     def ready(self, model: str) -> int:
         """Molecules that wait."""
@@ -110,10 +101,10 @@ def service(bin_folder: Path, args: argparse.Namespace) -> Iterator[Service]:
             time.sleep(0.1)
         for _ in range(args.samplers):
             stack.enter_context(process([str(bin_folder / "retort-worker"), "sample"], environment))
-        add = [str(bin_folder / "retort"), "--data", str(data), "account", "add", EMAIL, "--password-stdin"]
-        password = "a long password that only this bench knows"
-        subprocess.run(add, env=environment, input=password + "\n", check=True, text=True, stdout=subprocess.DEVNULL)
-        running.log_in(password)
+        retort = [str(bin_folder / "retort"), "--data", str(data), "--api", f"http://127.0.0.1:{args.port}"]
+        for command in (["account", "add", EMAIL, "--generate"], ["account", "login", EMAIL], ["token"]):
+            done = subprocess.run(retort + command, env=environment, check=True, text=True, stdout=subprocess.PIPE)
+        running.token = done.stdout.strip()
         yield running
 
 

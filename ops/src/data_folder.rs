@@ -22,6 +22,12 @@ use sqlx::{Connection as _, PgConnection};
 
 use crate::failure::Failure;
 
+/// What the folder of an installation is called.
+const NAME: &str = ".retort";
+
+/// Where the models of a checkout are, for one without a data folder.
+const DEFAULT_MODELS: &str = "worker/models";
+
 /// Where the service answers when nothing says otherwise.
 const DEFAULT_API: &str = "http://127.0.0.1:8080";
 
@@ -50,6 +56,13 @@ impl DataFolder {
     /// The folder at `path`.
     pub const fn new(path: PathBuf) -> Self {
         Self { path }
+    }
+
+    /// `.retort` here or in the nearest folder above that has one, as git finds its own; else the one to be made here.
+    pub fn nearest() -> Self {
+        let here = std::env::current_dir().unwrap_or_default();
+        let found = here.ancestors().map(|folder| folder.join(NAME)).find(|folder| folder.is_dir());
+        Self::new(found.unwrap_or_else(|| NAME.into()))
     }
 
     /// The folder as the user gave it.
@@ -88,6 +101,12 @@ impl DataFolder {
             None => self.line("api-url")?.unwrap_or_else(|| DEFAULT_API.to_owned()),
         };
         Ok(api.trim_end_matches('/').to_owned())
+    }
+
+    /// The folders of model packs: the folder's `models-dir`, separated by colons, else those of a checkout.
+    pub fn models(&self) -> Result<Vec<PathBuf>, Failure> {
+        let line = self.line("models-dir")?.unwrap_or_else(|| DEFAULT_MODELS.to_owned());
+        Ok(line.split(':').map(PathBuf::from).collect())
     }
 
     /// The stored credentials, if somebody has logged in.
@@ -193,6 +212,16 @@ mod tests {
         let mode = fs::metadata(folder.path().join("data/credentials.json")).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
         assert_eq!(data.credentials().unwrap(), Some(credentials));
+    }
+
+    #[test]
+    fn the_models_are_those_of_the_installation() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = DataFolder::new(folder.path().into());
+
+        assert_eq!(data.models().unwrap(), [PathBuf::from(DEFAULT_MODELS)]);
+        fs::write(folder.path().join("models-dir"), "/shipped:/own\n").unwrap();
+        assert_eq!(data.models().unwrap(), [PathBuf::from("/shipped"), PathBuf::from("/own")]);
     }
 
     #[test]

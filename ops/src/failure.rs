@@ -13,26 +13,33 @@ pub enum Failure {
     /// The service understood the request and refused it.
     #[error("{0}")]
     Refused(String),
+    /// The request names something that the service does not have.
+    #[error("the request names something that is not there (400)")]
+    NotThere,
     /// The service or the database does not answer.
     #[error("{0}")]
     Unreachable(String),
     /// What the user gave cannot be used, seen only after the arguments were parsed.
     #[error("{0}")]
     Usage(String),
+    /// A search ended without a route; the text says what stopped it and what to try.
+    #[error("no route found\n{0}")]
+    NoRoute(String),
     /// Everything else.
     #[error("{0:#}")]
     Other(#[from] anyhow::Error),
 }
 
 impl Failure {
-    /// The exit code: 1 failure, 2 usage, 3 not logged in, 4 refused by the service, 5 unreachable.
+    /// The exit code: 1 failure, 2 usage, 3 not logged in, 4 refused by the service, 5 unreachable, 6 no route.
     pub fn exit_code(&self) -> ExitCode {
         ExitCode::from(match self {
             Self::Other(_) => 1,
             Self::Usage(_) => 2,
             Self::NotLoggedIn(_) => 3,
-            Self::Refused(_) => 4,
+            Self::Refused(_) | Self::NotThere => 4,
             Self::Unreachable(_) => 5,
+            Self::NoRoute(_) => 6,
         })
     }
 

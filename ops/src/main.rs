@@ -29,7 +29,7 @@ use crate::{data_folder::DataFolder, failure::Failure, service::Service};
     version,
     about,
     after_help = "Exit codes: 0 done, 1 failure, 2 wrong usage, 3 not logged in, 4 refused by the service, \
-                  5 service or database unreachable."
+                  5 service or database unreachable, 6 no route found."
 )]
 struct Cli {
     #[command(flatten)]
@@ -41,9 +41,10 @@ struct Cli {
 /// Where the installation is.
 #[derive(Debug, clap::Args)]
 struct Place {
-    /// The data folder of the installation: its addresses and the login.
-    #[arg(long, global = true, value_name = "DIR", env = "RETORT_DATA", default_value = ".retort")]
-    data: PathBuf,
+    /// The data folder of the installation: its addresses, its models and the login [default: `.retort` here, or in the
+    /// nearest folder above].
+    #[arg(long, global = true, value_name = "DIR", env = "RETORT_DATA")]
+    data: Option<PathBuf>,
     /// The service's address; by default the one in `api-url` of the data folder, else `http://127.0.0.1:8080`.
     #[arg(long, global = true, value_name = "URL", env = "RETORT_API")]
     api: Option<String>,
@@ -89,7 +90,7 @@ enum Subcommands {
 impl Place {
     /// The data folder.
     fn data(&self) -> DataFolder {
-        DataFolder::new(self.data.clone())
+        self.data.clone().map_or_else(DataFolder::nearest, DataFolder::new)
     }
 
     /// The service.
@@ -116,7 +117,7 @@ async fn main() -> ExitCode {
         Subcommands::Sample(command) => command.run(&cli.place).await,
         Subcommands::Plan(command) => command.run(&cli.place).await,
         Subcommands::Catalogue(command) => command.run(&cli.place).await,
-        Subcommands::Model(command) => command.run(),
+        Subcommands::Model(command) => command.run(&cli.place),
         Subcommands::Doctor(command) => command.run(&cli.place).await,
     };
     match done {

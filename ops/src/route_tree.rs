@@ -8,7 +8,7 @@ use std::{
 };
 
 use contract::{
-    Conditions, Country, Edge, Node, PricingAnnotation, RouteGraph, SearchReport, TreeSearchResult,
+    Conditions, Country, Edge, Node, PricingAnnotation, RouteGraph, TreeSearchResult,
 };
 
 pub use page::page;
@@ -48,46 +48,57 @@ fn routes(result: &TreeSearchResult) -> Vec<(String, &str, &RouteGraph)> {
     routes
 }
 
-fn summary(result: &TreeSearchResult) -> String {
-    let metadata = &result.metadata;
-    let found = match metadata.validated_routes {
+/// How many routes there are, and how many of them the answer shows.
+pub fn found(result: &TreeSearchResult) -> String {
+    let shown = routes(result).len();
+    match result.metadata.validated_routes {
         0 => "no route found".to_owned(),
         1 => "1 validated route".to_owned(),
+        count if usize::try_from(count).is_ok_and(|count| count > shown) => format!(
+            "{count} validated routes, {shown} of them shown (more: --max-backbones, --max-variations)"
+        ),
         count => format!("{count} validated routes"),
-    };
-    let mut text = format!(
-        "{}\n{found} in {:.2} s ({:.2} s of search, {} graph nodes)\n",
+    }
+}
+
+fn summary(result: &TreeSearchResult) -> String {
+    let metadata = &result.metadata;
+    format!(
+        "{}\n{} in {:.2} s ({:.2} s of search, {} graph nodes)\n",
         result.search_smiles,
+        found(result),
         metadata.total_elapsed,
         metadata.tree_search_elapsed,
         metadata.total_graph_nodes
-    );
-    if let Some(search) = metadata.search.as_ref().filter(|_| metadata.validated_routes == 0) {
-        explain_failure(&mut text, search);
-    }
-    text
+    )
 }
 
-/// What stopped a search without a route, and what to try.
-fn explain_failure(text: &mut String, search: &SearchReport) {
-    for smiles in &search.stopped_by {
-        let _ = writeln!(text, "  neither made nor bought: {smiles}");
+/// What stopped a search without a route, and what to try; `None` where there is one.
+pub fn without_route(result: &TreeSearchResult) -> Option<String> {
+    let mut lines = Vec::new();
+    let mut exhausted = false;
+    match (&result.metadata.search, routes(result).is_empty()) {
+        (_, false) => return None,
+        (None, true) => {}
+        (Some(search), true) => {
+            lines.extend(search.stopped_by.iter().map(|smiles| format!("  neither made nor bought: {smiles}")));
+            let refused = search.refused_steps;
+            let reasons = [
+                (refused.unsound, "something else would happen in the flask"),
+                (refused.product_not_regained, "run forwards, they do not give their product"),
+                (refused.competing_site, "run forwards, they give other products as well"),
+            ];
+            let reasons = reasons.into_iter().filter(|(count, _)| *count > 0);
+            lines.extend(reasons.map(|(count, reason)| format!("  {count} steps refused: {reason}")));
+            exhausted = search.exhausted;
+        }
     }
-    let refused = search.refused_steps;
-    let reasons = [
-        (refused.unsound, "something else would happen in the flask"),
-        (refused.product_not_regained, "run forwards, they do not give their product"),
-        (refused.competing_site, "run forwards, they give other products as well"),
-    ];
-    for (count, reason) in reasons.into_iter().filter(|(count, _)| *count > 0) {
-        let _ = writeln!(text, "  {count} steps refused: {reason}");
-    }
-    let advice = if search.exhausted {
-        "everything was tried: allow more steps (--max-depth) or more building blocks (--any-price, --ships-to anywhere)"
+    lines.push(if exhausted {
+        "  everything was tried: allow more steps (--max-depth) or more building blocks (--any-price, --ships-to anywhere)"
     } else {
-        "the time was over: allow more (--max-seconds)"
-    };
-    let _ = writeln!(text, "  {advice}");
+        "  the time was over: allow more (--max-seconds)"
+    }.to_owned());
+    Some(lines.join("\n"))
 }
 
 /// A building block's best offer, and how many there are.
@@ -248,7 +259,7 @@ fn significant(usd: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use contract::{RouteStanding, StepEvidence};
+    use contract::{RouteStanding, SearchReport, StepEvidence};
 
     use super::*;
 
@@ -313,10 +324,9 @@ mod tests {
             ..SearchReport::default()
         });
 
-        let text = render(&result, None);
-
-        assert!(text.contains("no route found") && text.contains("neither made nor bought: C1CC1"), "{text}");
-        assert!(text.contains("--max-depth"), "{text}");
+        assert!(render(&result, None).contains("\nno route found in "));
+        let why = without_route(&result).unwrap();
+        assert!(why.contains("neither made nor bought: C1CC1") && why.contains("--max-depth"), "{why}");
     }
 
     #[test]

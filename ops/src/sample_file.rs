@@ -7,7 +7,7 @@ use std::{fs, path::Path};
 use anyhow::{Context as _, anyhow};
 use contract::Sample;
 
-use crate::failure::Failure;
+use crate::{failure::Failure, terminal};
 
 /// The columns of a table: the structures, and where they are from.
 const COLUMNS: [&str; 3] = ["smiles", "model_id", "sample_id"];
@@ -24,15 +24,21 @@ pub enum Format {
 }
 
 impl Format {
-    /// The format that the name of `path` promises; a SMILES a line where it promises nothing.
-    pub fn of(path: &Path) -> Self {
-        let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
-        match extension.to_ascii_lowercase().as_str() {
-            "csv" => Self::Csv,
-            "parquet" => Self::Parquet,
-            "json" => Self::Json,
-            _ => Self::Lines,
-        }
+    /// The format that the name of `path` promises.
+    ///
+    /// # Errors
+    /// Fails where it promises none that there is.
+    pub fn of(path: &Path) -> Result<Self, Failure> {
+        terminal::by_ending(
+            path,
+            &[
+                ("smi", Self::Lines),
+                ("txt", Self::Lines),
+                ("csv", Self::Csv),
+                ("parquet", Self::Parquet),
+                ("json", Self::Json),
+            ],
+        )
     }
 }
 
@@ -48,13 +54,18 @@ pub fn write(sample: &Sample, path: &Path, format: Format) -> Result<(), Failure
     Ok(())
 }
 
+/// For standard output: the whole answer, or a SMILES a line.
+pub fn text(sample: &Sample, whole: bool) -> Result<String, Failure> {
+    if whole { json(sample) } else { Ok(lines(sample)) }
+}
+
 /// A SMILES a line.
-pub fn lines(sample: &Sample) -> String {
+fn lines(sample: &Sample) -> String {
     sample.smiles.join("\n") + "\n"
 }
 
 /// The whole answer.
-pub fn json(sample: &Sample) -> Result<String, Failure> {
+fn json(sample: &Sample) -> Result<String, Failure> {
     Ok(serde_json::to_string_pretty(sample).context("writing the sample as JSON")? + "\n")
 }
 
@@ -93,12 +104,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let written = |name: &str| {
             let path = folder.path().join(name);
-            write(&sample(), &path, Format::of(&path)).unwrap();
+            write(&sample(), &path, Format::of(&path).unwrap()).unwrap();
             fs::read(path).unwrap()
         };
 
         assert_eq!(written("a.smi"), b"CCO\nc1ccccc1\n");
-        assert_eq!(written("a"), written("a.smi"));
+        assert_eq!(written("a.txt"), written("a.smi"));
         assert_eq!(
             written("a.CSV"),
             b"smiles,model_id,sample_id\nCCO,druglike_gru,smp_01jd6xq1v3m4c5t6y7z8a9b0cd\n\
@@ -107,5 +118,9 @@ mod tests {
         assert_eq!(serde_json::from_slice::<Sample>(&written("a.json")).unwrap(), sample());
         assert_eq!(&written("a.parquet")[..4], b"PAR1");
         assert!(write(&sample(), &folder.path().join("nowhere/a.csv"), Format::Csv).is_err());
+        for name in ["a.xlsx", "a", ".csv"] {
+            let fault = Format::of(Path::new(name)).unwrap_err();
+            assert!(matches!(&fault, Failure::Usage(why) if why.contains(".smi, .txt, .csv, .parquet, .json")), "{fault}");
+        }
     }
 }

@@ -8,7 +8,10 @@ mod login;
 use std::time::Duration;
 
 use chrono::{TimeDelta, Utc};
-use reqwest::{Response, StatusCode, header};
+use reqwest::{
+    Method, RequestBuilder, Response, StatusCode,
+    header::{self, HeaderMap, HeaderValue},
+};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{
@@ -17,7 +20,7 @@ use crate::{
 };
 
 /// The registered name of this program at the authorization server.
-const CLIENT_ID: &str = "retort-cli";
+pub const CLIENT_ID: &str = "retort-cli";
 
 /// An access token this close to its end is renewed first.
 const RENEW_BEFORE: TimeDelta = TimeDelta::seconds(60);
@@ -71,8 +74,11 @@ impl Service {
     /// The service at `api`, or where the data folder says it is.
     pub fn new(data: DataFolder, api: Option<&str>) -> Result<Self, Failure> {
         let base = data.api(api)?;
-        let mut builder =
-            reqwest::Client::builder().user_agent(concat!("retort/", env!("CARGO_PKG_VERSION")));
+        // Said so, the service answers in JSON, whatever a proxy adds about encodings.
+        let json = HeaderMap::from_iter([(header::ACCEPT, HeaderValue::from_static("application/json"))]);
+        let mut builder = reqwest::Client::builder()
+            .user_agent(concat!("retort/", env!("CARGO_PKG_VERSION")))
+            .default_headers(json);
         if is_loopback(&base) {
             // A proxy cannot reach this machine's own service.
             builder = builder.no_proxy();
@@ -94,7 +100,16 @@ impl Service {
             ("username", email),
             ("password", password),
         ];
-        let answer = self.token(&form).await?;
+        let answer = match self.ask_for_token(&form).await? {
+            Err(refused) if refused.error == "unsupported_grant_type" => {
+                return Err(Failure::Refused(
+                    "this service takes passwords in the browser alone: run `retort login`, `retort login --no-browser`, or on \
+                     the machine of its database `retort account login EMAIL`"
+                        .into(),
+                ));
+            }
+            answer => answer?,
+        };
         let _lock = self.data.lock_credentials()?;
         self.data.keep_credentials(&self.credentials(email.to_owned(), answer, None))
     }
@@ -110,14 +125,39 @@ impl Service {
         B: Serialize + ?Sized,
         T: DeserializeOwned,
     {
+        self.call(Method::POST, path, |request| request.timeout(timeout).json(body)).await
+    }
+
+    /// Reads the JSON at `path`.
+    pub async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Failure> {
+        self.call(Method::GET, path, |request| request.timeout(SHORT)).await
+    }
+
+    /// Sends what `complete` makes of a request with a token, once more with another token where that is refused, and reads
+    /// the JSON answer.
+    async fn call<T: DeserializeOwned>(
+        &self,
+        method: Method,
+        path: &str,
+        complete: impl Fn(RequestBuilder) -> RequestBuilder,
+    ) -> Result<T, Failure> {
+        let send = async |token: &str| {
+            let request = self.http.request(method.clone(), format!("{}{path}", self.base)).bearer_auth(token);
+            complete(request).send().await.map_err(|error| Failure::http(&self.base, &error))
+        };
         let token = self.access_token().await?;
-        let mut response = self.post_once(path, body, timeout, &token).await?;
+        let mut response = send(&token).await?;
         if response.status() == StatusCode::UNAUTHORIZED {
-            let token = self.access_token_other_than(Some(&token)).await?;
-            response = self.post_once(path, body, timeout, &token).await?;
+            response = send(&self.access_token_other_than(Some(&token)).await?).await?;
         }
         if !response.status().is_success() {
             return Err(self.refusal(response).await);
+        }
+        if let Some(kind) = other_than_json(response.headers()) {
+            return Err(Failure::Other(anyhow::anyhow!(
+                "{}{path} answered {kind} and not JSON, though `Accept: application/json` asked for it: is a proxy in between?",
+                self.base
+            )));
         }
         response.json().await.map_err(|error| Failure::http(&self.base, &error))
     }
@@ -198,18 +238,6 @@ impl Service {
             .map_err(|_| Failure::Other(anyhow::anyhow!("{}/auth/token answered {status}", self.base)))
     }
 
-    async fn post_once<B: Serialize + ?Sized>(
-        &self,
-        path: &str,
-        body: &B,
-        timeout: Duration,
-        token: &str,
-    ) -> Result<Response, Failure> {
-        let request =
-            self.http.post(format!("{}{path}", self.base)).bearer_auth(token).timeout(timeout).json(body);
-        request.send().await.map_err(|error| Failure::http(&self.base, &error))
-    }
-
     async fn refusal(&self, response: Response) -> Failure {
         let status = response.status();
         let retry_after = response
@@ -223,9 +251,7 @@ impl Service {
         match status {
             StatusCode::UNAUTHORIZED => self.not_logged_in("the service refused the login"),
             StatusCode::FORBIDDEN => Failure::Refused(format!("the account may not do this ({status})")),
-            StatusCode::BAD_REQUEST => Failure::Refused(
-                reasons.unwrap_or_else(|| "the request names something that is not there (400)".to_owned()),
-            ),
+            StatusCode::BAD_REQUEST => reasons.map_or(Failure::NotThere, Failure::Refused),
             StatusCode::TOO_MANY_REQUESTS => {
                 Failure::Refused(format!("the rate limit is spent{retry_after}"))
             }
@@ -270,6 +296,12 @@ impl Fault {
             .collect();
         if place.is_empty() { self.msg.clone() } else { format!("{}: {}", place.join("."), self.msg) }
     }
+}
+
+/// What the body is said to be, where that is not JSON.
+fn other_than_json(headers: &HeaderMap) -> Option<&str> {
+    let kind = headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
+    (!kind.to_ascii_lowercase().starts_with("application/json")).then_some(kind)
 }
 
 fn is_loopback(base: &str) -> bool {

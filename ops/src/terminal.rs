@@ -3,13 +3,23 @@
 use std::{
     fs::File,
     io::{self, BufRead, IsTerminal, Write},
+    path::Path,
+    process,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
 use anyhow::Context as _;
 use indicatif::{ProgressBar, ProgressStyle};
+use tokio::signal;
 
 use crate::failure::Failure;
+
+/// The exit status of what Ctrl-C ends, as shells have it: 128 and the signal's number.
+const INTERRUPTED: i32 = 130;
 
 /// Writes `text` and a line feed to standard output.
 pub fn data(text: &str) -> Result<(), Failure> {
@@ -21,6 +31,36 @@ pub fn data(text: &str) -> Result<(), Failure> {
 /// Writes a line for people to standard error; a closed standard error is no reason to fail.
 pub fn note(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+/// What of `known` the ending of the file's name stands for.
+///
+/// # Errors
+/// Fails, and lists the endings, where it is none of them.
+pub fn by_ending<T: Copy>(path: &Path, known: &[(&str, T)]) -> Result<T, Failure> {
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    let found = known.iter().find(|(name, _)| ending.eq_ignore_ascii_case(name));
+    found.map(|(_, format)| *format).ok_or_else(|| {
+        let names: Vec<_> = known.iter().map(|(name, _)| format!(".{name}")).collect();
+        Failure::Usage(format!("`{}` has to end in one of {}", path.display(), names.join(", ")))
+    })
+}
+
+/// Becomes true at the first Ctrl-C; the second one ends the process.
+pub fn interrupted() -> Arc<AtomicBool> {
+    let flag = Arc::new(AtomicBool::new(false));
+    let raised = Arc::clone(&flag);
+    tokio::spawn(async move {
+        if signal::ctrl_c().await.is_err() {
+            return;
+        }
+        raised.store(true, Ordering::Relaxed);
+        note("stopping after this step; Ctrl-C again ends it at once");
+        if signal::ctrl_c().await.is_ok() {
+            process::exit(INTERRUPTED);
+        }
+    });
+    flag
 }
 
 /// A spinner with elapsed seconds, invisible where standard error is no terminal.

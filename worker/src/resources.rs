@@ -55,23 +55,23 @@ pub struct Models {
 }
 
 impl Models {
-    /// Loads the packs in `dir` that are generative, or those of them that `wanted` names, onto `device`.
+    /// Loads the packs in the folders `dirs` that are generative, or those of them that `wanted` names, onto `device`.
     ///
     /// # Errors
-    /// Fails when `dir` cannot be read or no pack in it can be used; a single bad pack is only reported.
-    pub fn load(dir: &Path, wanted: &[String], device: &Device) -> Result<Self> {
-        Self::reload(dir, wanted, device, None)
+    /// Fails when a folder cannot be read or no pack in them can be used; a single bad pack is only reported.
+    pub fn load(dirs: &[PathBuf], wanted: &[String], device: &Device) -> Result<Self> {
+        Self::reload(dirs, wanted, device, None)
     }
 
     /// [Loads](Self::load) the packs again; models of packs that are as they were stay as they are.
     pub(crate) fn reload(
-        dir: &Path,
+        dirs: &[PathBuf],
         wanted: &[String],
         device: &Device,
         before: Option<&Self>,
     ) -> Result<Self> {
         let mut by_id: BTreeMap<String, Arc<Model>> = BTreeMap::new();
-        for folder in folders(dir)? {
+        for folder in folders(dirs)? {
             let loaded = match load_pack(&folder, device, before) {
                 Ok(Some(model)) => model,
                 Ok(None) => continue,
@@ -92,10 +92,10 @@ impl Models {
             by_id.insert(id, loaded);
         }
         for id in wanted.iter().filter(|id| !by_id.contains_key(*id)) {
-            error!("the model `{id}` was asked for and is not in {}", dir.display());
+            error!("the model `{id}` was asked for and is not in {}", names(dirs));
         }
         if by_id.is_empty() {
-            bail!("no usable model pack in {}", dir.display());
+            bail!("no usable model pack in {}", names(dirs));
         }
         Ok(Self { by_id })
     }
@@ -159,20 +159,28 @@ pub fn load_planner(dir: &Path, settings: synth::Settings) -> Result<Arc<Planner
     Ok(Arc::new(Planner::new(Arc::new(model), settings)))
 }
 
-/// The folders in `dir`, in order of their names; hidden ones are packs that are being imported or removed.
-fn folders(dir: &Path) -> Result<Vec<PathBuf>> {
-    let entries =
-        fs::read_dir(dir).with_context(|| format!("reading the model packs in {}", dir.display()))?;
-    let mut folders = Vec::new();
-    for entry in entries {
-        let path = entry.with_context(|| format!("reading the model packs in {}", dir.display()))?.path();
-        let hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
-        if path.is_dir() && !hidden {
-            folders.push(path);
+/// The folders in `dirs`, each one's in order of their names; hidden ones are packs that are being imported or removed.
+fn folders(dirs: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    let mut all = Vec::new();
+    for dir in dirs {
+        let doing = || format!("reading the model packs in {}", dir.display());
+        let mut folders = Vec::new();
+        for entry in fs::read_dir(dir).with_context(doing)? {
+            let path = entry.with_context(doing)?.path();
+            let hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+            if path.is_dir() && !hidden {
+                folders.push(path);
+            }
         }
+        folders.sort();
+        all.append(&mut folders);
     }
-    folders.sort();
-    Ok(folders)
+    Ok(all)
+}
+
+/// Folders for people, as `MODELS_DIR` has them.
+fn names(dirs: &[PathBuf]) -> String {
+    dirs.iter().map(|dir| dir.display().to_string()).collect::<Vec<_>>().join(":")
 }
 
 /// The model of the pack in `folder`, one of those `before` where it has not changed; `None` when the folder holds
@@ -202,9 +210,9 @@ fn load_pack(folder: &Path, device: &Device, before: Option<&Models>) -> Result<
 /// What files look like from outside: when each was written and its size, if it is there.
 pub(crate) type Stamp = Vec<(PathBuf, Option<(SystemTime, u64)>)>;
 
-/// What the files of the packs in `dir` look like; it changes with them.
-pub(crate) fn stamp(dir: &Path) -> Result<Stamp> {
-    let files = folders(dir)?.into_iter().flat_map(|folder| {
+/// What the files of the packs in `dirs` look like; it changes with them.
+pub(crate) fn stamp(dirs: &[PathBuf]) -> Result<Stamp> {
+    let files = folders(dirs)?.into_iter().flat_map(|folder| {
         FILES.iter().chain(&["metadata.json"]).map(move |file| folder.join(file)).collect::<Vec<_>>()
     });
     let looks = |file: &PathBuf| {

@@ -18,11 +18,11 @@ pub struct Settings {
     #[arg(long, env = "DATABASE_URL", hide_env_values = true, global = true)]
     pub database_url: Option<String>,
 
-    /// Folder of the model packs, one folder each.
-    #[arg(long, env = "MODELS_DIR", default_value = "worker/models", global = true)]
-    pub models_dir: PathBuf,
+    /// Folders of model packs, one folder each, separated by colons.
+    #[arg(long, env = "MODELS_DIR", value_delimiter = ':', default_value = "worker/models", global = true)]
+    pub models_dir: Vec<PathBuf>,
 
-    /// Folder of the retrosynthesis model [default: `uspto_retro` in the folder of the model packs].
+    /// Folder of the retrosynthesis model [default: the first `uspto_retro` in the folders of model packs].
     #[arg(long, env = "RETRO_MODEL", global = true)]
     pub retro_model: Option<PathBuf>,
 
@@ -82,11 +82,18 @@ pub enum Role {
     },
 }
 
+/// The folder of the retrosynthesis model that ships.
+const RETRO_MODEL: &str = "uspto_retro";
+
 impl Settings {
     /// The folder of the retrosynthesis model.
     #[must_use]
     pub fn retro_model(&self) -> PathBuf {
-        self.retro_model.clone().unwrap_or_else(|| self.models_dir.join("uspto_retro"))
+        self.retro_model.clone().unwrap_or_else(|| {
+            let mut places = self.models_dir.iter().map(|dir| dir.join(RETRO_MODEL));
+            let first = places.clone().next();
+            places.find(|place| place.is_dir()).or(first).unwrap_or_else(|| RETRO_MODEL.into())
+        })
     }
 
     /// Jobs run at the same time.
@@ -133,7 +140,7 @@ mod tests {
 
     #[test]
     fn the_retro_model_lies_among_the_packs_unless_it_is_set() {
-        let settings = Settings::parse_from(["retort-worker", "search", "--models-dir", "/packs"]);
+        let settings = Settings::parse_from(["retort-worker", "search", "--models-dir", "/packs:/own"]);
 
         assert_eq!(settings.retro_model(), PathBuf::from("/packs/uspto_retro"));
     }

@@ -1,4 +1,4 @@
-//! The models of a running sampler, kept up with the folder of packs.
+//! The models of a running sampler, kept up with the folders of packs.
 //!
 //! A pack that is added, changed or removed is taken up within seconds, without a restart and without touching the
 //! jobs that run: they hold the model that they began with. A folder being written is left alone until it has
@@ -20,7 +20,7 @@ const LOOK: Duration = Duration::from_secs(2);
 /// The models, as they are now.
 #[derive(Debug)]
 pub struct Shelf {
-    dir: PathBuf,
+    dirs: Vec<PathBuf>,
     wanted: Vec<String>,
     device: Device,
     models: watch::Sender<Arc<Models>>,
@@ -28,14 +28,14 @@ pub struct Shelf {
 }
 
 impl Shelf {
-    /// Loads the packs in `dir` onto `device`, see [`Models::load`].
+    /// Loads the packs in `dirs` onto `device`, see [`Models::load`].
     ///
     /// # Errors
     /// Fails when no pack can be used.
-    pub fn load(dir: PathBuf, wanted: Vec<String>, device: Device) -> Result<Self> {
-        let models = Models::load(&dir, &wanted, &device)?;
+    pub fn load(dirs: Vec<PathBuf>, wanted: Vec<String>, device: Device) -> Result<Self> {
+        let models = Models::load(&dirs, &wanted, &device)?;
         let announced = watch::Sender::new(models.announce());
-        Ok(Self { dir, wanted, device, models: watch::Sender::new(Arc::new(models)), announced })
+        Ok(Self { dirs, wanted, device, models: watch::Sender::new(Arc::new(models)), announced })
     }
 
     /// The models to work with; what comes later does not change them.
@@ -50,13 +50,13 @@ impl Shelf {
         self.announced.subscribe()
     }
 
-    /// Takes up changes of the folder until dropped.
+    /// Takes up changes of the folders until dropped.
     pub async fn keep_up(self: Arc<Self>) {
-        let mut taken_up = stamp(&self.dir).ok();
+        let mut taken_up = stamp(&self.dirs).ok();
         let mut last = taken_up.clone();
         loop {
             tokio::time::sleep(LOOK).await;
-            let now = match stamp(&self.dir) {
+            let now = match stamp(&self.dirs) {
                 Ok(now) => Some(now),
                 Err(fault) => {
                     warn!("could not look for new models: {fault:#}");
@@ -79,7 +79,7 @@ impl Shelf {
     }
 
     fn reload(&self) -> Result<()> {
-        let models = Models::reload(&self.dir, &self.wanted, &self.device, Some(&self.models()))?;
+        let models = Models::reload(&self.dirs, &self.wanted, &self.device, Some(&self.models()))?;
         self.announced.send_replace(models.announce());
         self.models.send_replace(Arc::new(models));
         Ok(())

@@ -34,7 +34,7 @@ struct Stage {
 impl Stage {
     async fn set() -> Self {
         let (dir, database) = (models(), Database::create().await);
-        let shelf = Arc::new(Shelf::load(dir.path().to_owned(), Vec::new(), Device::Cpu).unwrap());
+        let shelf = Arc::new(Shelf::load(vec![dir.path().to_owned()], Vec::new(), Device::Cpu).unwrap());
         Self { database, models: shelf.models(), shelf, dir }
     }
 
@@ -145,7 +145,7 @@ async fn a_changed_pack_gets_nothing_of_its_old_self() {
     stage.put("cheap", &chains(1..101)).await;
     let changed = tempfile::tempdir().unwrap();
     write_pack(changed.path(), "cheap", 1.0, 13);
-    let models = Models::load(changed.path(), &[], &Device::Cpu).unwrap();
+    let models = Models::load(&[changed.path().to_owned()], &[], &Device::Cpu).unwrap();
     let cheap = models.iter().next().unwrap();
 
     assert_ne!(cheap.version, stage.model("cheap").version);

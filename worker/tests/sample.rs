@@ -32,7 +32,7 @@ fn job(size: u32, model_id: Option<&str>) -> SampleJob {
 fn a_bad_pack_is_skipped_and_the_others_are_announced() {
     let dir = models();
 
-    let announced = Models::load(dir.path(), &[], &Device::Cpu).unwrap().announce();
+    let announced = Models::load(&[dir.path().to_owned()], &[], &Device::Cpu).unwrap().announce();
 
     let ids: Vec<&str> = announced.iter().map(|model| model.model_id.as_str()).collect();
     assert_eq!(ids, ["cheap", "dear"]);
@@ -45,7 +45,7 @@ fn of_two_packs_with_one_id_the_first_is_served() {
     let metadata = r#"{"id": "cheap", "description": "another", "relative_cost": 9.0}"#;
     fs::write(dir.path().join("cheap_copy/metadata.json"), metadata).unwrap();
 
-    let announced = Models::load(dir.path(), &[], &Device::Cpu).unwrap().announce();
+    let announced = Models::load(&[dir.path().to_owned()], &[], &Device::Cpu).unwrap().announce();
 
     let models: Vec<_> =
         announced.iter().map(|model| (model.model_id.as_str(), model.relative_cost)).collect();
@@ -62,7 +62,7 @@ fn a_model_that_never_ends_its_strings_ends_at_the_deadline() {
     let bias = Tensor::new(&[0.0_f32, 0.0, -1e4, 0.0, 0.0, 0.0], &Device::Cpu).unwrap();
     weights.insert("out.bias".to_owned(), bias);
     candle_core::safetensors::save(&weights, &file).unwrap();
-    let models = Models::load(dir.path(), &[], &Device::Cpu).unwrap();
+    let models = Models::load(&[dir.path().to_owned()], &[], &Device::Cpu).unwrap();
     let endless = models.choose(Some("endless"), &Levels::default()).unwrap();
     let begun = Instant::now();
     let budget = Budget { deadline: Some(begun + Duration::from_secs(1)), ..Budget::unlimited() };
@@ -77,7 +77,7 @@ fn a_model_that_never_ends_its_strings_ends_at_the_deadline() {
 fn without_a_usable_pack_there_is_no_sampler() {
     let dir = models();
 
-    let error = Models::load(dir.path(), &["broken".to_owned()], &Device::Cpu).unwrap_err();
+    let error = Models::load(&[dir.path().to_owned()], &["broken".to_owned()], &Device::Cpu).unwrap_err();
 
     assert!(error.to_string().starts_with("no usable model pack in"), "{error}");
 }
@@ -85,7 +85,7 @@ fn without_a_usable_pack_there_is_no_sampler() {
 #[test]
 fn the_cheapest_model_draws_unless_another_is_named() {
     let dir = models();
-    let models = Models::load(dir.path(), &[], &Device::Cpu).unwrap();
+    let models = Models::load(&[dir.path().to_owned()], &[], &Device::Cpu).unwrap();
     let drawn_by = |model_id| {
         let model = models.choose(model_id, &Levels::default()).unwrap();
         match draw(model, Vec::new(), &job(3, model_id), &Budget::unlimited()).unwrap() {
@@ -102,7 +102,7 @@ fn the_cheapest_model_draws_unless_another_is_named() {
 #[test]
 fn a_sample_that_is_begun_is_completed_with_other_molecules() {
     let dir = models();
-    let models = Models::load(dir.path(), &[], &Device::Cpu).unwrap();
+    let models = Models::load(&[dir.path().to_owned()], &[], &Device::Cpu).unwrap();
     let dear = models.choose(Some("dear"), &Levels::default()).unwrap();
     let ready = vec!["C".to_owned(), "CN".to_owned()];
 
@@ -116,7 +116,7 @@ fn a_sample_that_is_begun_is_completed_with_other_molecules() {
 #[test]
 fn more_than_a_model_can_give_is_a_problem_and_not_a_failure() {
     let dir = models();
-    let models = Models::load(dir.path(), &[], &Device::Cpu).unwrap();
+    let models = Models::load(&[dir.path().to_owned()], &[], &Device::Cpu).unwrap();
     let dear = models.choose(Some("dear"), &Levels::default()).unwrap();
 
     for ready in [Vec::new(), vec!["C".to_owned()]] {
@@ -132,7 +132,7 @@ fn more_than_a_model_can_give_is_a_problem_and_not_a_failure() {
 #[test]
 fn a_sample_that_nobody_waits_for_is_given_up() {
     let dir = models();
-    let models = Models::load(dir.path(), &[], &Device::Cpu).unwrap();
+    let models = Models::load(&[dir.path().to_owned()], &[], &Device::Cpu).unwrap();
     let model = models.choose(None, &Levels::default()).unwrap();
     let budget = Budget { deadline: None, cancelled: Arc::new(true.into()) };
 
@@ -148,7 +148,7 @@ async fn an_answered_sample_is_stored_whole() {
     .execute(&database.pool)
     .await
     .unwrap();
-    let shelf = Arc::new(Shelf::load(dir.path().to_owned(), Vec::new(), Device::Cpu).unwrap());
+    let shelf = Arc::new(Shelf::load(vec![dir.path().to_owned()], Vec::new(), Device::Cpu).unwrap());
     let client = database.client().await;
     let (stop, stopped) = oneshot::channel::<()>();
     let config = WorkerConfig { models: shelf.announce(), ..WorkerConfig::default() };

@@ -30,7 +30,7 @@ pub struct Settings {
     pub logins_per_minute: u32,
     /// `AUTH_IMPLICIT`, default `on`: whether `/auth/authorize` gives access tokens in redirects.
     pub implicit_flow: Switch,
-    /// `AUTH_PASSWORD_GRANT`, default `on`: whether `retort login` may send a password.
+    /// `AUTH_PASSWORD_GRANT`, default `off`: whether `retort login` may send a password (OAuth 2.1 has no such grant).
     pub password_grant: Switch,
 }
 

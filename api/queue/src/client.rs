@@ -24,7 +24,7 @@ use crate::{
 const CONNECTIONS: u32 = 16;
 
 /// About how long a worker takes to start, for a caller that finds none.
-const WORKER_START: Duration = Duration::from_secs(5);
+pub const WORKER_START: Duration = Duration::from_secs(5);
 
 /// The shortest pause before a refused caller is told to come back.
 const SHORTEST_RETRY: Duration = Duration::from_secs(1);

@@ -20,7 +20,7 @@ mod run;
 mod store;
 mod worker;
 
-pub use client::{Client, LiveModel};
+pub use client::{Client, LiveModel, WORKER_START};
 pub use config::WorkerConfig;
 pub use context::{Finished, JobContext};
 pub use error::{AwaitError, HandlerError, QueueError, SubmitError};

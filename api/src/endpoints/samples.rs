@@ -26,6 +26,10 @@ use crate::{
 };
 use table::{Deletion, Page, SampleRow};
 
+/// Libraries send this by themselves; the description says how they get JSON.
+const ACCEPT_ENCODING: &str = "When it contains `gzip`, the body is the gzipped JSON in Base64, as text; unless `accept` names \
+    `application/json`, which gives JSON with `content-encoding: gzip`.";
+
 /// Returns samples without their structures, newest first.
 #[utoipa::path(
     get, path = "/generator/v1/samples", tag = "samples", operation_id = "list_samples",
@@ -80,7 +84,7 @@ fn parse_list(pairs: Vec<(String, String)>, faults: &mut Faults) -> Option<ListQ
     description = "Generates a sample, stores it and returns it with all its structures. Experimental.",
     summary = "Create a sample",
     params(("accept-encoding" = String, Header,
-        description = "When it contains `gzip`, the body is the gzipped JSON in Base64, as text.")),
+        description = ACCEPT_ENCODING)),
     request_body(content = SampleRequest),
     responses((status = 200, description = "The sample.", content(
         (Sample = "application/json"), (String = "text/plain")))),
@@ -132,7 +136,7 @@ fn parse_create(body: &[u8], faults: &mut Faults) -> Option<SampleRequest> {
         ("sample_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
             description = "Id of the sample."),
         ("accept-encoding" = String, Header,
-            description = "When it contains `gzip`, the body is the gzipped JSON in Base64, as text."),
+            description = ACCEPT_ENCODING),
     ),
     responses((status = 200, description = "The sample.", content(
         (Sample = "application/json"), (String = "text/plain")))),

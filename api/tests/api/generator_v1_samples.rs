@@ -32,7 +32,7 @@ async fn a_created_sample_can_be_retrieved_and_listed() {
     assert!(sample["created_at"].as_str().unwrap().ends_with('Z'));
     let id = sample["id"].as_str().unwrap();
     assert!(id.parse::<SampleId>().is_ok());
-    assert_eq!(created.header("vary"), "accept-encoding");
+    assert_eq!(created.header("vary"), "accept-encoding, accept");
 
     let retrieved = service.get(&format!("{SAMPLES}/{id}")).await;
     assert_eq!((retrieved.status, retrieved.json()), (200, sample.clone()));
@@ -121,7 +121,7 @@ async fn gzip_is_base64_text_as_the_contract_says() {
     assert_eq!(created.header("content-type"), "text/plain; charset=us-ascii");
     assert_eq!(created.header("content-transfer-encoding"), "base64");
     assert_eq!(created.header("content-encoding"), "");
-    assert_eq!(created.header("vary"), "accept-encoding");
+    assert_eq!(created.header("vary"), "accept-encoding, accept");
     let sample = unzip(&STANDARD.decode(&created.text).unwrap());
     assert_eq!(sample["smiles"], json!(["[1CH4]", "[2CH4]"]));
 
@@ -129,6 +129,47 @@ async fn gzip_is_base64_text_as_the_contract_says() {
     let retrieve = service.request(Method::GET, &path).await.header("accept-encoding", "gzip");
     let retrieved = answer(retrieve).await;
     assert_eq!(unzip(&STANDARD.decode(&retrieved.text).unwrap()), sample);
+}
+
+#[tokio::test]
+async fn who_asks_for_json_gets_json_however_it_is_compressed() {
+    let service = Service::start().await;
+    let create = service.request(Method::POST, SAMPLES).await.header("content-type", "application/json");
+    let create = create.header("accept-encoding", "gzip, deflate").header("accept", "application/json");
+
+    let created = create.body(r#"{"size": 2}"#).send().await.unwrap();
+
+    let headers = created.headers().clone();
+    assert_eq!(headers["content-type"], "application/json");
+    assert_eq!(headers["content-encoding"], "gzip");
+    assert_eq!(headers["vary"], "accept-encoding, accept");
+    let sample = unzip(&created.bytes().await.unwrap());
+    assert_eq!(sample["smiles"], json!(["[1CH4]", "[2CH4]"]));
+
+    let path = format!("{SAMPLES}/{}", sample["id"].as_str().unwrap());
+    let plain = service.request(Method::GET, &path).await.header("accept", "application/json, */*;q=0.5");
+    assert_eq!(answer(plain).await.json(), sample);
+}
+
+#[tokio::test]
+async fn without_a_name_the_first_default_model_that_lives_serves() {
+    let cases = [
+        ("druglike_gru,stingy_model", 200, json!("druglike_gru")),
+        // It takes the job, and gives less than was asked for.
+        ("stingy_model,druglike_gru", 500, json!(null)),
+        ("absent_model,druglike_gru", 200, json!("druglike_gru")),
+        ("absent_model", 503, json!(null)),
+    ];
+    for (models, status, model) in cases {
+        let service = Service::start_with(&[("DEFAULT_MODEL", models)]).await;
+
+        let created = service.post(SAMPLES, r#"{"size": 1}"#).await;
+
+        assert_eq!((created.status, &created.json()["model_id"]), (status, &model), "{models}: {created:?}");
+        if status == 503 {
+            assert!(created.text.contains("No running sampler has a default model"), "{created:?}");
+        }
+    }
 }
 
 #[tokio::test]
@@ -140,7 +181,7 @@ async fn gzip_is_a_content_encoding_where_the_operator_says_so() {
     let zipped = service.request(Method::GET, &path).await.header("accept-encoding", "gzip");
     let zipped = zipped.send().await.unwrap();
     assert_eq!(zipped.headers()["content-encoding"], "gzip");
-    assert_eq!(zipped.headers()["vary"], "accept-encoding");
+    assert_eq!(zipped.headers()["vary"], "accept-encoding, accept");
     assert_eq!(unzip(&zipped.bytes().await.unwrap())["id"], json!(sample_id(10)));
 
     let plain = service.request(Method::GET, &path).await.header("accept-encoding", "gzip;q=0");

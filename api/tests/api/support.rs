@@ -80,6 +80,8 @@ impl Service {
             ("DATABASE_URL", url.as_str()),
             ("DATABASE_CONNECTIONS", "5"),
             ("PUBLIC_URL", "http://retort.test"),
+            // The quickest login, for tests of what comes after one.
+            ("AUTH_PASSWORD_GRANT", "on"),
         ]
         .into_iter()
         .chain(settings.iter().copied())

@@ -42,13 +42,21 @@ pub enum Account {
     },
     /// Give an account another password; its logins and tokens end within a minute.
     Password(Password),
-    /// Set what tokens of an account may do; those that there are lose the rest within a minute.
+    /// Print what tokens of an account may do, or set it; those that there are lose the rest within a minute.
     Scopes {
         /// The account.
         email: String,
-        /// Separated by commas; without it, everything.
+        /// What they may do from now on, separated by commas; without it, nothing changes.
         #[arg(value_delimiter = ',', value_name = "SCOPE,…")]
         scopes: Option<Vec<String>>,
+        /// Everything.
+        #[arg(long, conflicts_with = "scopes")]
+        all: bool,
+    },
+    /// Log an account in here without its password, by the database: for scripts, and to see what its owner sees.
+    Login {
+        /// The account.
+        email: String,
     },
     /// Set how much of something an account has a minute; holds within one.
     Ration(SetRation),
@@ -144,10 +152,22 @@ impl Account {
                 new.show(&password)?;
                 terminal::note(&format!("changed the password of {email}; its tokens end within a minute"));
             }
-            Self::Scopes { email, scopes } => {
+            Self::Scopes { email, scopes: None, all: false } => {
+                manage::scopes(&mut database, &email).await?.iter().try_for_each(|scope| terminal::data(scope))?;
+            }
+            Self::Scopes { email, scopes, all: _ } => {
                 let scopes = parse_scopes(scopes.as_deref())?;
                 manage::change_scopes(&mut database, &email, &scopes).await?;
                 terminal::note(&format!("{email} may now do: {}", scopes.join(", ")));
+            }
+            Self::Login { email } => {
+                let service = place.service()?;
+                let email = service
+                    .login_by(async |redirect, challenge| {
+                        manage::log_in(&mut database, &email, redirect, challenge).await
+                    })
+                    .await?;
+                terminal::note(&format!("logged in at {} as {email}", service.base()));
             }
             Self::Ration(SetRation { email, ration, per_minute: PerMinute(per_minute) }) => {
                 manage::change_ration(&mut database, &email, ration, per_minute).await?;

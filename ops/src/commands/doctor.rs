@@ -164,10 +164,10 @@ async fn check_service(findings: &mut Findings, place: &Place) -> Result<(), Fai
         }
         Err(failure) => return findings.bad(&format!("service: {failure}")),
     }
-    match service.access_token().await {
-        Ok(_) => findings.good("login: there is a valid token"),
+    match (place.data().credentials(), service.access_token().await) {
+        (_, Ok(_)) => findings.good("login: there is a valid token"),
         // Not every installation has somebody logged in.
-        Err(Failure::NotLoggedIn(why)) => findings.good(&format!("login: {why}")),
-        Err(failure) => findings.bad(&format!("login: {failure}")),
+        (Ok(None), _) => findings.good("login: nobody"),
+        (_, Err(failure)) => findings.bad(&format!("login: {failure}")),
     }
 }

@@ -21,10 +21,10 @@ pub struct Login {
     /// Show an address and a code for a browser on another machine.
     #[arg(long, conflicts_with_all = ["password", "password_stdin"])]
     no_browser: bool,
-    /// Ask for the password on this terminal.
+    /// Ask for the password on this terminal, for services with `AUTH_PASSWORD_GRANT=on`.
     #[arg(long)]
     password: bool,
-    /// Read the password from the first line of standard input.
+    /// Read the password from the first line of standard input, for services with `AUTH_PASSWORD_GRANT=on`.
     #[arg(long, conflicts_with = "password")]
     password_stdin: bool,
 }

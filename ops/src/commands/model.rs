@@ -12,6 +12,7 @@ use clap::{Args, Subcommand};
 use serde::Serialize;
 
 use crate::{
+    Place,
     failure::Failure,
     models::{self, Kind, ModelsFolder, Pack, Report},
     terminal,
@@ -20,9 +21,9 @@ use crate::{
 /// Look at the models, check and measure them, import, train and remove them.
 #[derive(Debug, Args)]
 pub struct Model {
-    /// Folder of the model packs, one folder each: that of the workers.
-    #[arg(long, global = true, value_name = "DIR", env = "MODELS_DIR", default_value = "worker/models")]
-    models: PathBuf,
+    /// Folders of model packs, those of the workers; new packs go to the last one [default: those of the data folder].
+    #[arg(long, global = true, value_name = "DIR[:DIR…]", env = "MODELS_DIR", value_delimiter = ':')]
+    models: Option<Vec<PathBuf>>,
     #[command(subcommand)]
     command: Command,
 }
@@ -72,8 +73,9 @@ struct Remove {
 
 impl Model {
     /// Runs the command.
-    pub fn run(self) -> Result<(), Failure> {
-        let models = ModelsFolder::new(self.models);
+    pub fn run(self, place: &Place) -> Result<(), Failure> {
+        let models = self.models.filter(|paths| !paths.is_empty());
+        let models = ModelsFolder::new(models.map_or_else(|| place.data().models(), Ok)?)?;
         match self.command {
             Command::List(list) => list.run(&models),
             Command::Show(show) => show.run(&models),

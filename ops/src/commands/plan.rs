@@ -52,7 +52,7 @@ pub struct Plan {
     /// Keep the cheapest variations instead of the best ones.
     #[arg(long)]
     cheapest_variations: bool,
-    /// Also write the whole answer to FILE: a page with structural formulas where its name ends in .html, else JSON.
+    /// Write the whole answer to FILE instead of printing trees: JSON, or a page with structural formulas.
     #[arg(long, value_name = "FILE.json|.html")]
     out: Option<PathBuf>,
     /// Print the whole answer as JSON instead of trees.
@@ -67,9 +67,19 @@ enum Destination {
     To(Country),
 }
 
+/// What `--out` writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Json,
+    Page,
+}
+
 impl Plan {
     /// Runs the command.
     pub async fn run(self, place: &Place) -> Result<(), Failure> {
+        let endings = [("json", Format::Json), ("html", Format::Page)];
+        // Before anything is searched.
+        let format = self.out.as_deref().map(|file| terminal::by_ending(file, &endings)).transpose()?;
         let service = place.service()?;
         let request = self.request();
         let timeout = Duration::from_secs_f64(self.max_seconds) + MARGIN;
@@ -79,15 +89,20 @@ impl Plan {
         let result = answer?;
 
         let json = || serde_json::to_string_pretty(&result).context("writing the answer as JSON");
-        if let Some(file) = &self.out {
-            let is_page = file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("html"));
-            let text = if is_page { route_tree::page(&result, request.ships_to) } else { json()? + "\n" };
+        if let (Some(file), Some(format)) = (&self.out, format) {
+            let text = match format {
+                Format::Page => route_tree::page(&result, request.ships_to),
+                Format::Json => json()? + "\n",
+            };
             fs::write(file, text).with_context(|| format!("writing {}", file.display()))?;
+            terminal::note(&format!("{}; written to {}", route_tree::found(&result), file.display()));
         }
         if self.json {
-            return terminal::data(&json()?);
+            terminal::data(&json()?)?;
+        } else if self.out.is_none() {
+            terminal::data(route_tree::render(&result, request.ships_to).trim_end())?;
         }
-        terminal::data(route_tree::render(&result, request.ships_to).trim_end())
+        route_tree::without_route(&result).map_or(Ok(()), |why| Err(Failure::NoRoute(why)))
     }
 
     fn request(&self) -> TreeSearchRequest {

@@ -3,12 +3,13 @@
 use std::{path::PathBuf, time::Duration};
 
 use clap::Args;
-use contract::{MAX_SAMPLE_SIZE, SampleRequest};
+use contract::{MAX_SAMPLE_SIZE, ModelList, SampleRequest};
 
 use crate::{
     Place,
     failure::Failure,
     sample_file::{self, Format},
+    service::Service,
     terminal,
 };
 
@@ -21,11 +22,11 @@ pub struct Sample {
     /// How many molecules, 1 to 10,000.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SAMPLE_SIZE)))]
     size: u32,
-    /// The model [default: any that is readily available].
+    /// The model, as `retort model list` or the service name it [default: the installation's].
     #[arg(long)]
     model: Option<String>,
-    /// Write to FILE instead of standard output, as its name says.
-    #[arg(long, value_name = "FILE.smi|.csv|.parquet|.json")]
+    /// Write to FILE instead of standard output, as its ending says.
+    #[arg(long, value_name = "FILE.smi|.txt|.csv|.parquet|.json")]
     out: Option<PathBuf>,
     /// Write the whole answer as JSON instead of one SMILES a line, whatever the file is called.
     #[arg(long)]
@@ -35,25 +36,46 @@ pub struct Sample {
 impl Sample {
     /// Runs the command.
     pub async fn run(self, place: &Place) -> Result<(), Failure> {
+        // Before anything is generated.
+        let format = match &self.out {
+            Some(file) if !self.json => Format::of(file)?,
+            _ if self.json => Format::Json,
+            _ => Format::Lines,
+        };
         let service = place.service()?;
         let request = SampleRequest { size: self.size, model_id: self.model };
         let spinner = terminal::spinner(format!("sampling {} molecules", self.size));
         let answer = service.post::<_, contract::Sample>("/generator/v1/samples", &request, TIMEOUT).await;
         let elapsed = spinner.elapsed();
         spinner.finish_and_clear();
-        let sample = answer?;
+        let sample = match answer {
+            Err(Failure::NotThere) => return Err(unknown(&service, request.model_id.as_deref()).await),
+            answer => answer?,
+        };
 
-        match self.out {
-            Some(file) if self.json => sample_file::write(&sample, &file, Format::Json)?,
-            Some(file) => sample_file::write(&sample, &file, Format::of(&file))?,
-            None if self.json => terminal::data(sample_file::json(&sample)?.trim_end())?,
-            None => terminal::data(sample_file::lines(&sample).trim_end())?,
-        }
         let (count, seconds) = (sample.smiles.len(), elapsed.as_secs_f64());
-        terminal::note(&format!(
-            "{count} molecules by {} in {seconds:.2} s, kept as {}",
-            sample.model_id, sample.id
-        ));
+        let made = format!("{count} molecules by {} in {seconds:.2} s, kept as {}", sample.model_id, sample.id);
+        match self.out {
+            Some(file) => {
+                sample_file::write(&sample, &file, format)?;
+                terminal::note(&format!("{made}; written to {}", file.display()));
+            }
+            None => {
+                let text = sample_file::text(&sample, self.json)?;
+                terminal::data(text.trim_end())?;
+                terminal::note(&made);
+            }
+        }
         Ok(())
     }
+}
+
+/// What to say of a model that the service does not know: those that it does.
+async fn unknown(service: &Service, model: Option<&str>) -> Failure {
+    let Some(model) = model else { return Failure::NotThere };
+    let known = match service.get::<ModelList>("/generator/v1/models").await {
+        Ok(list) => list.data.into_iter().map(|model| model.id).collect::<Vec<_>>().join(", "),
+        Err(failure) => return failure,
+    };
+    Failure::Refused(format!("no running sampler has a model `{model}`; there are: {known}"))
 }

@@ -1,4 +1,4 @@
-//! The folder of the models, one pack a folder; those whose names begin with a dot are none.
+//! The folders of the models, one pack a folder; those whose names begin with a dot are none.
 
 use std::{
     fs::{self, File, Permissions},
@@ -21,7 +21,10 @@ const ABANDONED: Duration = Duration::from_secs(3600);
 /// Where the packs are.
 #[derive(Debug)]
 pub struct ModelsFolder {
-    path: PathBuf,
+    /// Those of others, which are only read and removed.
+    others: Vec<PathBuf>,
+    /// Where new ones go.
+    own: PathBuf,
 }
 
 /// A pack in the making, which nobody sees and which goes away unless it [lands](Draft::land).
@@ -33,24 +36,38 @@ pub struct Draft {
 }
 
 impl ModelsFolder {
-    /// The folder at `path`.
-    pub const fn new(path: PathBuf) -> Self {
-        Self { path }
+    /// The folders at `paths`, of which the last one takes what is new.
+    ///
+    /// # Errors
+    /// Fails when there is none.
+    pub fn new(mut paths: Vec<PathBuf>) -> Result<Self, Failure> {
+        let own = paths.pop().ok_or_else(|| Failure::Usage("no folder of models is named".into()))?;
+        Ok(Self { others: paths, own })
     }
 
-    /// All packs, whole or not, by the name of their folder.
+    /// All packs, whole or not, by the name of their folder within each folder.
     pub fn packs(&self) -> Result<Vec<Pack>, Failure> {
-        let doing = || format!("reading the models in {}", self.path.display());
-        let mut folders = Vec::new();
-        for entry in fs::read_dir(&self.path).with_context(doing)? {
-            let entry = entry.with_context(doing)?;
-            let hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
-            if entry.path().is_dir() && !hidden {
-                folders.push(entry.path());
+        let mut packs = Vec::new();
+        for path in self.others.iter().chain([&self.own]) {
+            let doing = || format!("reading the models in {}", path.display());
+            let mut folders = Vec::new();
+            for entry in fs::read_dir(path).with_context(doing)? {
+                let entry = entry.with_context(doing)?;
+                let hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
+                if entry.path().is_dir() && !hidden {
+                    folders.push(entry.path());
+                }
             }
+            folders.sort();
+            packs.extend(folders.iter().map(|folder| Pack::open(folder)));
         }
-        folders.sort();
-        Ok(folders.iter().map(|folder| Pack::open(folder)).collect())
+        Ok(packs)
+    }
+
+    /// The folders for people.
+    fn display(&self) -> String {
+        let paths = self.others.iter().chain([&self.own]);
+        paths.map(|path| path.display().to_string()).collect::<Vec<_>>().join(":")
     }
 
     /// The pack with this id, or else the one in the folder of this name.
@@ -64,13 +81,13 @@ impl ModelsFolder {
             count => {
                 return Err(anyhow!(
                     "{count} packs in {} are called `{id}`; `retort model check` says which",
-                    self.path.display()
+                    self.display()
                 )
                 .into());
             }
         };
         let place =
-            place.ok_or_else(|| anyhow!("no model `{id}` in {}; there are: {known}", self.path.display()))?;
+            place.ok_or_else(|| anyhow!("no model `{id}` in {}; there are: {known}", self.display()))?;
         Ok(packs.swap_remove(place))
     }
 
@@ -84,12 +101,12 @@ impl ModelsFolder {
 
     /// A place among the models that workers do not see; `name` begins with a dot.
     pub fn hidden(&self, name: &str) -> PathBuf {
-        self.path.join(name)
+        self.own.join(name)
     }
 
     /// Begins a pack; `id` must be free.
     pub fn begin(&self, id: ModelId) -> Result<Draft, Failure> {
-        let target = self.path.join(id.as_str());
+        let target = self.own.join(id.as_str());
         if let Some(other) = self.packs()?.iter().find(|pack| pack.id() == id.as_str()) {
             return Err(taken(&id, &other.folder));
         }
@@ -99,14 +116,14 @@ impl ModelsFolder {
         self.sweep();
         let folder = tempfile::Builder::new()
             .prefix(".import-")
-            .tempdir_in(&self.path)
-            .with_context(|| format!("making a folder in {}", self.path.display()))?;
+            .tempdir_in(&self.own)
+            .with_context(|| format!("making a folder in {}", self.own.display()))?;
         Ok(Draft { folder, target, id })
     }
 
     /// Deletes what imports and removals that were killed have left behind, as far as that is possible.
     fn sweep(&self) {
-        for entry in fs::read_dir(&self.path).into_iter().flatten().flatten() {
+        for entry in fs::read_dir(&self.own).into_iter().flatten().flatten() {
             let name = entry.file_name();
             let name = name.as_encoded_bytes();
             let ours = name.starts_with(b".import-") || name.starts_with(b".removed-");
@@ -127,7 +144,9 @@ impl ModelsFolder {
             fs::remove_file(&pack.folder).with_context(doing)?;
             return Ok(());
         }
-        let hidden = self.path.join(format!(".removed-{}-{}", pack.name(), std::process::id()));
+        // Beside the pack, where a move is one act.
+        let hidden = format!(".removed-{}-{}", pack.name(), std::process::id());
+        let hidden = pack.folder.with_file_name(hidden);
         fs::rename(&pack.folder, &hidden).with_context(doing)?;
         fs::remove_dir_all(&hidden).with_context(|| format!("removing {}", hidden.display()))?;
         Ok(())
@@ -204,7 +223,7 @@ mod tests {
 
     fn models() -> (TempDir, ModelsFolder) {
         let folder = tempfile::tempdir().unwrap();
-        let models = ModelsFolder::new(folder.path().to_owned());
+        let models = ModelsFolder::new(vec![folder.path().to_owned()]).unwrap();
         (folder, models)
     }
 
@@ -267,6 +286,23 @@ mod tests {
         first.write("config.json", b"{}").unwrap();
         first.land().unwrap();
         assert!(second.land().unwrap_err().to_string().contains("already"));
+    }
+
+    #[test]
+    fn new_packs_go_to_the_last_folder_and_all_are_found() {
+        let (shipped, own) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        fs::create_dir(shipped.path().join("one")).unwrap();
+        let models = ModelsFolder::new(vec![shipped.path().to_owned(), own.path().to_owned()]).unwrap();
+
+        let draft = models.begin(id("two")).unwrap();
+        draft.write("metadata.json", b"{\"id\": \"two\"}").unwrap();
+        let landed = draft.land().unwrap();
+
+        assert_eq!(landed, own.path().join("two"));
+        assert_eq!(models.packs().unwrap().len(), 2);
+        assert!(models.begin(id("one")).unwrap_err().to_string().contains("already"));
+        models.remove(&models.find("one").unwrap()).unwrap();
+        assert_eq!(fs::read_dir(shipped.path()).unwrap().count(), 0);
     }
 
     #[test]

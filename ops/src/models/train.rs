@@ -72,11 +72,16 @@ pub enum Event {
         /// Whether it is the best so far.
         is_best: bool,
     },
+    /// It was asked to stop.
+    Interrupted {
+        /// The epoch that is kept, from 1; 0 where there is none.
+        best: u32,
+    },
     /// The new model's strings are measured.
     Measuring,
 }
 
-/// Trains a model, checks it and moves it among the others.
+/// Trains a model, checks it and moves it among the others; ends with the best epoch so far when `go_on` says no.
 ///
 /// # Errors
 /// Fails, and leaves no pack behind, when the data has too few molecules that the model can write, the id is taken, or
@@ -85,6 +90,7 @@ pub fn train(
     models: &ModelsFolder,
     training: &Training,
     lessons: &Lessons,
+    go_on: impl Fn() -> bool,
     mut watch: impl FnMut(Event),
 ) -> Result<Report, Failure> {
     let pack = ModelPack::load(&training.from).map_err(anyhow::Error::from)?;
@@ -110,9 +116,13 @@ pub fn train(
         let learnt = trainer
             .epoch(&lessons.learnt, |molecules| {
                 watch(Event::Step(molecules));
-                true
+                go_on()
             })
             .map_err(anyhow::Error::from)?;
+        if !go_on() {
+            watch(Event::Interrupted { best: course.best_epoch });
+            break;
+        }
         let held_out = trainer.loss(&lessons.held_out).map_err(anyhow::Error::from)?;
         let is_best = course.note(held_out, &trainer);
         if !is_best {
@@ -120,6 +130,9 @@ pub fn train(
         }
         course.save(&place, &trainer)?;
         watch(Event::Epoch { number: course.epochs, learnt, held_out, is_best });
+    }
+    if course.best_epoch == 0 && !go_on() {
+        return Err(anyhow!("stopped; the same command goes on after epoch {}", course.epochs).into());
     }
     if course.best_loss >= course.first_loss {
         checkpoint::clear(&place);

@@ -60,8 +60,7 @@ impl Service {
         let listener = TcpListener::bind("127.0.0.1:0").await.context("listening for the browser")?;
         let port = listener.local_addr().context("listening for the browser")?.port();
         let redirect = format!("http://127.0.0.1:{port}/callback");
-        let (verifier, state) = (random(), random());
-        let challenge = URL_SAFE_NO_PAD.encode(Sha256::digest(&verifier));
+        let (Verifier { verifier, challenge }, state) = (Verifier::new(), random());
         let mut address =
             Url::parse(&discovery.authorization_endpoint).context("reading the service's description")?;
         address
@@ -79,12 +78,28 @@ impl Service {
         show(address.as_str());
 
         let code = await_code(&listener, &state, &discovery.issuer).await?;
+        self.redeem(&code, &redirect, &verifier).await
+    }
+
+    /// Logs in by somebody who gives a code for a redirect address and a challenge (RFC 7636) without a browser: the operator.
+    pub async fn login_by(
+        &self,
+        give: impl AsyncFnOnce(&str, &str) -> Result<String, Failure>,
+    ) -> Result<String, Failure> {
+        // Nobody listens there: the code comes by another way.
+        let redirect = "http://127.0.0.1/callback";
+        let Verifier { verifier, challenge } = Verifier::new();
+        let code = give(redirect, &challenge).await?;
+        self.redeem(&code, redirect, &verifier).await
+    }
+
+    async fn redeem(&self, code: &str, redirect: &str, verifier: &str) -> Result<String, Failure> {
         let form = [
             ("grant_type", "authorization_code"),
             ("client_id", CLIENT_ID),
-            ("code", code.as_str()),
-            ("redirect_uri", redirect.as_str()),
-            ("code_verifier", verifier.as_str()),
+            ("code", code),
+            ("redirect_uri", redirect),
+            ("code_verifier", verifier),
         ];
         let answer = self.token(&form).await?;
         self.keep_login(answer).await
@@ -177,6 +192,20 @@ impl Service {
     }
 }
 
+/// What proves that who redeems a code asked for it (RFC 7636).
+struct Verifier {
+    verifier: String,
+    challenge: String,
+}
+
+impl Verifier {
+    fn new() -> Self {
+        let verifier = random();
+        let challenge = URL_SAFE_NO_PAD.encode(Sha256::digest(&verifier));
+        Self { verifier, challenge }
+    }
+}
+
 /// Waits until the browser brings the code.
 async fn await_code(listener: &TcpListener, state: &str, issuer: &str) -> Result<String, Failure> {
     let end = Instant::now() + PATIENCE;
@@ -231,7 +260,8 @@ fn read_callback(target: &str, state: &str, issuer: &str) -> Option<Result<Strin
     let query = target.strip_prefix("/callback?")?;
     let pairs: Vec<_> = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
     let get = |name: &str| pairs.iter().find(|(other, _)| other == name).map(|(_, value)| value.clone());
-    if get("state").as_deref() != Some(state) || get("iss").is_some_and(|iss| iss != issuer) {
+    // The service names itself in every answer (RFC 9207), so that one without a name is somebody else's.
+    if get("state").as_deref() != Some(state) || get("iss").as_deref() != Some(issuer) {
         // Some other page sent the browser here; the person may still come.
         return None;
     }
@@ -265,11 +295,12 @@ mod tests {
         let good = read("/callback?code=c&state=s1&iss=http%3A%2F%2Fretort.test%2Fauth");
         assert_eq!(good.unwrap().unwrap(), "c");
         for other in
-            ["/favicon.ico", "/callback?code=c&state=s2", "/callback?code=c&state=s1&iss=http://evil.test"]
+            ["/favicon.ico", "/callback?code=c&state=s2", "/callback?code=c&state=s1", "/callback?code=c&state=s1&iss=http://evil.test"]
         {
             assert!(read(other).is_none(), "{other}");
         }
-        let refused = read("/callback?error=access_denied&error_description=no&state=s1").unwrap();
+        let refused = "/callback?error=access_denied&error_description=no&state=s1&iss=http://retort.test/auth";
+        let refused = read(refused).unwrap();
         assert!(matches!(refused, Err(Failure::Refused(why)) if why == "login refused: no"));
     }
 
@@ -279,7 +310,7 @@ mod tests {
         let address = listener.local_addr().unwrap();
         let browser = tokio::spawn(async move {
             let mut answers = Vec::new();
-            for path in ["/favicon.ico", "/callback?code=c&state=s1"] {
+            for path in ["/favicon.ico", "/callback?code=c&state=s1&iss=http://retort.test/auth"] {
                 let mut stream = TcpStream::connect(address).await.unwrap();
                 let request = format!("GET {path} HTTP/1.1\r\nhost: {address}\r\n\r\n");
                 stream.write_all(request.as_bytes()).await.unwrap();

@@ -24,7 +24,7 @@ fn a_model_is_taught_a_users_molecules_and_is_a_model_like_others() {
 
     let said = stage.model(&[
         "train",
-        "--data",
+        "--molecules",
         "own.smi",
         "--from",
         "leadlike_gru",
@@ -72,7 +72,7 @@ fn what_cannot_be_taught_is_said() {
     fs::write(stage.beside("own.smi"), sulfonamides()).unwrap();
     let train = |data: &str, from: &str, name: &str, rate: &str| {
         let settings = ["--learning-rate", rate, "--batch-size", "1"];
-        stage.model(&[&["train", "--data", data, "--from", from, "--name", name][..], &settings].concat())
+        stage.model(&[&["train", "--molecules", data, "--from", from, "--name", name][..], &settings].concat())
     };
 
     train("few.smi", "leadlike_gru", "own", "1e-3")

@@ -160,16 +160,11 @@ impl Installation {
             command.arg("--data").arg(&data).args(["--api", &base]);
             command
         };
-        let mut add = retort();
-        add.args(["account", "add", &email, "--generate"]);
-        let password = output(add);
-
-        let file = self.folder.path().join(format!("{name}-password"));
-        std::fs::write(&file, password).expect("a file can be written");
-        let mut login = retort();
-        login.args(["login", &email, "--password-stdin"]);
-        login.stdin(std::fs::File::open(file).expect("a file of ours"));
-        output(login);
+        for arguments in [&["account", "add", &email, "--generate"][..], &["account", "login", &email]] {
+            let mut command = retort();
+            command.args(arguments);
+            output(command);
+        }
         let mut token = retort();
         token.arg("token");
         Caller::new(&base, output(token).trim())

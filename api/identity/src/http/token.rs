@@ -1,7 +1,7 @@
 //! `POST /auth/token`: a code, a device's code, a refresh token or a password for an access token (RFC 6749).
 //!
-//! The password grant is for the operator's command-line tool alone, which an account's owner runs; it can be
-//! switched off.
+//! The password grant is off unless the operator switches it on, and then for the command-line tool alone, which an
+//! account's owner runs.
 
 use std::{net::IpAddr, sync::Arc};
 

@@ -223,11 +223,13 @@ pub struct Named {
     id: String,
     /// The address as it was registered.
     pub email: String,
+    /// What its tokens may do.
+    pub scopes: Vec<String>,
 }
 
 /// The account of this address, if there is one.
 pub async fn named(connection: &mut PgConnection, email: &str) -> Result<Option<Named>, sqlx::Error> {
-    sqlx::query_as("select id, email from accounts where lower(email) = lower($1)")
+    sqlx::query_as("select id, email, scopes from accounts where lower(email) = lower($1)")
         .bind(email)
         .fetch_optional(connection)
         .await
@@ -254,6 +256,34 @@ impl Named {
         let change = sqlx::query("update accounts set disabled_at = null where id = $1").bind(&self.id);
         change.execute(&mut *connection).await?;
         changes::tell(connection, &self.id).await
+    }
+
+    /// Logs the account in for an operator: a code that `redirect_uri` and the verifier of `code_challenge` redeem, as after a
+    /// login in a browser; `None` where the account is disabled.
+    pub async fn log_in(
+        &self,
+        connection: &mut PgConnection,
+        (client_id, redirect_uri): (&str, &str),
+        code_challenge: &str,
+    ) -> Result<Option<String>, sqlx::Error> {
+        let held: Option<(Vec<String>, DateTime<Utc>)> = sqlx::query_as(
+            "select scopes, clock_timestamp() from accounts where id = $1 and disabled_at is null for share",
+        )
+        .bind(&self.id)
+        .fetch_optional(&mut *connection)
+        .await?;
+        let Some((scopes, authenticated_at)) = held else { return Ok(None) };
+        let promise = codes::Promise {
+            family: codes::new_family(),
+            client_id: client_id.to_owned(),
+            account_id: self.id.clone(),
+            redirect_uri: redirect_uri.to_owned(),
+            code_challenge: code_challenge.to_owned(),
+            scopes,
+            nonce: None,
+            authenticated_at,
+        };
+        codes::issue(connection, &promise).await.map(Some)
     }
 
     /// Gives the account another password, and ends what the old one opened.

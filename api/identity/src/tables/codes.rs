@@ -6,7 +6,7 @@
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use chrono::{DateTime, Utc};
 use sha2::{Digest, Sha256};
-use sqlx::{FromRow, PgConnection, PgPool};
+use sqlx::{FromRow, PgConnection, PgExecutor, PgPool};
 use subtle::ConstantTimeEq;
 use ulid::Ulid;
 
@@ -38,7 +38,7 @@ pub struct Presented<'a> {
 }
 
 /// Makes a code for `promise`.
-pub async fn issue(pool: &PgPool, promise: &Promise) -> Result<String, sqlx::Error> {
+pub async fn issue(executor: impl PgExecutor<'_>, promise: &Promise) -> Result<String, sqlx::Error> {
     let code = secrets::fresh();
     sqlx::query(
         "insert into authorization_codes (code_hash, family, client_id, account_id, redirect_uri, \
@@ -55,7 +55,7 @@ pub async fn issue(pool: &PgPool, promise: &Promise) -> Result<String, sqlx::Err
     .bind(&promise.nonce)
     .bind(promise.authenticated_at)
     .bind(LIFETIME_SECONDS)
-    .execute(pool)
+    .execute(executor)
     .await?;
     Ok(code)
 }

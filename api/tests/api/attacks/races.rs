@@ -41,7 +41,6 @@ async fn start() -> Service {
     Service::start_without_workers(&[
         ("RATE_LOGIN_PER_MINUTE", "0"),
         ("RATE_SAMPLES_READ_PER_MINUTE", "0"),
-        ("AUTH_PASSWORD_GRANT", "on"),
     ])
     .await
 }

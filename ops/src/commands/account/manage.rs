@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use sqlx::PgConnection;
 
 use super::show_scopes;
-use crate::{failure::Failure, journal::Act};
+use crate::{failure::Failure, journal::Act, service::CLIENT_ID};
 
 /// E-mail address, state, scopes, day of creation, name, organisation; separated by tabs.
 pub fn to_line(account: &Listed) -> String {
@@ -78,6 +78,29 @@ pub async fn change_scopes(
         account.change_scopes(connection, scopes).await
     };
     change(database, email, doing, details, change_them).await
+}
+
+/// What tokens of the account may do.
+pub async fn scopes(database: &mut PgConnection, email: &str) -> Result<Vec<String>, Failure> {
+    let failed = |error| Failure::database("reading the scopes", &error);
+    let account = accounts::named(database, email).await.map_err(failed)?;
+    account.map(|account| account.scopes).ok_or_else(|| unknown(email))
+}
+
+/// Logs the account in: a code that the command line redeems at the service with `redirect` and the verifier of `challenge`.
+pub async fn log_in(
+    database: &mut PgConnection,
+    email: &str,
+    redirect: &str,
+    challenge: &str,
+) -> Result<String, Failure> {
+    let mut code = None;
+    let log_in = async |account: &Named, connection: &mut PgConnection| {
+        code = account.log_in(connection, (CLIENT_ID, redirect), challenge).await?;
+        Ok(())
+    };
+    change(database, email, ("logging the account in", "account login"), json!({}), log_in).await?;
+    code.ok_or_else(|| Failure::Refused(format!("the account {email} is disabled")))
 }
 
 /// Gives the account a ration of its own, or with `None` what everybody has.

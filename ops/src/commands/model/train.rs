@@ -1,6 +1,6 @@
 //! `retort model train`.
 
-use std::{fs, path::PathBuf};
+use std::{fs, path::PathBuf, sync::atomic::Ordering};
 
 use anyhow::Context as _;
 use clap::Args;
@@ -21,13 +21,13 @@ const NAMED: usize = 10;
 ///
 /// Lines that are no molecule, or that the model has no tokens to write, are counted, named and left out. A tenth of the
 /// molecules is held out; training ends when these get no likelier, and the weights that were best for them are kept.
-/// What is interrupted goes on from its last epoch when the same command is given again. Only models of GRU layers
+/// Ctrl-C ends it with the best epoch so far; what is killed goes on from its last epoch when the same command is given again. Only models of GRU layers
 /// can be trained.
 #[derive(Debug, Args)]
 pub struct Train {
-    /// The molecules: one a line, SMILES first; .gz is read as well.
+    /// The molecules to learn: one a line, SMILES first; .gz is read as well.
     #[arg(long, value_name = "FILE.smi")]
-    data: PathBuf,
+    molecules: PathBuf,
     /// The model to begin with: its id, or the path of a folder elsewhere.
     #[arg(long, value_name = "MODEL|PATH")]
     from: String,
@@ -74,13 +74,13 @@ impl Train {
         }
         let from = models.locate(&self.from)?;
         let pack = ModelPack::load(&from).map_err(anyhow::Error::from)?;
-        let spinner = terminal::spinner(format!("reading {}", self.data.display()));
-        let lessons = Lessons::read(&self.data, &pack, self.held_out);
+        let spinner = terminal::spinner(format!("reading {}", self.molecules.display()));
+        let lessons = Lessons::read(&self.molecules, &pack, self.held_out);
         spinner.finish_and_clear();
         let lessons = lessons?;
         self.tell_faults(&lessons)?;
         let training = Training {
-            data: self.data,
+            data: self.molecules,
             from,
             name: self.name,
             epochs: self.epochs,
@@ -93,7 +93,9 @@ impl Train {
         };
 
         let bar = terminal::bar(lessons.learnt.len() as u64, "epoch");
-        let report = models::train(models, &training, &lessons, |event| tell(&bar, event));
+        let interrupted = terminal::interrupted();
+        let go_on = || !interrupted.load(Ordering::Relaxed);
+        let report = models::train(models, &training, &lessons, go_on, |event| tell(&bar, event));
         bar.finish_and_clear();
         let report = report?;
 
@@ -107,7 +109,7 @@ impl Train {
     /// Says which lines are left out, and why.
     fn tell_faults(&self, lessons: &Lessons) -> Result<(), Failure> {
         let line = |(number, fault): &(usize, models::Fault)| {
-            format!("{}:{number}: {}", self.data.display(), plain(&fault.to_string()))
+            format!("{}:{number}: {}", self.molecules.display(), plain(&fault.to_string()))
         };
         if let Some(file) = &self.errors {
             let lines: String = lessons.faults.iter().map(|fault| line(fault) + "\n").collect();
@@ -144,6 +146,10 @@ fn tell(bar: &ProgressBar, event: Event) {
             note(format!("epoch {number}: learnt {learnt:.3}, held out {held_out:.3} nats a molecule{best}"));
             bar.reset();
         }
+        Event::Interrupted { best } => note(match best {
+            0 => "stopped before an epoch was of use".to_owned(),
+            epoch => format!("stopped; the best epoch, number {epoch}, is kept"),
+        }),
         Event::Measuring => bar.set_message("measuring"),
     }
 }

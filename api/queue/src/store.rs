@@ -10,17 +10,16 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 use sqlx::{PgConnection, PgExecutor, PgPool, postgres::types::PgInterval};
 
-use crate::LiveModel;
+use crate::{
+    LiveModel,
+    config::{DEAD_AFTER, FORGOTTEN_AFTER},
+};
 
 /// Attempts that a job gets before it is given up.
 pub(crate) const MAX_ATTEMPTS: i32 = 3;
 
 /// Apalis must never give a task up by itself: its callers would hear nothing. The guard is [`MAX_ATTEMPTS`].
 const MAX_DEALS: i32 = 1_000_000;
-
-/// Silence after which a worker counts as dead, for admission: several beats, so that one late beat on a busy
-/// machine turns nobody away.
-const DEAD_AFTER: Duration = Duration::from_secs(6);
 
 /// A job to be inserted.
 pub(crate) struct NewJob<'a> {
@@ -410,11 +409,11 @@ pub(crate) async fn sweep_tasks(pool: &PgPool, queue: &str, keep: Duration) -> R
     Ok(done.rows_affected())
 }
 
-/// Deletes the rows of dead worker processes.
+/// Deletes the rows of worker processes that are dead for long.
 pub(crate) async fn sweep_workers(pool: &PgPool) -> Result<u64, sqlx::Error> {
     let done = sqlx::query!(
-        "delete from live_workers where last_seen < now() - 4 * $1::interval",
-        interval(DEAD_AFTER)
+        "delete from live_workers where last_seen < now() - $1::interval",
+        interval(FORGOTTEN_AFTER)
     )
     .execute(pool)
     .await?;

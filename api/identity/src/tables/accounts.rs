@@ -240,6 +240,18 @@ pub async fn named(connection: &mut PgConnection, email: &str) -> Result<Option<
         .await
 }
 
+/// Puts the account of this very address into an organisation, or out of every one.
+pub(crate) async fn put_into(
+    connection: &mut PgConnection,
+    email: &str,
+    organisation_id: Option<&str>,
+) -> Result<(), sqlx::Error> {
+    sqlx::query!("update accounts set organisation_id = $2 where email = $1", email, organisation_id)
+        .execute(connection)
+        .await
+        .map(drop)
+}
+
 /// How many accounts are not disabled.
 pub async fn active(connection: &mut PgConnection) -> Result<i64, sqlx::Error> {
     sqlx::query_scalar!(r#"select count(*) as "count!" from accounts where disabled_at is null"#)

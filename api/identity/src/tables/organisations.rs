@@ -3,6 +3,8 @@
 use sqlx::PgConnection;
 use ulid::Ulid;
 
+use crate::tables::accounts;
+
 /// An organisation as the operator's list shows it.
 #[derive(Debug)]
 pub struct Listed {
@@ -103,13 +105,7 @@ impl Member {
         connection: &mut PgConnection,
         organisation: Option<&Named>,
     ) -> Result<(), sqlx::Error> {
-        sqlx::query!(
-            "update accounts set organisation_id = $2 where email = $1",
-            &self.email,
-            organisation.map(|organisation| &organisation.id)
-        )
-        .execute(connection)
-        .await
-        .map(drop)
+        let organisation = organisation.map(|organisation| organisation.id.as_str());
+        accounts::put_into(connection, &self.email, organisation).await
     }
 }

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What ops/up, ops/down, ops/test, ops/bench and .ci/run share: messages, packages, Rust, a private PostgreSQL.
+# What ops/up, ops/down, ops/test, ops/bench, ops/prepare and .ci/run share: messages, packages, Rust, a private PostgreSQL.
 #
 # Sourced, after `set -euo pipefail`. ROOT is the repository; every function that fails says what to do.
 
@@ -333,6 +333,18 @@ postgres_answers() {
         url=${BASH_REMATCH[1]}@${BASH_REMATCH[4]}
     fi
     "$bin/psql" -d "$url" -tAc 'select 1' > /dev/null
+}
+
+# A cluster for tests, which trusts every local user and does not wait for the disk: folder. Prints the URL of its superuser.
+postgres_throw_away() {
+    local folder=$1 port
+    # Its user must reach it within a folder of mktemp.
+    chmod 711 "$(dirname "$folder")"
+    port=$(free_port)
+    postgres_folder "$folder"
+    postgres_make "$folder" postgres '' off
+    postgres_start "$folder" "$port"
+    printf 'postgres://postgres@127.0.0.1:%s/postgres\n' "$port"
 }
 
 postgres_stop() {

@@ -24,7 +24,7 @@ pub struct Act<'a> {
 }
 
 /// A line of the journal.
-#[derive(Debug, sqlx::FromRow)]
+#[derive(Debug)]
 pub struct Line {
     at: String,
     operator: String,
@@ -66,24 +66,27 @@ pub async fn record(
     subject: &str,
     details: Value,
 ) -> Result<(), sqlx::Error> {
-    sqlx::query("insert into journal (operator, act, subject, details) values ($1, $2, $3, $4)")
-        .bind(operator())
-        .bind(act)
-        .bind(subject)
-        .bind(details)
-        .execute(connection)
-        .await?;
+    sqlx::query!(
+        "insert into journal (operator, act, subject, details) values ($1, $2, $3, $4)",
+        operator(),
+        act,
+        subject,
+        details
+    )
+    .execute(connection)
+    .await?;
     Ok(())
 }
 
 /// The last `count` lines, the oldest first.
 pub async fn read(database: &mut PgConnection, count: u32) -> Result<Vec<Line>, Failure> {
-    let mut lines: Vec<Line> = sqlx::query_as(
-        "select to_char(at at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"') as at, \
-         case operator when '' then database_role else operator end as operator, act, subject, details \
-         from journal order by id desc limit $1",
+    let mut lines = sqlx::query_as!(
+        Line,
+        r#"select to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "at!",
+         case operator when '' then database_role else operator end as "operator!", act, subject, details
+         from journal order by id desc limit $1"#,
+        i64::from(count)
     )
-    .bind(i64::from(count))
     .fetch_all(database)
     .await
     .map_err(|error| Failure::database("reading the journal", &error))?;

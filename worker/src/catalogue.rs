@@ -9,6 +9,7 @@ use std::{
 };
 
 use chem::Fingerprint;
+use chrono::{DateTime, Utc};
 use futures::TryStreamExt;
 use sqlx::{PgPool, postgres::PgListener};
 use synth::{Catalogue, CatalogueRow, REGIONS};
@@ -66,14 +67,23 @@ impl Drop for Watch {
 }
 
 /// Sizes and newest rows of the catalogue's tables: what tells a changed catalogue after lost notifications.
-type Stamp = (i64, Option<i32>, i64, Option<i64>, Option<chrono::DateTime<chrono::Utc>>);
+#[derive(PartialEq)]
+struct Stamp {
+    building_blocks: i64,
+    newest_building_block: Option<i32>,
+    offers: i64,
+    newest_offer: Option<i64>,
+    newest_import: Option<DateTime<Utc>>,
+}
 
 async fn stamp(pool: &PgPool) -> Result<Stamp, sqlx::Error> {
-    sqlx::query_as(
-        "select
-            (select count(*) from building_blocks), (select max(id) from building_blocks),
-            (select count(*) from offers), (select max(id) from offers),
-            (select max(api_timestamp) from offers)",
+    sqlx::query_as!(
+        Stamp,
+        r#"select
+            (select count(*) from building_blocks) as "building_blocks!",
+            (select max(id) from building_blocks) as newest_building_block,
+            (select count(*) from offers) as "offers!", (select max(id) from offers) as newest_offer,
+            (select max(api_timestamp) from offers) as newest_import"#
     )
     .fetch_one(pool)
     .await
@@ -115,12 +125,20 @@ async fn listen(
 }
 
 /// A building block with its best price and lead time anywhere and by country, in the order of [`synth::Region`].
-type Row = (i32, String, f32, Vec<u8>, Vec<Option<f32>>, Vec<Option<f32>>);
+struct Row {
+    id: i32,
+    smiles: String,
+    mw: f32,
+    morgan_bits: Vec<u8>,
+    usd_per_gram: Vec<Option<f32>>,
+    lead_time_days: Vec<Option<f32>>,
+}
 
 async fn read(pool: &PgPool) -> Result<Catalogue, sqlx::Error> {
     let started = Instant::now();
-    let mut rows = sqlx::query_as::<_, Row>(
-        "select
+    let mut rows = sqlx::query_as!(
+        Row,
+        r#"select
             building_blocks.id, smiles, mw, morgan_bits,
             array[
                 min(normalised_usd),
@@ -132,7 +150,7 @@ async fn read(pool: &PgPool) -> Result<Catalogue, sqlx::Error> {
                 min(normalised_usd) filter (where lead_time_days_to_de is not null),
                 min(normalised_usd) filter (where lead_time_days_to_cn is not null),
                 min(normalised_usd) filter (where lead_time_days_to_au is not null)
-            ]::real[],
+            ]::real[] as "usd_per_gram!: Vec<Option<f32>>",
             array[
                 min(least(
                     lead_time_days_to_us, lead_time_days_to_ca, lead_time_days_to_gb, lead_time_days_to_fr,
@@ -141,9 +159,9 @@ async fn read(pool: &PgPool) -> Result<Catalogue, sqlx::Error> {
                 min(lead_time_days_to_us), min(lead_time_days_to_ca), min(lead_time_days_to_gb),
                 min(lead_time_days_to_fr), min(lead_time_days_to_ch), min(lead_time_days_to_de),
                 min(lead_time_days_to_cn), min(lead_time_days_to_au)
-            ]::real[]
+            ]::real[] as "lead_time_days!: Vec<Option<f32>>"
         from building_blocks left join offers on offers.building_block_id = building_blocks.id
-        group by building_blocks.id",
+        group by building_blocks.id"#
     )
     .fetch(pool);
 
@@ -169,13 +187,13 @@ async fn read(pool: &PgPool) -> Result<Catalogue, sqlx::Error> {
     Ok(catalogue)
 }
 
-fn block((id, smiles, mw, bits, prices, lead_times): Row) -> Option<CatalogueRow> {
+fn block(row: Row) -> Option<CatalogueRow> {
     Some(CatalogueRow {
-        id,
-        smiles,
-        mw,
-        fingerprint: Fingerprint::from_bytes(&bits)?,
-        usd_per_gram: <[Option<f32>; REGIONS]>::try_from(prices).ok()?,
-        lead_time_days: <[Option<f32>; REGIONS]>::try_from(lead_times).ok()?,
+        id: row.id,
+        smiles: row.smiles,
+        mw: row.mw,
+        fingerprint: Fingerprint::from_bytes(&row.morgan_bits)?,
+        usd_per_gram: <[Option<f32>; REGIONS]>::try_from(row.usd_per_gram).ok()?,
+        lead_time_days: <[Option<f32>; REGIONS]>::try_from(row.lead_time_days).ok()?,
     })
 }

@@ -2,9 +2,8 @@
 
 use chrono::{DateTime, Utc};
 use contract::{Country, PricingAnnotation};
-use sqlx::{FromRow, PgPool};
+use sqlx::PgPool;
 
-#[derive(FromRow)]
 struct Row {
     building_block_id: i32,
     full_canonical: String,
@@ -41,7 +40,8 @@ pub async fn offers_for(
     building_blocks: &[i32],
     ships_to: Option<Country>,
 ) -> Result<Vec<PricingAnnotation>, sqlx::Error> {
-    let rows: Vec<Row> = sqlx::query_as(
+    let rows = sqlx::query_as!(
+        Row,
         "select
             building_block_id, full_canonical, smiles, minor_components, full_mw, name, cs_id, cs_prefix,
             cs_url, pack, uom, price_usd, normalised_usd, api_timestamp,
@@ -50,7 +50,7 @@ pub async fn offers_for(
         from offers
             join building_blocks on building_blocks.id = building_block_id
             join vendors on vendors.id = vendor_id
-        where building_block_id = any($1) and case $2
+        where building_block_id = any($1) and case $2::text
             when 'US' then lead_time_days_to_us is not null
             when 'CA' then lead_time_days_to_ca is not null
             when 'GB' then lead_time_days_to_gb is not null
@@ -62,9 +62,9 @@ pub async fn offers_for(
             else true
         end
         order by building_block_id, normalised_usd nulls last, name, cs_id, pack nulls last, uom, offers.id",
+        building_blocks,
+        ships_to.map(Country::code)
     )
-    .bind(building_blocks)
-    .bind(ships_to.map(Country::code))
     .fetch_all(pool)
     .await?;
     Ok(rows.into_iter().map(annotation).collect())

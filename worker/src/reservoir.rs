@@ -4,7 +4,10 @@
 //! last one goes back, inside the transaction that stores the sample: so a molecule is handed out once, and an
 //! attempt that fails hands out nothing. Blocks that another sample is taking are passed over, not waited for.
 
-use std::collections::{BTreeMap, HashSet};
+use std::{
+    collections::{BTreeMap, HashSet},
+    time::Duration,
+};
 
 use sqlx::{PgConnection, PgExecutor, PgPool};
 
@@ -15,8 +18,10 @@ pub const BLOCK: usize = 500;
 /// Whole blocks for which one more is taken at once: a sample of so many has some molecules twice.
 const BLOCKS_A_SPARE: usize = 20;
 
+/// How old the blocks of a model get that no sampler has: one that comes back finds them until then.
+const ORPHANED: Duration = Duration::from_secs(24 * 3600);
+
 /// A block, taken out.
-#[derive(sqlx::FromRow)]
 struct Block {
     smiles: String,
 }
@@ -54,7 +59,8 @@ async fn take_blocks(
     model: &Model,
     count: usize,
 ) -> Result<Vec<Block>, sqlx::Error> {
-    sqlx::query_as(
+    sqlx::query_as!(
+        Block,
         "with oldest as (
             select id from reservoir_blocks
             where model_id = $1 and model_version = $2
@@ -62,10 +68,10 @@ async fn take_blocks(
             for update skip locked
         )
         delete from reservoir_blocks using oldest where reservoir_blocks.id = oldest.id returning smiles",
+        model.id(),
+        &model.version,
+        i64::try_from(count).unwrap_or(i64::MAX)
     )
-    .bind(model.id())
-    .bind(&model.version)
-    .bind(i64::try_from(count).unwrap_or(i64::MAX))
     .fetch_all(connection)
     .await
 }
@@ -80,13 +86,13 @@ pub async fn put(
     molecules: &[String],
 ) -> Result<(), sqlx::Error> {
     for block in molecules.chunks(BLOCK) {
-        sqlx::query(
+        sqlx::query!(
             "insert into reservoir_blocks (model_id, model_version, smiles, molecules) values ($1, $2, $3, $4)",
+            model.id(),
+            &model.version,
+            block.join("\n"),
+            i32::try_from(block.len()).unwrap_or(i32::MAX)
         )
-        .bind(model.id())
-        .bind(&model.version)
-        .bind(block.join("\n"))
-        .bind(i32::try_from(block.len()).unwrap_or(i32::MAX))
         .execute(&mut *connection)
         .await?;
     }
@@ -98,13 +104,16 @@ pub async fn put(
 /// # Errors
 /// Fails when the database does.
 pub async fn levels(database: impl PgExecutor<'_>) -> Result<Levels, sqlx::Error> {
-    let rows: Vec<(String, String, i64)> = sqlx::query_as(
-        "select model_id, model_version, sum(molecules)::bigint from reservoir_blocks group by 1, 2",
+    let rows = sqlx::query!(
+        r#"select model_id, model_version, sum(molecules) as "molecules!" from reservoir_blocks group by 1, 2"#
     )
     .fetch_all(database)
     .await?;
-    let level = |(id, version, molecules)| ((id, version), usize::try_from(molecules).unwrap_or(0));
-    Ok(Levels(rows.into_iter().map(level).collect()))
+    let levels = rows.into_iter().map(|row| {
+        let molecules = usize::try_from(row.molecules).unwrap_or(0);
+        ((row.model_id, row.model_version), molecules)
+    });
+    Ok(Levels(levels.collect()))
 }
 
 /// How many molecules wait.
@@ -124,22 +133,26 @@ impl Levels {
 /// # Errors
 /// Fails when the database does.
 pub async fn drop_other_versions(pool: &PgPool, model: &Model) -> Result<u64, sqlx::Error> {
-    let done = sqlx::query("delete from reservoir_blocks where model_id = $1 and model_version <> $2")
-        .bind(model.id())
-        .bind(&model.version)
-        .execute(pool)
-        .await?;
+    let done = sqlx::query!(
+        "delete from reservoir_blocks where model_id = $1 and model_version <> $2",
+        model.id(),
+        &model.version
+    )
+    .execute(pool)
+    .await?;
     Ok(done.rows_affected())
 }
 
-/// Drops the blocks of models that no sampler has had for a day.
+/// Drops the blocks of models that no sampler has, once they are old.
 ///
 /// # Errors
 /// Fails when the database does.
 pub async fn drop_orphans(pool: &PgPool) -> Result<u64, sqlx::Error> {
-    let done = sqlx::query(
-        "delete from reservoir_blocks
-        where created_at < now() - interval '1 day' and model_id not in (select model_id from live_models)",
+    let known = queue::known_models(pool).await?;
+    let done = sqlx::query!(
+        "delete from reservoir_blocks where created_at < now() - make_interval(secs => $1) and model_id <> all($2)",
+        ORPHANED.as_secs_f64(),
+        &known
     )
     .execute(pool)
     .await?;

@@ -18,17 +18,17 @@ pub(crate) async fn insert(
     job: &SampleJob,
     sample: &Drawn,
 ) -> Result<(), sqlx::Error> {
-    sqlx::query(
+    // The column `seed` is signed: the same 64 bits.
+    sqlx::query!(
         "insert into samples (id, account_id, model_id, num_smiles, smiles, seed)
         values ($1, $2, $3, $4, $5, $6)",
+        job.sample_id.to_string(),
+        &job.account_id,
+        &sample.model_id,
+        i32::try_from(sample.smiles.len()).unwrap_or(i32::MAX),
+        &sample.smiles,
+        job.seed.cast_signed()
     )
-    .bind(job.sample_id.to_string())
-    .bind(&job.account_id)
-    .bind(&sample.model_id)
-    .bind(i32::try_from(sample.smiles.len()).unwrap_or(i32::MAX))
-    .bind(&sample.smiles)
-    // The column is signed: the same 64 bits.
-    .bind(job.seed.cast_signed())
     .execute(connection)
     .await?;
     Ok(())

@@ -4,6 +4,7 @@ use std::{num::NonZeroUsize, path::PathBuf, time::Duration};
 
 use clap::{Parser, Subcommand};
 use generator::DeviceChoice;
+use queue::WorkerConfig;
 use synth::Algorithm;
 
 /// The worker process of Retort.
@@ -60,11 +61,11 @@ pub struct Settings {
     pub search_memory_mb: usize,
 
     /// Seconds that jobs in flight may go on after SIGTERM.
-    #[arg(long, env = "WORKER_GRACE_SECONDS", default_value_t = 30, global = true)]
+    #[arg(long, env = "WORKER_GRACE_SECONDS", default_value_t = WorkerConfig::default().grace.as_secs(), global = true)]
     pub worker_grace_seconds: u64,
 
     /// Seconds that finished jobs are kept in the database.
-    #[arg(long, env = "KEEP_FINISHED_SECONDS", default_value_t = 3600, global = true)]
+    #[arg(long, env = "KEEP_FINISHED_SECONDS", default_value_t = WorkerConfig::default().keep_finished.as_secs(), global = true)]
     pub keep_finished_seconds: u64,
 }
 

@@ -22,7 +22,10 @@ const ARROWS: [(&str, &[&str]); 12] = [
     ("queue", &["contract", "telemetry"]),
     ("api", &["chem", "contract", "edge", "identity", "queue", "telemetry"]),
     ("worker", &["chem", "contract", "generator", "queue", "reactivity", "synth", "telemetry"]),
-    ("ops", &["chem", "contract", "edge", "generator", "identity", "reactivity", "synth", "telemetry"]),
+    (
+        "ops",
+        &["chem", "contract", "edge", "generator", "identity", "queue", "reactivity", "synth", "telemetry"],
+    ),
 ];
 
 /// What each package links: names of packages by name, build and test dependencies left out.

@@ -26,7 +26,7 @@ const LOOK: Duration = Duration::from_secs(60);
 
 /// Tells every process of a change, once the transaction commits.
 pub(crate) async fn tell(connection: &mut PgConnection, what: &str) -> Result<(), sqlx::Error> {
-    sqlx::query("select pg_notify($1, $2)").bind(CHANNEL).bind(what).execute(connection).await.map(drop)
+    sqlx::query!("select pg_notify($1, $2)", CHANNEL, what).execute(connection).await.map(drop)
 }
 
 /// Has `who` forget what others change, as long as it is there: what is told of, or with `None` everything.

@@ -105,7 +105,8 @@ impl Client {
     /// # Errors
     /// Fails when the database does.
     pub async fn live_workers(&self) -> Result<BTreeMap<String, u32>, QueueError> {
-        Ok(store::live_workers(&self.inner.pool).await?)
+        let workers = store::live_workers(&self.inner.pool).await?;
+        Ok(workers.into_iter().map(|live| (live.queue, u32::try_from(live.slots).unwrap_or(0))).collect())
     }
 
     /// The models that live samplers have loaded, by id, each once with its lowest cost.

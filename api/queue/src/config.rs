@@ -6,8 +6,18 @@ use tokio::sync::watch;
 
 use crate::LiveModel;
 
+/// How often a process beats unless it is told otherwise.
+const BEAT: Duration = Duration::from_secs(1);
+
 /// Beats of this process that fit into a lease on a job.
 const BEATS_PER_LEASE: u32 = 5;
+
+/// Silence after which a worker process counts as dead: several beats, so that one late beat on a busy machine turns
+/// nobody away.
+pub(crate) const DEAD_AFTER: Duration = Duration::from_secs(6 * BEAT.as_secs());
+
+/// Silence after which its row and what it said of its models go. Until then they are not unknown, while it starts again.
+pub(crate) const FORGOTTEN_AFTER: Duration = Duration::from_secs(4 * DEAD_AFTER.as_secs());
 
 /// How a worker process takes jobs.
 #[derive(Debug, Clone)]
@@ -37,7 +47,7 @@ impl Default for WorkerConfig {
             ahead: 0,
             models: watch::channel(Vec::new()).1,
             grace: Duration::from_secs(30),
-            beat: Duration::from_secs(1),
+            beat: BEAT,
             heartbeat: Duration::from_secs(2),
             keep_finished: Duration::from_secs(3600),
         }

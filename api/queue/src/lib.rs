@@ -28,4 +28,5 @@ pub use job::Job;
 pub use pending::Pending;
 pub use pool::setup;
 pub use run::Handler;
+pub use store::{LiveWorkers, known_models, live_models, live_workers};
 pub use worker::run_worker;

@@ -8,19 +8,18 @@ use std::{collections::BTreeMap, time::Duration};
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
-use sqlx::{PgConnection, PgPool, postgres::types::PgInterval};
+use sqlx::{PgConnection, PgExecutor, PgPool, postgres::types::PgInterval};
 
-use crate::LiveModel;
+use crate::{
+    LiveModel,
+    config::{DEAD_AFTER, FORGOTTEN_AFTER},
+};
 
 /// Attempts that a job gets before it is given up.
 pub(crate) const MAX_ATTEMPTS: i32 = 3;
 
 /// Apalis must never give a task up by itself: its callers would hear nothing. The guard is [`MAX_ATTEMPTS`].
 const MAX_DEALS: i32 = 1_000_000;
-
-/// Silence after which a worker counts as dead, for admission: several beats, so that one late beat on a busy
-/// machine turns nobody away.
-const DEAD_AFTER: Duration = Duration::from_secs(6);
 
 /// A job to be inserted.
 pub(crate) struct NewJob<'a> {
@@ -35,7 +34,7 @@ pub(crate) struct NewJob<'a> {
 }
 
 /// Whether a job was inserted, and what that hung on.
-#[derive(Debug, sqlx::FromRow)]
+#[derive(Debug)]
 pub(crate) struct Admission {
     pub(crate) admitted: bool,
     /// Work ahead on the slots that may take the job.
@@ -58,14 +57,14 @@ pub(crate) struct Admission {
 /// A free slot takes a job whatever its patience. Jobs submitted at the same moment do not see each other,
 /// so a burst can overshoot by as many jobs as there are connections.
 pub(crate) async fn submit(pool: &PgPool, job: NewJob<'_>) -> Result<Admission, sqlx::Error> {
-    let (keys, values): (Vec<&str>, Vec<&str>) =
-        job.trace.iter().map(|(key, value)| (key.as_str(), value.as_str())).unzip();
-    sqlx::query_as(
-        "with worker as (
+    let (keys, values): (Vec<String>, Vec<String>) = job.trace.clone().into_iter().unzip();
+    sqlx::query_as!(
+        Admission,
+        r#"with worker as (
             select name, slots, $10::text is null or exists (
                 select from live_models where worker = live_workers.name and model_id = $10
             ) as is_ours
-            from live_workers where queue = $2 and last_seen > now() - $8
+            from live_workers where queue = $2 and last_seen > now() - $8::interval
         ), open as (
             select model_id, count(*) as jobs, sum(expected_seconds) as seconds
             from jobs
@@ -99,19 +98,22 @@ pub(crate) async fn submit(pool: &PgPool, job: NewJob<'_>) -> Result<Admission, 
             select id, $2, $5, 'Pending', 0, $9, now(), 0, hstore($6::text[], $7::text[]) from job
             returning id
         )
-        select exists (select from task) as admitted, open_seconds, slots, patience_seconds, model_is_known, all_slots
-        from load",
+        select
+            exists (select from task) as "admitted!", open_seconds as "open_seconds!", slots as "slots!",
+            patience_seconds as "patience_seconds!", model_is_known as "model_is_known!",
+            all_slots as "all_slots!"
+        from load"#,
+        job.id,
+        job.queue,
+        job.expected_seconds,
+        job.deadline,
+        job.payload,
+        &keys,
+        &values,
+        interval(DEAD_AFTER),
+        MAX_DEALS,
+        job.model_id
     )
-    .bind(job.id)
-    .bind(job.queue)
-    .bind(job.expected_seconds)
-    .bind(job.deadline)
-    .bind(job.payload)
-    .bind(keys)
-    .bind(values)
-    .bind(interval(DEAD_AFTER))
-    .bind(MAX_DEALS)
-    .bind(job.model_id)
     .fetch_one(pool)
     .await
 }
@@ -125,30 +127,29 @@ pub(crate) enum Outcome {
 }
 
 pub(crate) async fn outcome(pool: &PgPool, id: &str) -> Result<Outcome, sqlx::Error> {
-    let row: Option<(bool, Option<Value>)> =
-        sqlx::query_as("select finished_at is not null, outcome from jobs where id = $1")
-            .bind(id)
+    let row =
+        sqlx::query!(r#"select finished_at is not null as "finished!", outcome from jobs where id = $1"#, id)
             .fetch_optional(pool)
             .await?;
     Ok(match row {
         None => Outcome::Missing,
-        Some((true, outcome)) => Outcome::Finished(outcome.unwrap_or_default()),
-        Some((false, _)) => Outcome::Open,
+        Some(row) if row.finished => Outcome::Finished(row.outcome.unwrap_or_default()),
+        Some(_) => Outcome::Open,
     })
 }
 
 pub(crate) async fn cancel(pool: &PgPool, id: &str) -> Result<(), sqlx::Error> {
-    sqlx::query(
+    sqlx::query!(
         "update jobs set cancelled_at = now() where id = $1 and finished_at is null and cancelled_at is null",
+        id
     )
-    .bind(id)
     .execute(pool)
     .await?;
     Ok(())
 }
 
 /// A job that this worker now holds.
-#[derive(Debug, sqlx::FromRow)]
+#[derive(Debug)]
 pub(crate) struct Begun {
     pub(crate) attempt: i32,
     pub(crate) deadline: DateTime<Utc>,
@@ -158,15 +159,16 @@ pub(crate) struct Begun {
 
 /// Takes the job for `lease`, unless there is nothing left to do or somebody else holds it.
 pub(crate) async fn begin(pool: &PgPool, id: &str, lease: Duration) -> Result<Option<Begun>, sqlx::Error> {
-    sqlx::query_as(
-        "update jobs set attempts = attempts + 1, started_at = now(), held_until = now() + $2
+    sqlx::query_as!(
+        Begun,
+        r#"update jobs set attempts = attempts + 1, started_at = now(), held_until = now() + $2
         where id = $1 and finished_at is null and cancelled_at is null and deadline > now()
             and attempts < $3 and (held_until is null or held_until < now())
-        returning attempts as attempt, deadline, created_at, started_at",
+        returning attempts as attempt, deadline, created_at, started_at as "started_at!""#,
+        id,
+        interval(lease),
+        MAX_ATTEMPTS
     )
-    .bind(id)
-    .bind(interval(lease))
-    .bind(MAX_ATTEMPTS)
     .fetch_optional(pool)
     .await
 }
@@ -175,8 +177,8 @@ pub(crate) async fn begin(pool: &PgPool, id: &str, lease: Duration) -> Result<Op
 ///
 /// True when the job is settled, by this call or before; false when another worker holds it.
 pub(crate) async fn settle(pool: &PgPool, id: &str) -> Result<bool, sqlx::Error> {
-    let settled: Option<bool> = sqlx::query_scalar(
-        "with settled as (
+    let settled = sqlx::query_scalar!(
+        r#"with settled as (
             update jobs set finished_at = now(), outcome = jsonb_build_object('Err', case
                 when cancelled_at is not null then jsonb_build_object('problem', 'cancelled')
                 when attempts >= $2 then jsonb_build_object('problem', 'abandoned', 'attempts', attempts)
@@ -186,10 +188,10 @@ pub(crate) async fn settle(pool: &PgPool, id: &str) -> Result<bool, sqlx::Error>
                 and (cancelled_at is not null or attempts >= $2 or deadline <= now())
             returning id
         )
-        select exists (select from settled) or finished_at is not null from jobs where id = $1",
+        select exists (select from settled) or finished_at is not null as "settled!" from jobs where id = $1"#,
+        id,
+        MAX_ATTEMPTS
     )
-    .bind(id)
-    .bind(MAX_ATTEMPTS)
     .fetch_optional(pool)
     .await?;
     Ok(settled.unwrap_or(true))
@@ -202,13 +204,13 @@ pub(crate) async fn finish(
     attempt: i32,
     outcome: &Value,
 ) -> Result<bool, sqlx::Error> {
-    let done = sqlx::query(
+    let done = sqlx::query!(
         "update jobs set finished_at = now(), held_until = null, outcome = $3
         where id = $1 and attempts = $2 and finished_at is null and cancelled_at is null",
+        id,
+        attempt,
+        outcome
     )
-    .bind(id)
-    .bind(attempt)
-    .bind(outcome)
     .execute(connection)
     .await?;
     Ok(done.rows_affected() == 1)
@@ -216,16 +218,14 @@ pub(crate) async fn finish(
 
 /// Lets go of a job that was begun in `attempt`; others may begin it at once.
 pub(crate) async fn release(pool: &PgPool, id: &str, attempt: i32) -> Result<(), sqlx::Error> {
-    sqlx::query("update jobs set held_until = null where id = $1 and attempts = $2")
-        .bind(id)
-        .bind(attempt)
+    sqlx::query!("update jobs set held_until = null where id = $1 and attempts = $2", id, attempt)
         .execute(pool)
         .await?;
     Ok(())
 }
 
 /// The state of a job that this process runs.
-#[derive(Debug, sqlx::FromRow)]
+#[derive(Debug)]
 pub(crate) struct Held {
     pub(crate) id: String,
     pub(crate) attempt: i32,
@@ -243,28 +243,27 @@ pub(crate) async fn hold(
 ) -> Result<Vec<Held>, sqlx::Error> {
     let (ids, attempts): (Vec<&str>, Vec<i32>) =
         running.iter().map(|(id, &attempt)| (id.as_str(), attempt)).unzip();
-    sqlx::query_as(
-        "update jobs set held_until = case
+    sqlx::query_as!(
+        Held,
+        r#"update jobs set held_until = case
             when finished_at is not null then null
             when attempts = mine.attempt then now() + $3
             else held_until
         end
         from unnest($1::text[], $2::int[]) as mine (id, attempt)
         where jobs.id = mine.id
-        returning jobs.id, attempts as attempt, cancelled_at is not null or finished_at is not null as over",
+        returning jobs.id, attempts as attempt, cancelled_at is not null or finished_at is not null as "over!""#,
+        &ids as &[&str],
+        &attempts,
+        interval(lease)
     )
-    .bind(ids)
-    .bind(attempts)
-    .bind(interval(lease))
     .fetch_all(pool)
     .await
 }
 
 /// Puts the task off; apalis deals it out again after `pause`.
 pub(crate) async fn put_off(pool: &PgPool, id: &str, pause: Duration) -> Result<(), sqlx::Error> {
-    sqlx::query("update apalis.jobs set run_at = now() + $2 where id = $1")
-        .bind(id)
-        .bind(interval(pause))
+    sqlx::query!("update apalis.jobs set run_at = now() + $2 where id = $1", id, interval(pause))
         .execute(pool)
         .await?;
     Ok(())
@@ -272,12 +271,12 @@ pub(crate) async fn put_off(pool: &PgPool, id: &str, pause: Duration) -> Result<
 
 /// Gives back the tasks that apalis' worker `name` took, but for those that still run here.
 pub(crate) async fn give_back(pool: &PgPool, name: &str, running: &[String]) -> Result<(), sqlx::Error> {
-    sqlx::query(
+    sqlx::query!(
         "update apalis.jobs set status = 'Pending', lock_by = null, lock_at = null
         where lock_by = $1 and status in ('Queued', 'Running') and id <> all($2)",
+        name,
+        running
     )
-    .bind(name)
-    .bind(running)
     .execute(pool)
     .await?;
     Ok(())
@@ -293,7 +292,7 @@ pub(crate) async fn beat(
 ) -> Result<(), sqlx::Error> {
     let (ids, costs, cards): (Vec<&str>, Vec<f64>, Vec<&Value>) =
         models.iter().map(|model| (model.model_id.as_str(), model.relative_cost, &model.card)).collect();
-    sqlx::query(
+    sqlx::query!(
         "with beat as (
             insert into live_workers (name, queue, slots) values ($1, $2, $3)
             on conflict (name) do update set last_seen = now()
@@ -306,13 +305,13 @@ pub(crate) async fn beat(
         on conflict (worker, model_id) do update
         set relative_cost = excluded.relative_cost, card = excluded.card
         where (live_models.relative_cost, live_models.card) is distinct from (excluded.relative_cost, excluded.card)",
+        name,
+        queue,
+        slots,
+        &ids as &[&str],
+        &costs,
+        &cards as &[&Value]
     )
-    .bind(name)
-    .bind(queue)
-    .bind(slots)
-    .bind(ids)
-    .bind(costs)
-    .bind(cards)
     .execute(pool)
     .await?;
     Ok(())
@@ -321,47 +320,77 @@ pub(crate) async fn beat(
 /// Says that the worker process `name` takes no more jobs. Its row stays until it is swept, so that its models are
 /// not unknown while it starts again.
 pub(crate) async fn leave(pool: &PgPool, name: &str) -> Result<(), sqlx::Error> {
-    sqlx::query("update live_workers set last_seen = least(last_seen, now() - $2) where name = $1")
-        .bind(name)
-        .bind(interval(DEAD_AFTER))
-        .execute(pool)
-        .await?;
+    sqlx::query!(
+        "update live_workers set last_seen = least(last_seen, now() - $2::interval) where name = $1",
+        name,
+        interval(DEAD_AFTER)
+    )
+    .execute(pool)
+    .await?;
     Ok(())
 }
 
-pub(crate) async fn live_workers(pool: &PgPool) -> Result<BTreeMap<String, u32>, sqlx::Error> {
-    let rows: Vec<(String, i64)> = sqlx::query_as(
-        "select queue, sum(slots)::bigint from live_workers where last_seen > now() - $1 group by queue",
-    )
-    .bind(interval(DEAD_AFTER))
-    .fetch_all(pool)
-    .await?;
-    Ok(rows.into_iter().map(|(queue, slots)| (queue, u32::try_from(slots).unwrap_or(0))).collect())
+/// The worker processes that live and take the jobs of one queue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LiveWorkers {
+    /// The queue's name.
+    pub queue: String,
+    /// How many they are.
+    pub processes: i64,
+    /// Jobs that they run at once.
+    pub slots: i64,
 }
 
-pub(crate) async fn live_models(pool: &PgPool) -> Result<Vec<LiveModel>, sqlx::Error> {
+/// The workers that live, by queue; a queue without one is not among them.
+///
+/// # Errors
+/// Fails when the database does.
+pub async fn live_workers(database: impl PgExecutor<'_>) -> Result<Vec<LiveWorkers>, sqlx::Error> {
+    sqlx::query_as!(
+        LiveWorkers,
+        r#"select queue, count(*) as "processes!", sum(slots) as "slots!" from live_workers
+        where last_seen > now() - $1::interval group by queue order by queue"#,
+        interval(DEAD_AFTER)
+    )
+    .fetch_all(database)
+    .await
+}
+
+/// The models that live samplers have, by id.
+///
+/// # Errors
+/// Fails when the database does.
+pub async fn live_models(database: impl PgExecutor<'_>) -> Result<Vec<LiveModel>, sqlx::Error> {
     // Where workers disagree about a model, the one that started last knows best.
-    let rows: Vec<(String, f64, Value)> = sqlx::query_as(
+    sqlx::query_as!(
+        LiveModel,
         "select distinct on (model_id) model_id, relative_cost, card
         from live_models join live_workers on live_workers.name = live_models.worker
-        where last_seen > now() - $1
+        where last_seen > now() - $1::interval
         order by model_id, started_at desc",
+        interval(DEAD_AFTER)
     )
-    .bind(interval(DEAD_AFTER))
-    .fetch_all(pool)
-    .await?;
-    let model = |(model_id, relative_cost, card)| LiveModel { model_id, relative_cost, card };
-    Ok(rows.into_iter().map(model).collect())
+    .fetch_all(database)
+    .await
+}
+
+/// The ids of the models that samplers have, or had until a moment ago: those of a sampler that starts again are not unknown
+/// meanwhile.
+///
+/// # Errors
+/// Fails when the database does.
+pub async fn known_models(database: impl PgExecutor<'_>) -> Result<Vec<String>, sqlx::Error> {
+    sqlx::query_scalar!("select distinct model_id from live_models").fetch_all(database).await
 }
 
 /// Deletes the jobs of `queue` that finished or ran out of time longer than `keep` ago.
 pub(crate) async fn sweep_jobs(pool: &PgPool, queue: &str, keep: Duration) -> Result<u64, sqlx::Error> {
-    let done = sqlx::query(
+    let done = sqlx::query!(
         "delete from jobs where queue = $1
-            and (finished_at < now() - $2 or (finished_at is null and deadline < now() - $2))",
+            and (finished_at < now() - $2::interval or (finished_at is null and deadline < now() - $2::interval))",
+        queue,
+        interval(keep)
     )
-    .bind(queue)
-    .bind(interval(keep))
     .execute(pool)
     .await?;
     Ok(done.rows_affected())
@@ -369,34 +398,36 @@ pub(crate) async fn sweep_jobs(pool: &PgPool, queue: &str, keep: Duration) -> Re
 
 /// Deletes the tasks of `queue` whose jobs are gone.
 pub(crate) async fn sweep_tasks(pool: &PgPool, queue: &str, keep: Duration) -> Result<u64, sqlx::Error> {
-    let done = sqlx::query(
-        "delete from apalis.jobs as task where job_type = $1 and run_at < now() - $2
+    let done = sqlx::query!(
+        "delete from apalis.jobs as task where job_type = $1 and run_at < now() - $2::interval
             and not exists (select from jobs where jobs.id = task.id)",
+        queue,
+        interval(keep)
     )
-    .bind(queue)
-    .bind(interval(keep))
     .execute(pool)
     .await?;
     Ok(done.rows_affected())
 }
 
-/// Deletes the rows of dead worker processes.
+/// Deletes the rows of worker processes that are dead for long.
 pub(crate) async fn sweep_workers(pool: &PgPool) -> Result<u64, sqlx::Error> {
-    let done = sqlx::query("delete from live_workers where last_seen < now() - 4 * $1")
-        .bind(interval(DEAD_AFTER))
-        .execute(pool)
-        .await?;
+    let done = sqlx::query!(
+        "delete from live_workers where last_seen < now() - $1::interval",
+        interval(FORGOTTEN_AFTER)
+    )
+    .execute(pool)
+    .await?;
     Ok(done.rows_affected())
 }
 
 /// Deletes apalis' rows of workers that are dead for longer than `keep` and hold no task. A row that goes
 /// too early would strand the tasks that it holds.
 pub(crate) async fn sweep_apalis_workers(pool: &PgPool, keep: Duration) -> Result<u64, sqlx::Error> {
-    let done = sqlx::query(
-        "delete from apalis.workers as worker where last_seen < now() - $1
+    let done = sqlx::query!(
+        "delete from apalis.workers as worker where last_seen < now() - $1::interval
             and not exists (select from apalis.jobs where lock_by = worker.id)",
+        interval(keep)
     )
-    .bind(interval(keep))
     .execute(pool)
     .await?;
     Ok(done.rows_affected())

@@ -83,9 +83,10 @@ fn model(ready: Option<i64>, LiveModel { model_id, card, .. }: LiveModel) -> Mod
 
 /// Molecules in the reservoir, by model.
 async fn ready(pool: &PgPool) -> Result<BTreeMap<String, i64>, sqlx::Error> {
-    let rows: Vec<(String, i64)> =
-        sqlx::query_as("select model_id, sum(molecules)::bigint from reservoir_blocks group by model_id")
-            .fetch_all(pool)
-            .await?;
-    Ok(rows.into_iter().collect())
+    let rows = sqlx::query!(
+        r#"select model_id, sum(molecules) as "molecules!" from reservoir_blocks group by model_id"#
+    )
+    .fetch_all(pool)
+    .await?;
+    Ok(rows.into_iter().map(|row| (row.model_id, row.molecules)).collect())
 }

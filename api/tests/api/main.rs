@@ -22,6 +22,7 @@ mod isolation;
 mod limits;
 mod process;
 mod service;
+mod statements;
 mod support;
 mod synth_v1_treesearch;
 mod webdriver;

@@ -3,6 +3,8 @@
 //! One transaction holds the whole file: readers see the catalogue before it or after it, and an import
 //! that is killed leaves nothing behind and is simply run again. Rows stream in by `COPY`, so the size of a
 //! file is bounded by the disk and not by memory.
+//!
+//! What names a temporary table is not checked when it is compiled: no migration makes one.
 
 use std::fmt::Write as _;
 
@@ -38,7 +40,7 @@ pub struct Info {
 }
 
 /// What one vendor offers.
-#[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VendorInfo {
     /// Name.
     pub name: String,
@@ -117,7 +119,7 @@ pub async fn merge(transaction: &mut Transaction<'_, Postgres>) -> Result<Merged
     let failed = |error| Failure::database("merging the import", &error);
     let connection = &mut **transaction;
     // Two imports at once would wait for each other's rows in different orders.
-    sqlx::query("select pg_advisory_xact_lock(hashtext('retort catalogue import'))")
+    sqlx::query!("select pg_advisory_xact_lock(hashtext('retort catalogue import'))")
         .execute(&mut *connection)
         .await
         .map_err(failed)?;
@@ -217,7 +219,7 @@ async fn merge_offers(connection: &mut PgConnection) -> Result<(u64, u64), sqlx:
 pub async fn commit(mut transaction: Transaction<'_, Postgres>) -> Result<(), Failure> {
     let failed = |error| Failure::database("committing the import", &error);
     // The notification leaves with the commit.
-    sqlx::query("select pg_notify('catalogue_changed', '')")
+    sqlx::query!("select pg_notify('catalogue_changed', '')")
         .execute(&mut *transaction)
         .await
         .map_err(failed)?;
@@ -227,23 +229,24 @@ pub async fn commit(mut transaction: Transaction<'_, Postgres>) -> Result<(), Fa
 /// Counts what the catalogue holds.
 pub async fn info(database: &mut PgConnection) -> Result<Info, Failure> {
     let failed = |error| Failure::database("reading the catalogue", &error);
-    let (building_blocks, priced_building_blocks): (i64, i64) = sqlx::query_as(
-        "select (select count(*) from building_blocks),
-                (select count(distinct building_block_id) from offers where normalised_usd is not null)",
+    let blocks = sqlx::query!(
+        r#"select (select count(*) from building_blocks) as "all!",
+            (select count(distinct building_block_id) from offers where normalised_usd is not null) as "priced!""#
     )
     .fetch_one(&mut *database)
     .await
     .map_err(failed)?;
-    let vendors = sqlx::query_as(
-        "select name, count(offers.id) as offers, count(offers.normalised_usd) as priced_offers,
-                count(distinct offers.building_block_id) as building_blocks
+    let vendors = sqlx::query_as!(
+        VendorInfo,
+        r#"select name, count(offers.id) as "offers!", count(offers.normalised_usd) as "priced_offers!",
+            count(distinct offers.building_block_id) as "building_blocks!"
          from vendors left join offers on offers.vendor_id = vendors.id
-         group by vendors.id, name order by name",
+         group by vendors.id, name order by name"#
     )
     .fetch_all(database)
     .await
     .map_err(failed)?;
-    Ok(Info { building_blocks, priced_building_blocks, vendors })
+    Ok(Info { building_blocks: blocks.all, priced_building_blocks: blocks.priced, vendors })
 }
 
 fn lead_time_columns() -> impl Iterator<Item = String> {

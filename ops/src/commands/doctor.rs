@@ -2,12 +2,10 @@
 
 use clap::Args;
 use identity::tables::accounts;
+use queue::LiveWorkers;
 use sqlx::PgConnection;
 
 use crate::{Place, catalogue, failure::Failure, terminal};
-
-/// A worker that has not been seen for longer is dead.
-const SILENT_SECONDS: i32 = 15;
 
 /// Look at every part of the installation and say what is wrong.
 #[derive(Debug, Args)]
@@ -48,8 +46,9 @@ impl Doctor {
 }
 
 async fn check_database(findings: &mut Findings, database: &mut PgConnection) -> Result<(), Failure> {
-    let version: Result<String, _> =
-        sqlx::query_scalar("select current_setting('server_version')").fetch_one(&mut *database).await;
+    let version = sqlx::query_scalar!(r#"select current_setting('server_version') as "version!""#)
+        .fetch_one(&mut *database)
+        .await;
     match version {
         Ok(version) => findings.good(&format!("database: PostgreSQL {version} answers"))?,
         Err(error) => return findings.bad(&format!("database: {error}")),
@@ -64,6 +63,7 @@ async fn check_database(findings: &mut Findings, database: &mut PgConnection) ->
 
 /// Whether the schema is the one that this program knows.
 async fn check_migrations(findings: &mut Findings, database: &mut PgConnection) -> Result<bool, Failure> {
+    // Unchecked: the table is the migrator's own, so no migration makes it.
     let applied: Result<Vec<(i64, bool)>, _> =
         sqlx::query_as("select version, success from _sqlx_migrations order by version")
             .fetch_all(database)
@@ -119,36 +119,26 @@ async fn check_accounts(findings: &mut Findings, database: &mut PgConnection) ->
 }
 
 async fn check_workers(findings: &mut Findings, database: &mut PgConnection) -> Result<(), Failure> {
-    let live: Result<Vec<(String, i64, i64)>, _> = sqlx::query_as(
-        "select queue, count(*), sum(slots)::bigint from live_workers
-         where last_seen > now() - make_interval(secs => $1) group by queue order by queue",
-    )
-    .bind(SILENT_SECONDS)
-    .fetch_all(&mut *database)
-    .await;
-    let live = match live {
+    let live = match queue::live_workers(&mut *database).await {
         Ok(live) => live,
         Err(error) => return findings.bad(&format!("workers: {error}")),
     };
     for (queue, command) in [("sample", "retort-worker sample"), ("search", "retort-worker search")] {
-        match live.iter().find(|(name, ..)| name == queue) {
-            Some((_, workers, slots)) => {
-                findings.good(&format!("workers: {workers} for {queue} jobs, {slots} at a time"))?;
+        match live.iter().find(|live| live.queue == queue) {
+            Some(LiveWorkers { processes, slots, .. }) => {
+                findings.good(&format!("workers: {processes} for {queue} jobs, {slots} at a time"))?;
             }
             None => findings
                 .bad(&format!("workers: none for {queue} jobs lives; start `{command}`, or read its log"))?,
         }
     }
-    let models: Result<Vec<String>, _> = sqlx::query_scalar(
-        "select distinct model_id from live_models join live_workers on live_workers.name = live_models.worker
-         where last_seen > now() - make_interval(secs => $1) order by model_id",
-    )
-    .bind(SILENT_SECONDS)
-    .fetch_all(database)
-    .await;
+    let models = queue::live_models(database).await;
     match models {
         Ok(models) if models.is_empty() => findings.bad("models: no sampler has one loaded"),
-        Ok(models) => findings.good(&format!("models: {}", models.join(", "))),
+        Ok(models) => {
+            let ids: Vec<_> = models.into_iter().map(|model| model.model_id).collect();
+            findings.good(&format!("models: {}", ids.join(", ")))
+        }
         Err(error) => findings.bad(&format!("models: {error}")),
     }
 }

@@ -21,6 +21,10 @@ use crate::failure::Failure;
 /// How long somebody may take to log in.
 const PATIENCE: Duration = Duration::from_secs(600);
 
+/// Seconds between two questions where the service names none, and how many more once it finds them too many
+/// (RFC 8628, sections 3.2 and 3.5).
+const INTERVAL_SECONDS: u64 = 5;
+
 /// The longest request that the browser may send back, in bytes.
 const MAX_REQUEST: usize = 16 * 1024;
 
@@ -125,7 +129,7 @@ impl Service {
             ("device_code", device.device_code.as_str()),
         ];
         let end = Instant::now() + Duration::from_secs(device.expires_in);
-        let mut interval = Duration::from_secs(device.interval.unwrap_or(5));
+        let mut interval = Duration::from_secs(device.interval.unwrap_or(INTERVAL_SECONDS));
         while Instant::now() < end {
             sleep(interval).await;
             let refused = match self.ask_for_token(&form).await? {
@@ -134,7 +138,7 @@ impl Service {
             };
             match refused.error.as_str() {
                 "authorization_pending" => {}
-                "slow_down" => interval += Duration::from_secs(5),
+                "slow_down" => interval += Duration::from_secs(INTERVAL_SECONDS),
                 _ => return Err(refused.into()),
             }
         }

@@ -10,7 +10,7 @@ use chrono::{DateTime, Utc};
 use contract::{Ration, scope};
 use edge::ApiError;
 use quick_cache::sync::Cache;
-use sqlx::{FromRow, PgConnection, PgPool};
+use sqlx::{PgConnection, PgPool, types::Json};
 use ulid::Ulid;
 
 use crate::{
@@ -48,19 +48,18 @@ pub(crate) struct Accounts {
 }
 
 /// What of an account decides about its tokens.
-#[derive(Debug, Clone, FromRow)]
+#[derive(Debug, Clone)]
 pub(crate) struct Standing {
     /// What its tokens may do at most, by now.
     pub scopes: Vec<String>,
     /// What came from a login before this, in microseconds of the epoch, has ended.
     pub tokens_from: i64,
     /// What it has of each ration, where that is another than everybody's.
-    #[sqlx(json)]
     pub rations: Rations,
 }
 
 /// What logins and tokens need of an account.
-#[derive(Debug, FromRow)]
+#[derive(Debug)]
 pub(crate) struct Account {
     pub id: String,
     pub email: String,
@@ -107,14 +106,14 @@ impl Accounts {
     /// Makes an account without a password for somebody from elsewhere, if there is none.
     pub async fn welcome(&self, id: &str, name: &str) -> Result<(), sqlx::Error> {
         let scopes: Vec<_> = scope::ALL.iter().map(|(name, _)| *name).collect();
-        let made = sqlx::query(
+        let made = sqlx::query!(
             "insert into accounts (id, email, name, password_hash, scopes) \
              values ($1, $1 || '@external.invalid', $2, $3, $4) on conflict do nothing",
+            id,
+            name.replace('\0', ""),
+            NO_PASSWORD,
+            &scopes as &[&str]
         )
-        .bind(id)
-        .bind(name.replace('\0', ""))
-        .bind(NO_PASSWORD)
-        .bind(scopes)
         .execute(&self.pool)
         .await?;
         if made.rows_affected() > 0 {
@@ -129,43 +128,51 @@ impl Accounts {
     /// or disables it waits until both are read, and what they end is all that came from logins before.
     pub async fn find_by_email(&self, email: &str) -> Result<(Option<Account>, DateTime<Utc>), sqlx::Error> {
         let mut transaction = self.pool.begin().await?;
-        let account = sqlx::query_as(
-            "select id, email, name, password_hash, scopes, disabled_at is null as active \
-             from accounts where lower(email) = lower($1) for share",
+        let account = sqlx::query_as!(
+            Account,
+            r#"select id, email, name, password_hash, scopes, disabled_at is null as "active!"
+             from accounts where lower(email) = lower($1) for share"#,
+            email
         )
-        .bind(email)
         .fetch_optional(&mut *transaction)
         .await?;
-        let at = sqlx::query_scalar("select clock_timestamp()").fetch_one(&mut *transaction).await?;
+        let at =
+            sqlx::query_scalar!(r#"select clock_timestamp() as "at!""#).fetch_one(&mut *transaction).await?;
         transaction.commit().await?;
         Ok((account, at))
     }
 
     pub async fn find(&self, id: &str) -> Result<Option<Account>, sqlx::Error> {
-        sqlx::query_as(
-            "select id, email, name, password_hash, scopes, disabled_at is null as active \
-             from accounts where id = $1",
+        sqlx::query_as!(
+            Account,
+            r#"select id, email, name, password_hash, scopes, disabled_at is null as "active!"
+             from accounts where id = $1"#,
+            id
         )
-        .bind(id)
         .fetch_optional(&self.pool)
         .await
     }
 }
 
 async fn find_standing(pool: &PgPool, id: &str) -> Result<Option<Standing>, sqlx::Error> {
-    sqlx::query_as(
-        "select scopes, coalesce((extract(epoch from tokens_from) * 1000000)::bigint, 0) as tokens_from, \
-         coalesce((select jsonb_object_agg(ration, per_minute) from account_rations where account_id = id), '{}') \
-         as rations \
-         from accounts where id = $1 and disabled_at is null",
+    let standing = sqlx::query!(
+        r#"select scopes, coalesce((extract(epoch from tokens_from) * 1000000)::bigint, 0) as "tokens_from!",
+         coalesce((select jsonb_object_agg(ration, per_minute) from account_rations where account_id = id), '{}')
+         as "rations!: Json<Rations>"
+         from accounts where id = $1 and disabled_at is null"#,
+        id
     )
-    .bind(id)
     .fetch_optional(pool)
-    .await
+    .await?;
+    Ok(standing.map(|found| Standing {
+        scopes: found.scopes,
+        tokens_from: found.tokens_from,
+        rations: found.rations.0,
+    }))
 }
 
 /// An account as the operator's list shows it.
-#[derive(Debug, FromRow)]
+#[derive(Debug)]
 pub struct Listed {
     /// The address that it logs in with.
     pub email: String,
@@ -186,10 +193,11 @@ pub struct Listed {
 /// # Errors
 /// Fails when the database does, like everything here.
 pub async fn list(connection: &mut PgConnection) -> Result<Vec<Listed>, sqlx::Error> {
-    sqlx::query_as(
-        "select email, disabled_at is null as active, scopes, to_char(accounts.created_at, 'YYYY-MM-DD') as created, \
-         accounts.name, coalesce(organisations.name, '') as organisation \
-         from accounts left join organisations on organisations.id = organisation_id order by lower(email)",
+    sqlx::query_as!(
+        Listed,
+        r#"select email, disabled_at is null as "active!", scopes, to_char(accounts.created_at, 'YYYY-MM-DD') as "created!",
+         accounts.name, coalesce(organisations.name, '') as "organisation!"
+         from accounts left join organisations on organisations.id = organisation_id order by lower(email)"#
     )
     .fetch_all(connection)
     .await
@@ -203,22 +211,22 @@ pub async fn add(
     password_hash: &str,
     scopes: &[String],
 ) -> Result<bool, sqlx::Error> {
-    let made = sqlx::query(
+    let made = sqlx::query!(
         "insert into accounts (id, email, name, password_hash, scopes) values ($1, $2, $3, $4, $5) \
          on conflict (lower(email)) do nothing",
+        format!("acc_{}", Ulid::generate().to_string().to_ascii_lowercase()),
+        email,
+        name,
+        password_hash,
+        scopes
     )
-    .bind(format!("acc_{}", Ulid::generate().to_string().to_ascii_lowercase()))
-    .bind(email)
-    .bind(name)
-    .bind(password_hash)
-    .bind(scopes)
     .execute(connection)
     .await?;
     Ok(made.rows_affected() > 0)
 }
 
 /// An account by the address that somebody typed.
-#[derive(Debug, FromRow)]
+#[derive(Debug)]
 pub struct Named {
     id: String,
     /// The address as it was registered.
@@ -229,23 +237,35 @@ pub struct Named {
 
 /// The account of this address, if there is one.
 pub async fn named(connection: &mut PgConnection, email: &str) -> Result<Option<Named>, sqlx::Error> {
-    sqlx::query_as("select id, email, scopes from accounts where lower(email) = lower($1)")
-        .bind(email)
+    sqlx::query_as!(Named, "select id, email, scopes from accounts where lower(email) = lower($1)", email)
         .fetch_optional(connection)
         .await
 }
 
+/// Puts the account of this very address into an organisation, or out of every one.
+pub(crate) async fn put_into(
+    connection: &mut PgConnection,
+    email: &str,
+    organisation_id: Option<&str>,
+) -> Result<(), sqlx::Error> {
+    sqlx::query!("update accounts set organisation_id = $2 where email = $1", email, organisation_id)
+        .execute(connection)
+        .await
+        .map(drop)
+}
+
 /// How many accounts are not disabled.
 pub async fn active(connection: &mut PgConnection) -> Result<i64, sqlx::Error> {
-    sqlx::query_scalar("select count(*) from accounts where disabled_at is null").fetch_one(connection).await
+    sqlx::query_scalar!(r#"select count(*) as "count!" from accounts where disabled_at is null"#)
+        .fetch_one(connection)
+        .await
 }
 
 impl Named {
     /// Ends every token and session of the account, and lets it get no more.
     pub async fn disable(&self, connection: &mut PgConnection) -> Result<(), sqlx::Error> {
         self.end_logins(connection).await?;
-        sqlx::query("update accounts set disabled_at = coalesce(disabled_at, now()) where id = $1")
-            .bind(&self.id)
+        sqlx::query!("update accounts set disabled_at = coalesce(disabled_at, now()) where id = $1", self.id)
             .execute(connection)
             .await
             .map(drop)
@@ -253,7 +273,7 @@ impl Named {
 
     /// Lets the account log in again.
     pub async fn enable(&self, connection: &mut PgConnection) -> Result<(), sqlx::Error> {
-        let change = sqlx::query("update accounts set disabled_at = null where id = $1").bind(&self.id);
+        let change = sqlx::query!("update accounts set disabled_at = null where id = $1", self.id);
         change.execute(&mut *connection).await?;
         changes::tell(connection, &self.id).await
     }
@@ -266,22 +286,22 @@ impl Named {
         (client_id, redirect_uri): (&str, &str),
         code_challenge: &str,
     ) -> Result<Option<String>, sqlx::Error> {
-        let held: Option<(Vec<String>, DateTime<Utc>)> = sqlx::query_as(
-            "select scopes, clock_timestamp() from accounts where id = $1 and disabled_at is null for share",
+        let held = sqlx::query!(
+            "select scopes, clock_timestamp() as \"at!\" from accounts where id = $1 and disabled_at is null for share",
+            self.id
         )
-        .bind(&self.id)
         .fetch_optional(&mut *connection)
         .await?;
-        let Some((scopes, authenticated_at)) = held else { return Ok(None) };
+        let Some(held) = held else { return Ok(None) };
         let promise = codes::Promise {
             family: codes::new_family(),
             client_id: client_id.to_owned(),
             account_id: self.id.clone(),
             redirect_uri: redirect_uri.to_owned(),
             code_challenge: code_challenge.to_owned(),
-            scopes,
+            scopes: held.scopes,
             nonce: None,
-            authenticated_at,
+            authenticated_at: held.at,
         };
         codes::issue(connection, &promise).await.map(Some)
     }
@@ -293,9 +313,7 @@ impl Named {
         password_hash: &str,
     ) -> Result<(), sqlx::Error> {
         self.end_logins(connection).await?;
-        sqlx::query("update accounts set password_hash = $2 where id = $1")
-            .bind(&self.id)
-            .bind(password_hash)
+        sqlx::query!("update accounts set password_hash = $2 where id = $1", self.id, password_hash)
             .execute(connection)
             .await
             .map(drop)
@@ -307,7 +325,7 @@ impl Named {
         connection: &mut PgConnection,
         scopes: &[String],
     ) -> Result<(), sqlx::Error> {
-        let change = sqlx::query("update accounts set scopes = $2 where id = $1").bind(&self.id).bind(scopes);
+        let change = sqlx::query!("update accounts set scopes = $2 where id = $1", self.id, scopes);
         change.execute(&mut *connection).await?;
         changes::tell(connection, &self.id).await
     }
@@ -319,28 +337,31 @@ impl Named {
         ration: Ration,
         per_minute: Option<i32>,
     ) -> Result<(), sqlx::Error> {
-        let statement = match per_minute {
-            Some(_) => {
+        let change = match per_minute {
+            Some(per_minute) => sqlx::query!(
                 "insert into account_rations (account_id, ration, per_minute) values ($1, $2, $3) \
-                 on conflict (account_id, ration) do update set per_minute = excluded.per_minute"
-            }
-            None => "delete from account_rations where account_id = $1 and ration = $2 and $3::int is null",
+                 on conflict (account_id, ration) do update set per_minute = excluded.per_minute",
+                self.id,
+                ration.as_str(),
+                per_minute
+            ),
+            None => sqlx::query!(
+                "delete from account_rations where account_id = $1 and ration = $2",
+                self.id,
+                ration.as_str()
+            ),
         };
-        sqlx::query(statement)
-            .bind(&self.id)
-            .bind(ration.as_str())
-            .bind(per_minute)
-            .execute(&mut *connection)
-            .await?;
+        change.execute(&mut *connection).await?;
         changes::tell(connection, &self.id).await
     }
 
     /// Ends all that came from logins so far. Waits for those who are reading the account to log in, so that theirs are before.
     async fn end_logins(&self, connection: &mut PgConnection) -> Result<(), sqlx::Error> {
-        let held = sqlx::query("select from accounts where id = $1 for no key update").bind(&self.id);
+        let held = sqlx::query!("select from accounts where id = $1 for no key update", self.id);
         held.execute(&mut *connection).await?;
-        let ended = sqlx::query("update accounts set tokens_from = clock_timestamp() where id = $1");
-        ended.bind(&self.id).execute(&mut *connection).await?;
+        let ended =
+            sqlx::query!("update accounts set tokens_from = clock_timestamp() where id = $1", self.id);
+        ended.execute(&mut *connection).await?;
         changes::tell(connection, &self.id).await?;
         refresh::end_account(connection, &self.id).await?;
         sessions::end_account(connection, &self.id).await?;

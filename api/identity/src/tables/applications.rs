@@ -5,12 +5,12 @@
 //! (RFC 8252, section 7.3). Nothing is parsed, so there are no two parsers to disagree.
 
 use contract::Flow;
-use sqlx::{FromRow, PgConnection, PgPool};
+use sqlx::{PgConnection, PgPool};
 
 use crate::tables::{refresh, revocations};
 
 /// A registered application.
-#[derive(Debug, Clone, FromRow)]
+#[derive(Debug, Clone)]
 pub struct Application {
     /// Its public name.
     pub client_id: String,
@@ -66,11 +66,12 @@ impl Application {
 }
 
 pub(crate) async fn find(pool: &PgPool, client_id: &str) -> Result<Option<Application>, sqlx::Error> {
-    sqlx::query_as(
+    sqlx::query_as!(
+        Application,
         "select client_id, name, secret_hash, redirect_uris, logout_uris, flows, scopes \
          from applications where client_id = $1",
+        client_id
     )
-    .bind(client_id)
     .fetch_optional(pool)
     .await
 }
@@ -80,17 +81,17 @@ pub(crate) async fn find(pool: &PgPool, client_id: &str) -> Result<Option<Applic
 /// # Errors
 /// Fails when the database does, like everything here.
 pub async fn add(connection: &mut PgConnection, application: &Application) -> Result<(), sqlx::Error> {
-    sqlx::query(
+    sqlx::query!(
         "insert into applications (client_id, name, secret_hash, redirect_uris, logout_uris, flows, scopes) \
          values ($1, $2, $3, $4, $5, $6, $7)",
+        &application.client_id,
+        &application.name,
+        application.secret_hash.as_deref(),
+        &application.redirect_uris,
+        &application.logout_uris,
+        &application.flows,
+        &application.scopes
     )
-    .bind(&application.client_id)
-    .bind(&application.name)
-    .bind(&application.secret_hash)
-    .bind(&application.redirect_uris)
-    .bind(&application.logout_uris)
-    .bind(&application.flows)
-    .bind(&application.scopes)
     .execute(connection)
     .await
     .map(drop)
@@ -98,9 +99,10 @@ pub async fn add(connection: &mut PgConnection, application: &Application) -> Re
 
 /// Every application, the oldest first.
 pub async fn list(connection: &mut PgConnection) -> Result<Vec<Application>, sqlx::Error> {
-    sqlx::query_as(
+    sqlx::query_as!(
+        Application,
         "select client_id, name, secret_hash, redirect_uris, logout_uris, flows, scopes \
-         from applications order by created_at, client_id",
+         from applications order by created_at, client_id"
     )
     .fetch_all(connection)
     .await
@@ -110,8 +112,7 @@ pub async fn list(connection: &mut PgConnection) -> Result<Vec<Application>, sql
 /// there is none.
 pub async fn remove(connection: &mut PgConnection, client_id: &str) -> Result<Option<String>, sqlx::Error> {
     let removed: Option<String> =
-        sqlx::query_scalar("delete from applications where client_id = $1 returning name")
-            .bind(client_id)
+        sqlx::query_scalar!("delete from applications where client_id = $1 returning name", client_id)
             .fetch_optional(&mut *connection)
             .await?;
     if removed.is_some() {

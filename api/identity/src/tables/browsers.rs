@@ -9,26 +9,26 @@ pub const DAYS: u32 = 180;
 
 /// Whether somebody has logged in to the account of `email` from the browser with `secret`.
 pub async fn is_known(pool: &PgPool, secret: &str, email: &str) -> Result<bool, sqlx::Error> {
-    sqlx::query_scalar(
-        "select exists (select from known_browsers join accounts on accounts.id = account_id \
-         where secret_hash = $1 and lower(email) = lower($2) and expires_at > now())",
+    sqlx::query_scalar!(
+        r#"select exists (select from known_browsers join accounts on accounts.id = account_id
+         where secret_hash = $1 and lower(email) = lower($2) and expires_at > now()) as "known!""#,
+        secrets::hash(secret),
+        email
     )
-    .bind(secrets::hash(secret))
-    .bind(email)
     .fetch_one(pool)
     .await
 }
 
 /// Knows the browser with `secret` from now on.
 pub async fn keep(pool: &PgPool, secret: &str, account_id: &str) -> Result<(), sqlx::Error> {
-    sqlx::query(
+    sqlx::query!(
         "insert into known_browsers (secret_hash, account_id, expires_at) \
          values ($1, $2, now() + make_interval(days => $3)) \
          on conflict (secret_hash, account_id) do update set expires_at = excluded.expires_at",
+        secrets::hash(secret),
+        account_id,
+        i32::try_from(DAYS).unwrap_or(i32::MAX)
     )
-    .bind(secrets::hash(secret))
-    .bind(account_id)
-    .bind(i32::try_from(DAYS).unwrap_or(i32::MAX))
     .execute(pool)
     .await
     .map(drop)
@@ -36,6 +36,6 @@ pub async fn keep(pool: &PgPool, secret: &str, account_id: &str) -> Result<(), s
 
 /// Forgets browsers that nobody has logged in from for long.
 pub(crate) async fn sweep(pool: &PgPool) -> Result<u64, sqlx::Error> {
-    let swept = sqlx::query("delete from known_browsers where expires_at < now()").execute(pool).await?;
+    let swept = sqlx::query!("delete from known_browsers where expires_at < now()").execute(pool).await?;
     Ok(swept.rows_affected())
 }

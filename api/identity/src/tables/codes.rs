@@ -3,20 +3,25 @@
 //! Any attempt spends the code, also one with the wrong application, address or verifier: whoever holds
 //! these wrong did not come by the code as they should. A code that comes back ends the tokens it bought.
 
+use std::time::Duration;
+
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use chrono::{DateTime, Utc};
 use sha2::{Digest, Sha256};
-use sqlx::{FromRow, PgConnection, PgExecutor, PgPool};
+use sqlx::{PgConnection, PgExecutor, PgPool};
 use subtle::ConstantTimeEq;
 use ulid::Ulid;
 
 use crate::{secrets, tables::refresh};
 
-/// Seconds until a code ends.
-const LIFETIME_SECONDS: f64 = 60.0;
+/// How long a code is good for.
+const LIFETIME: Duration = Duration::from_secs(60);
+
+/// How long a code that has ended is remembered: one that comes back until then ends what it bought.
+const REMEMBERED: Duration = Duration::from_secs(24 * 3600);
 
 /// What a code stands for.
-#[derive(Debug, FromRow)]
+#[derive(Debug)]
 pub struct Promise {
     pub family: String,
     pub client_id: String,
@@ -40,21 +45,21 @@ pub struct Presented<'a> {
 /// Makes a code for `promise`.
 pub async fn issue(executor: impl PgExecutor<'_>, promise: &Promise) -> Result<String, sqlx::Error> {
     let code = secrets::fresh();
-    sqlx::query(
+    sqlx::query!(
         "insert into authorization_codes (code_hash, family, client_id, account_id, redirect_uri, \
          code_challenge, scopes, nonce, authenticated_at, expires_at) \
          values ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + make_interval(secs => $10))",
+        secrets::hash(&code),
+        &promise.family,
+        &promise.client_id,
+        &promise.account_id,
+        &promise.redirect_uri,
+        &promise.code_challenge,
+        &promise.scopes,
+        promise.nonce.as_deref(),
+        promise.authenticated_at,
+        LIFETIME.as_secs_f64()
     )
-    .bind(secrets::hash(&code))
-    .bind(&promise.family)
-    .bind(&promise.client_id)
-    .bind(&promise.account_id)
-    .bind(&promise.redirect_uri)
-    .bind(&promise.code_challenge)
-    .bind(&promise.scopes)
-    .bind(&promise.nonce)
-    .bind(promise.authenticated_at)
-    .bind(LIFETIME_SECONDS)
     .execute(executor)
     .await?;
     Ok(code)
@@ -73,14 +78,15 @@ pub async fn redeem(
     connection: &mut PgConnection,
     presented: &Presented<'_>,
 ) -> Result<Option<Promise>, sqlx::Error> {
-    let spent: Option<Promise> = sqlx::query_as(
+    let spent = sqlx::query_as!(
+        Promise,
         "update authorization_codes set used_at = now() \
          where code_hash = $1 and used_at is null and expires_at > now() \
          and exists (select from accounts where id = account_id and disabled_at is null \
          and authenticated_at >= coalesce(tokens_from, '-infinity')) \
          returning family, client_id, account_id, redirect_uri, code_challenge, scopes, nonce, authenticated_at",
+        secrets::hash(presented.code)
     )
-    .bind(secrets::hash(presented.code))
     .fetch_optional(&mut *connection)
     .await?;
     let Some(promise) = spent else {
@@ -94,12 +100,13 @@ pub async fn redeem(
 }
 
 async fn revoke_what_it_bought(connection: &mut PgConnection, code: &str) -> Result<(), sqlx::Error> {
-    let used: Option<(String,)> =
-        sqlx::query_as("select family from authorization_codes where code_hash = $1 and used_at is not null")
-            .bind(secrets::hash(code))
-            .fetch_optional(&mut *connection)
-            .await?;
-    if let Some((family,)) = used {
+    let used = sqlx::query_scalar!(
+        "select family from authorization_codes where code_hash = $1 and used_at is not null",
+        secrets::hash(code)
+    )
+    .fetch_optional(&mut *connection)
+    .await?;
+    if let Some(family) = used {
         tracing::warn!(target: "audit", family, "a spent authorization code came back; its tokens are revoked");
         refresh::end(connection, &family).await?;
     }
@@ -116,18 +123,20 @@ fn is_verifier(verifier: &str, challenge: &str) -> bool {
 
 /// Ends every code of an account.
 pub async fn end_account(connection: &mut PgConnection, account_id: &str) -> Result<(), sqlx::Error> {
-    sqlx::query("delete from authorization_codes where account_id = $1")
-        .bind(account_id)
+    sqlx::query!("delete from authorization_codes where account_id = $1", account_id)
         .execute(connection)
         .await
         .map(drop)
 }
 
-/// Forgets codes of yesterday; until then one that comes back ends what it bought.
+/// Forgets codes that ended long ago.
 pub(crate) async fn sweep(pool: &PgPool) -> Result<u64, sqlx::Error> {
-    let swept = sqlx::query("delete from authorization_codes where expires_at < now() - interval '1 day'")
-        .execute(pool)
-        .await?;
+    let swept = sqlx::query!(
+        "delete from authorization_codes where expires_at < now() - make_interval(secs => $1)",
+        REMEMBERED.as_secs_f64()
+    )
+    .execute(pool)
+    .await?;
     Ok(swept.rows_affected())
 }
 

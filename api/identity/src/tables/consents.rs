@@ -9,15 +9,14 @@ pub async fn covers(
     client_id: &str,
     scopes: &[String],
 ) -> Result<bool, sqlx::Error> {
-    let (covered,): (bool,) = sqlx::query_as(
-        "select exists (select from consents where account_id = $1 and client_id = $2 and scopes @> $3)",
+    sqlx::query_scalar!(
+        r#"select exists (select from consents where account_id = $1 and client_id = $2 and scopes @> $3) as "covered!""#,
+        account_id,
+        client_id,
+        scopes
     )
-    .bind(account_id)
-    .bind(client_id)
-    .bind(scopes)
     .fetch_one(pool)
-    .await?;
-    Ok(covered)
+    .await
 }
 
 /// Adds `scopes` to what the account has allowed the application.
@@ -27,14 +26,14 @@ pub async fn keep(
     client_id: &str,
     scopes: &[String],
 ) -> Result<(), sqlx::Error> {
-    sqlx::query(
+    sqlx::query!(
         "insert into consents (account_id, client_id, scopes) values ($1, $2, $3) \
          on conflict (account_id, client_id) do update set granted_at = now(), scopes = \
          array(select distinct scope from unnest(consents.scopes || excluded.scopes) scope order by scope)",
+        account_id,
+        client_id,
+        scopes
     )
-    .bind(account_id)
-    .bind(client_id)
-    .bind(scopes)
     .execute(pool)
     .await?;
     Ok(())

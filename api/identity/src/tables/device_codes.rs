@@ -3,17 +3,22 @@
 //! A person types eight consonants, 34 bits: good for ten minutes, behind a login, with few attempts. The
 //! device's own code is 256 bits.
 
+use std::time::Duration;
+
 use chrono::{DateTime, Utc};
 use rand::{Rng, RngExt};
-use sqlx::{FromRow, PgConnection, PgPool};
+use sqlx::{PgConnection, PgPool};
 
 use crate::secrets;
 
 /// Seconds until a code ends.
 pub const LIFETIME_SECONDS: u32 = 600;
 
-/// Seconds between two questions of a device.
+/// Seconds between two questions of a device, and how many more after one that came too soon (RFC 8628, section 3.5).
 pub const INTERVAL_SECONDS: i32 = 5;
+
+/// How long a device that still asks is told that its code has ended.
+const REMEMBERED: Duration = Duration::from_secs(3600);
 
 /// No vowels, so no words; nothing that looks like something else.
 const LETTERS: &[u8; 20] = b"BCDFGHJKLMNPQRSTVWXZ";
@@ -26,7 +31,7 @@ pub struct Codes {
 }
 
 /// A device that waits.
-#[derive(Debug, FromRow)]
+#[derive(Debug)]
 pub struct Waiting {
     pub client_id: String,
     pub application: String,
@@ -84,17 +89,17 @@ pub fn display(user_code: &str) -> String {
 pub async fn issue(pool: &PgPool, client_id: &str, scopes: &[String]) -> Result<Codes, sqlx::Error> {
     loop {
         let codes = Codes { user_code: draw(&mut rand::rng()), device_code: secrets::fresh() };
-        let inserted = sqlx::query(
+        let inserted = sqlx::query!(
             "insert into device_codes (device_code_hash, user_code, client_id, scopes, interval_seconds, \
              expires_at) values ($1, $2, $3, $4, $5, now() + make_interval(secs => $6)) \
              on conflict (user_code) do nothing",
+            secrets::hash(&codes.device_code),
+            &codes.user_code,
+            client_id,
+            scopes,
+            INTERVAL_SECONDS,
+            f64::from(LIFETIME_SECONDS)
         )
-        .bind(secrets::hash(&codes.device_code))
-        .bind(&codes.user_code)
-        .bind(client_id)
-        .bind(scopes)
-        .bind(INTERVAL_SECONDS)
-        .bind(f64::from(LIFETIME_SECONDS))
         .execute(pool)
         .await?;
         if inserted.rows_affected() > 0 {
@@ -105,12 +110,13 @@ pub async fn issue(pool: &PgPool, client_id: &str, scopes: &[String]) -> Result<
 
 /// The device that waits with `user_code`.
 pub async fn find(pool: &PgPool, user_code: &str) -> Result<Option<Waiting>, sqlx::Error> {
-    sqlx::query_as(
+    sqlx::query_as!(
+        Waiting,
         "select applications.client_id, applications.name as application, device_codes.scopes \
          from device_codes join applications on applications.client_id = device_codes.client_id \
          where user_code = $1 and decision is null and expires_at > now()",
+        user_code
     )
-    .bind(user_code)
     .fetch_optional(pool)
     .await
 }
@@ -123,20 +129,20 @@ pub async fn decide(
     account_id: &str,
     authenticated_at: DateTime<Utc>,
 ) -> Result<bool, sqlx::Error> {
-    let done = sqlx::query(
+    let done = sqlx::query!(
         "update device_codes set decision = $2, account_id = $3, authenticated_at = $4 \
          where user_code = $1 and decision is null and expires_at > now()",
+        user_code,
+        decision.as_str(),
+        account_id,
+        authenticated_at
     )
-    .bind(user_code)
-    .bind(decision.as_str())
-    .bind(account_id)
-    .bind(authenticated_at)
     .execute(pool)
     .await?;
     Ok(done.rows_affected() > 0)
 }
 
-#[derive(Debug, FromRow)]
+#[derive(Debug)]
 struct Row {
     expired: bool,
     too_often: bool,
@@ -150,31 +156,34 @@ struct Row {
 pub async fn poll(pool: &PgPool, device_code: &str, client_id: &str) -> Result<Polled, sqlx::Error> {
     let hash = secrets::hash(device_code);
     let mut transaction = pool.begin().await?;
-    let row: Option<Row> = sqlx::query_as(
-        "select expires_at < now() as expired, scopes, account_id, authenticated_at, \
-         case when decision = 'allowed' and not exists (select from accounts where id = account_id \
-         and disabled_at is null and authenticated_at >= coalesce(tokens_from, '-infinity')) then 'refused' \
-         else decision end as decision, \
-         coalesce(polled_at > now() - make_interval(secs => interval_seconds), false) as too_often \
-         from device_codes where device_code_hash = $1 and client_id = $2 for update of device_codes",
+    let row = sqlx::query_as!(
+        Row,
+        r#"select expires_at < now() as "expired!", scopes, account_id, authenticated_at,
+         case when decision = 'allowed' and not exists (select from accounts where id = account_id
+         and disabled_at is null and authenticated_at >= coalesce(tokens_from, '-infinity')) then 'refused'
+         else decision end as decision,
+         coalesce(polled_at > now() - make_interval(secs => interval_seconds), false) as "too_often!"
+         from device_codes where device_code_hash = $1 and client_id = $2 for update of device_codes"#,
+        &hash,
+        client_id
     )
-    .bind(&hash)
-    .bind(client_id)
     .fetch_optional(&mut *transaction)
     .await?;
     let Some(row) = row else { return Ok(Polled::Unknown) };
     if row.expired {
         return Ok(Polled::Expired);
     }
-    let statement = if row.decision.is_some() {
-        "delete from device_codes where device_code_hash = $1"
-    } else if row.too_often {
-        "update device_codes set polled_at = now(), interval_seconds = interval_seconds + 5 \
-         where device_code_hash = $1"
+    let change = if row.decision.is_some() {
+        sqlx::query!("delete from device_codes where device_code_hash = $1", hash)
     } else {
-        "update device_codes set polled_at = now() where device_code_hash = $1"
+        sqlx::query!(
+            "update device_codes set polled_at = now(), interval_seconds = interval_seconds + $2 \
+             where device_code_hash = $1",
+            hash,
+            if row.too_often { INTERVAL_SECONDS } else { 0 }
+        )
     };
-    sqlx::query(statement).bind(&hash).execute(&mut *transaction).await?;
+    change.execute(&mut *transaction).await?;
     transaction.commit().await?;
     Ok(match (row.decision.as_deref(), row.account_id, row.authenticated_at) {
         (None, ..) if row.too_often => Polled::TooOften,
@@ -192,18 +201,20 @@ fn draw(rng: &mut impl Rng) -> String {
 
 /// Ends what devices wait for that they were allowed of an account.
 pub async fn end_account(connection: &mut PgConnection, account_id: &str) -> Result<(), sqlx::Error> {
-    sqlx::query("delete from device_codes where account_id = $1")
-        .bind(account_id)
+    sqlx::query!("delete from device_codes where account_id = $1", account_id)
         .execute(connection)
         .await
         .map(drop)
 }
 
-/// Forgets codes that have ended; a device that still asks is told so for an hour.
+/// Forgets codes that ended long ago.
 pub(crate) async fn sweep(pool: &PgPool) -> Result<u64, sqlx::Error> {
-    let swept = sqlx::query("delete from device_codes where expires_at < now() - interval '1 hour'")
-        .execute(pool)
-        .await?;
+    let swept = sqlx::query!(
+        "delete from device_codes where expires_at < now() - make_interval(secs => $1)",
+        REMEMBERED.as_secs_f64()
+    )
+    .execute(pool)
+    .await?;
     Ok(swept.rows_affected())
 }
 

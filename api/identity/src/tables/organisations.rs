@@ -1,10 +1,12 @@
 //! Organisations and who belongs to them: an account belongs to one at most.
 
-use sqlx::{FromRow, PgConnection};
+use sqlx::PgConnection;
 use ulid::Ulid;
 
+use crate::tables::accounts;
+
 /// An organisation as the operator's list shows it.
-#[derive(Debug, FromRow)]
+#[derive(Debug)]
 pub struct Listed {
     /// What people call it.
     pub name: String,
@@ -15,7 +17,7 @@ pub struct Listed {
 }
 
 /// An account's address, and the name of its organisation.
-#[derive(Debug, FromRow)]
+#[derive(Debug)]
 pub struct Member {
     /// The address as it was registered.
     pub email: String,
@@ -24,7 +26,7 @@ pub struct Member {
 }
 
 /// An organisation by the name that somebody typed.
-#[derive(Debug, FromRow)]
+#[derive(Debug)]
 pub struct Named {
     id: String,
     /// The name as it was given first.
@@ -36,11 +38,11 @@ pub struct Named {
 /// # Errors
 /// Fails when the database does, like everything here.
 pub async fn add(connection: &mut PgConnection, name: &str) -> Result<bool, sqlx::Error> {
-    let made = sqlx::query(
+    let made = sqlx::query!(
         "insert into organisations (id, name) values ($1, $2) on conflict (lower(name)) do nothing",
+        format!("org_{}", Ulid::generate().to_string().to_ascii_lowercase()),
+        name
     )
-    .bind(format!("org_{}", Ulid::generate().to_string().to_ascii_lowercase()))
-    .bind(name)
     .execute(connection)
     .await?;
     Ok(made.rows_affected() > 0)
@@ -48,10 +50,11 @@ pub async fn add(connection: &mut PgConnection, name: &str) -> Result<bool, sqlx
 
 /// Every organisation, by its name.
 pub async fn list(connection: &mut PgConnection) -> Result<Vec<Listed>, sqlx::Error> {
-    sqlx::query_as(
-        "select name, to_char(created_at, 'YYYY-MM-DD') as created, \
-         array(select email from accounts where organisation_id = organisations.id order by lower(email)) as members \
-         from organisations order by lower(name)",
+    sqlx::query_as!(
+        Listed,
+        r#"select name, to_char(created_at, 'YYYY-MM-DD') as "created!",
+         array(select email from accounts where organisation_id = organisations.id order by lower(email)) as "members!"
+         from organisations order by lower(name)"#
     )
     .fetch_all(connection)
     .await
@@ -62,16 +65,15 @@ pub async fn remove(
     connection: &mut PgConnection,
     name: &str,
 ) -> Result<Option<(String, Vec<String>)>, sqlx::Error> {
-    let members: Vec<String> = sqlx::query_scalar(
+    let members = sqlx::query_scalar!(
         "select email from accounts join organisations on organisations.id = organisation_id \
          where lower(organisations.name) = lower($1) order by lower(email)",
+        name
     )
-    .bind(name)
     .fetch_all(&mut *connection)
     .await?;
-    let removed: Option<String> =
-        sqlx::query_scalar("delete from organisations where lower(name) = lower($1) returning name")
-            .bind(name)
+    let removed =
+        sqlx::query_scalar!("delete from organisations where lower(name) = lower($1) returning name", name)
             .fetch_optional(connection)
             .await?;
     Ok(removed.map(|name| (name, members)))
@@ -79,19 +81,19 @@ pub async fn remove(
 
 /// The organisation of this name, which stays until the transaction ends.
 pub async fn named(connection: &mut PgConnection, name: &str) -> Result<Option<Named>, sqlx::Error> {
-    sqlx::query_as("select id, name from organisations where lower(name) = lower($1) for share")
-        .bind(name)
+    sqlx::query_as!(Named, "select id, name from organisations where lower(name) = lower($1) for share", name)
         .fetch_optional(connection)
         .await
 }
 
 /// Where the account belongs, which stays so until the transaction ends.
 pub async fn membership(connection: &mut PgConnection, email: &str) -> Result<Option<Member>, sqlx::Error> {
-    sqlx::query_as(
+    sqlx::query_as!(
+        Member,
         "select email, (select name from organisations where id = organisation_id) as organisation \
          from accounts where lower(email) = lower($1) for update",
+        email
     )
-    .bind(email)
     .fetch_optional(connection)
     .await
 }
@@ -103,11 +105,7 @@ impl Member {
         connection: &mut PgConnection,
         organisation: Option<&Named>,
     ) -> Result<(), sqlx::Error> {
-        sqlx::query("update accounts set organisation_id = $2 where email = $1")
-            .bind(&self.email)
-            .bind(organisation.map(|organisation| &organisation.id))
-            .execute(connection)
-            .await
-            .map(drop)
+        let organisation = organisation.map(|organisation| organisation.id.as_str());
+        accounts::put_into(connection, &self.email, organisation).await
     }
 }

@@ -18,6 +18,9 @@ use sqlx::PgPool;
 /// How much may be spent at once: a minute's worth.
 pub const BURST: Duration = Duration::from_secs(60);
 
+/// How long those who have had everything back stay in the table.
+const KEPT: Duration = Duration::from_secs(600);
+
 /// Names that are remembered at most before those with something left again are dropped.
 const MANY: usize = 10_000;
 
@@ -96,28 +99,32 @@ impl Buckets {
 
 /// Seconds that are spent ahead, with `cost` seconds more unless that was refused.
 async fn spend(pool: &PgPool, who: &str, what: &str, cost: f64) -> Result<(f64, bool), sqlx::Error> {
-    sqlx::query_as(
-        "insert into rate_limits as held (account_id, ration, spent_until, refused) \
-         values ($1, $2, now() + make_interval(secs => $3), false) \
-         on conflict (account_id, ration) do update set \
-         refused = greatest(held.spent_until, now()) + make_interval(secs => $3 - $4) > now(), \
-         spent_until = case \
-         when greatest(held.spent_until, now()) + make_interval(secs => $3 - $4) > now() then held.spent_until \
-         else greatest(held.spent_until, now()) + make_interval(secs => $3) end \
-         returning extract(epoch from spent_until - now())::float8, refused",
+    let spent = sqlx::query!(
+        r#"insert into rate_limits as held (account_id, ration, spent_until, refused)
+         values ($1, $2, now() + make_interval(secs => $3), false)
+         on conflict (account_id, ration) do update set
+         refused = greatest(held.spent_until, now()) + make_interval(secs => $3 - $4) > now(),
+         spent_until = case
+         when greatest(held.spent_until, now()) + make_interval(secs => $3 - $4) > now() then held.spent_until
+         else greatest(held.spent_until, now()) + make_interval(secs => $3) end
+         returning extract(epoch from spent_until - now())::float8 as "ahead!", refused"#,
+        who,
+        what,
+        cost,
+        BURST.as_secs_f64()
     )
-    .bind(who)
-    .bind(what)
-    .bind(cost)
-    .bind(BURST.as_secs_f64())
     .fetch_one(pool)
-    .await
+    .await?;
+    Ok((spent.ahead, spent.refused))
 }
 
 /// Forgets those who have had everything back for long: strangers' names come and go.
 pub(crate) async fn sweep(pool: &PgPool) -> Result<u64, sqlx::Error> {
-    let swept = sqlx::query("delete from rate_limits where spent_until < now() - interval '10 minutes'")
-        .execute(pool)
-        .await?;
+    let swept = sqlx::query!(
+        "delete from rate_limits where spent_until < now() - make_interval(secs => $1)",
+        KEPT.as_secs_f64()
+    )
+    .execute(pool)
+    .await?;
     Ok(swept.rows_affected())
 }

@@ -6,12 +6,12 @@
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use sqlx::{FromRow, PgConnection, PgPool};
+use sqlx::{PgConnection, PgPool};
 
 use crate::{secrets, tables::revocations};
 
 /// Whom a refresh token speaks for.
-#[derive(Debug, FromRow)]
+#[derive(Debug)]
 pub struct Grant {
     pub family: String,
     pub account_id: String,
@@ -41,26 +41,23 @@ pub async fn begin(
 /// Ends a family: its refresh tokens, and the access tokens that it has bought.
 pub async fn end(connection: &mut PgConnection, family: &str) -> Result<(), sqlx::Error> {
     hold_family(connection, family).await?;
-    sqlx::query("delete from refresh_tokens where family = $1")
-        .bind(family)
-        .execute(&mut *connection)
-        .await?;
+    sqlx::query!("delete from refresh_tokens where family = $1", family).execute(&mut *connection).await?;
     revocations::add(connection, family).await
 }
 
 /// The family of `token`, if the application holds it.
 pub async fn family(pool: &PgPool, token: &str, client_id: &str) -> Result<Option<String>, sqlx::Error> {
-    let row: Option<(String,)> =
-        sqlx::query_as("select family from refresh_tokens where token_hash = $1 and client_id = $2")
-            .bind(secrets::hash(token))
-            .bind(client_id)
-            .fetch_optional(pool)
-            .await?;
-    Ok(row.map(|(family,)| family))
+    sqlx::query_scalar!(
+        "select family from refresh_tokens where token_hash = $1 and client_id = $2",
+        secrets::hash(token),
+        client_id
+    )
+    .fetch_optional(pool)
+    .await
 }
 
 /// A refresh token as its application may see it (RFC 7662).
-#[derive(Debug, FromRow)]
+#[derive(Debug)]
 pub struct Described {
     pub account_id: String,
     pub scopes: Vec<String>,
@@ -70,26 +67,24 @@ pub struct Described {
 
 /// The refresh token, if it could be used now by the application.
 pub async fn describe(pool: &PgPool, token: &str, client_id: &str) -> Result<Option<Described>, sqlx::Error> {
-    sqlx::query_as(
+    sqlx::query_as!(
+        Described,
         "select account_id, refresh_tokens.scopes, expires_at, refresh_tokens.created_at \
          from refresh_tokens join accounts on accounts.id = account_id \
          where token_hash = $1 and client_id = $2 and used_at is null and expires_at > now() \
          and disabled_at is null and authenticated_at >= coalesce(tokens_from, '-infinity')",
+        secrets::hash(token),
+        client_id
     )
-    .bind(secrets::hash(token))
-    .bind(client_id)
     .fetch_optional(pool)
     .await
 }
 
 /// The scopes of `token`, if there is such a one.
 pub async fn scopes(pool: &PgPool, token: &str) -> Result<Option<Vec<String>>, sqlx::Error> {
-    let row: Option<(Vec<String>,)> =
-        sqlx::query_as("select scopes from refresh_tokens where token_hash = $1")
-            .bind(secrets::hash(token))
-            .fetch_optional(pool)
-            .await?;
-    Ok(row.map(|(scopes,)| scopes))
+    sqlx::query_scalar!("select scopes from refresh_tokens where token_hash = $1", secrets::hash(token))
+        .fetch_optional(pool)
+        .await
 }
 
 /// Spends `token`, which `client_id` presents, and issues its successor.
@@ -101,23 +96,25 @@ pub async fn rotate(
 ) -> Result<Used, sqlx::Error> {
     let hash = secrets::hash(token);
     let mut transaction = pool.begin().await?;
-    let family: Option<String> =
-        sqlx::query_scalar("select family from refresh_tokens where token_hash = $1 and client_id = $2")
-            .bind(&hash)
-            .bind(client_id)
-            .fetch_optional(&mut *transaction)
-            .await?;
+    let family = sqlx::query_scalar!(
+        "select family from refresh_tokens where token_hash = $1 and client_id = $2",
+        &hash,
+        client_id
+    )
+    .fetch_optional(&mut *transaction)
+    .await?;
     let Some(family) = family else { return Ok(Used::Refused) };
     hold_family(&mut transaction, &family).await?;
-    let spent: Option<Grant> = sqlx::query_as(
+    let spent = sqlx::query_as!(
+        Grant,
         "update refresh_tokens set used_at = now() \
          where token_hash = $1 and used_at is null and expires_at > now() \
          and exists (select from accounts where id = account_id and disabled_at is null \
          and authenticated_at >= coalesce(tokens_from, '-infinity')) \
          and not exists (select from revocations where id in (family, client_id) and until > now()) \
          returning family, account_id, client_id, scopes, authenticated_at",
+        &hash
     )
-    .bind(&hash)
     .fetch_optional(&mut *transaction)
     .await?;
     let used = match spent {
@@ -138,18 +135,17 @@ pub async fn rotate(
 }
 
 async fn is_spent(connection: &mut PgConnection, token_hash: &[u8]) -> Result<bool, sqlx::Error> {
-    sqlx::query_scalar(
-        "select exists (select from refresh_tokens where token_hash = $1 and used_at is not null)",
+    sqlx::query_scalar!(
+        r#"select exists (select from refresh_tokens where token_hash = $1 and used_at is not null) as "spent!""#,
+        token_hash
     )
-    .bind(token_hash)
     .fetch_one(connection)
     .await
 }
 
 /// Has everybody else who continues or ends the family wait until the transaction ends.
 async fn hold_family(connection: &mut PgConnection, family: &str) -> Result<(), sqlx::Error> {
-    sqlx::query("select pg_advisory_xact_lock(hashtextextended($1, 0))")
-        .bind(family)
+    sqlx::query!("select pg_advisory_xact_lock(hashtextextended($1, 0))", family)
         .execute(connection)
         .await
         .map(drop)
@@ -161,17 +157,17 @@ async fn insert(
     lifetime: Duration,
 ) -> Result<String, sqlx::Error> {
     let token = secrets::fresh();
-    sqlx::query(
+    sqlx::query!(
         "insert into refresh_tokens (token_hash, family, account_id, client_id, scopes, authenticated_at, expires_at) \
          values ($1, $2, $3, $4, $5, $6, now() + make_interval(secs => $7))",
+        secrets::hash(&token),
+        &grant.family,
+        &grant.account_id,
+        &grant.client_id,
+        &grant.scopes,
+        grant.authenticated_at,
+        lifetime.as_secs_f64()
     )
-    .bind(secrets::hash(&token))
-    .bind(&grant.family)
-    .bind(&grant.account_id)
-    .bind(&grant.client_id)
-    .bind(&grant.scopes)
-    .bind(grant.authenticated_at)
-    .bind(lifetime.as_secs_f64())
     .execute(connection)
     .await?;
     Ok(token)
@@ -179,8 +175,7 @@ async fn insert(
 
 /// Ends every refresh token that an application holds.
 pub async fn end_application(connection: &mut PgConnection, client_id: &str) -> Result<(), sqlx::Error> {
-    sqlx::query("delete from refresh_tokens where client_id = $1")
-        .bind(client_id)
+    sqlx::query!("delete from refresh_tokens where client_id = $1", client_id)
         .execute(connection)
         .await
         .map(drop)
@@ -188,8 +183,7 @@ pub async fn end_application(connection: &mut PgConnection, client_id: &str) -> 
 
 /// Ends every refresh token of an account.
 pub async fn end_account(connection: &mut PgConnection, account_id: &str) -> Result<(), sqlx::Error> {
-    sqlx::query("delete from refresh_tokens where account_id = $1")
-        .bind(account_id)
+    sqlx::query!("delete from refresh_tokens where account_id = $1", account_id)
         .execute(connection)
         .await
         .map(drop)
@@ -197,6 +191,6 @@ pub async fn end_account(connection: &mut PgConnection, account_id: &str) -> Res
 
 /// Forgets tokens that have run out; a spent one is remembered as long, so that it is known when it comes back.
 pub(crate) async fn sweep(pool: &PgPool) -> Result<u64, sqlx::Error> {
-    let swept = sqlx::query("delete from refresh_tokens where expires_at < now()").execute(pool).await?;
+    let swept = sqlx::query!("delete from refresh_tokens where expires_at < now()").execute(pool).await?;
     Ok(swept.rows_affected())
 }

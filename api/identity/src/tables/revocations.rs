@@ -56,8 +56,9 @@ impl Revocations {
             return found;
         }
         let (read_at, forgotten) = (Instant::now(), self.read().forgotten);
-        let rows = sqlx::query_scalar("select id from revocations where until > now()").fetch_all(&self.pool);
-        let rows: Result<Vec<String>, _> = rows.await;
+        let rows =
+            sqlx::query_scalar!("select id from revocations where until > now()").fetch_all(&self.pool);
+        let rows = rows.await;
         let mut list = self.list.write().unwrap_or_else(PoisonError::into_inner);
         match rows {
             Ok(rows) => {
@@ -98,12 +99,12 @@ impl Revocations {
 
 /// Revokes every access token of the family, or the token, `id`.
 pub(crate) async fn add(connection: &mut PgConnection, id: &str) -> Result<(), sqlx::Error> {
-    sqlx::query(
+    sqlx::query!(
         "insert into revocations (id, until) values ($1, now() + make_interval(secs => $2)) \
          on conflict (id) do update set until = excluded.until",
+        id,
+        LONGEST.as_secs_f64()
     )
-    .bind(id)
-    .bind(LONGEST.as_secs_f64())
     .execute(&mut *connection)
     .await?;
     changes::tell(connection, changes::REVOCATIONS).await
@@ -111,6 +112,6 @@ pub(crate) async fn add(connection: &mut PgConnection, id: &str) -> Result<(), s
 
 /// Forgets what no token can be of any more.
 pub(crate) async fn sweep(pool: &PgPool) -> Result<u64, sqlx::Error> {
-    let swept = sqlx::query("delete from revocations where until < now()").execute(pool).await?;
+    let swept = sqlx::query!("delete from revocations where until < now()").execute(pool).await?;
     Ok(swept.rows_affected())
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use axum::http::{HeaderMap, header};
 use chrono::{DateTime, Utc};
-use sqlx::{FromRow, PgConnection, PgPool};
+use sqlx::{PgConnection, PgPool};
 
 use crate::{secrets, settings::Transport, tables::browsers};
 
@@ -19,7 +19,7 @@ pub struct Session {
 }
 
 /// What of the account the pages and the tokens need.
-#[derive(Debug, FromRow)]
+#[derive(Debug)]
 pub struct Person {
     pub account_id: String,
     pub email: String,
@@ -86,13 +86,14 @@ impl Cookie {
 
 /// The session of `secret`, if it has not ended, by itself or with what the account could be opened by.
 pub async fn find(pool: &PgPool, secret: String) -> Result<Option<Session>, sqlx::Error> {
-    let person = sqlx::query_as(
+    let person = sqlx::query_as!(
+        Person,
         "select accounts.id as account_id, email, name, scopes, authenticated_at \
          from browser_sessions join accounts on accounts.id = account_id \
          where secret_hash = $1 and expires_at > now() and disabled_at is null \
          and authenticated_at >= coalesce(tokens_from, '-infinity')",
+        secrets::hash(&secret)
     )
-    .bind(secrets::hash(&secret))
     .fetch_optional(pool)
     .await?;
     Ok(person.map(|person| Session { secret, person }))
@@ -106,14 +107,14 @@ pub async fn begin(
     lifetime: Duration,
 ) -> Result<String, sqlx::Error> {
     let secret = secrets::fresh();
-    sqlx::query(
+    sqlx::query!(
         "insert into browser_sessions (secret_hash, account_id, authenticated_at, expires_at) \
          values ($1, $2, $3, now() + make_interval(secs => $4))",
+        secrets::hash(&secret),
+        account_id,
+        authenticated_at,
+        lifetime.as_secs_f64()
     )
-    .bind(secrets::hash(&secret))
-    .bind(account_id)
-    .bind(authenticated_at)
-    .bind(lifetime.as_secs_f64())
     .execute(pool)
     .await?;
     Ok(secret)
@@ -121,8 +122,7 @@ pub async fn begin(
 
 /// Ends the session of `secret`.
 pub async fn end(pool: &PgPool, secret: &str) -> Result<(), sqlx::Error> {
-    sqlx::query("delete from browser_sessions where secret_hash = $1")
-        .bind(secrets::hash(secret))
+    sqlx::query!("delete from browser_sessions where secret_hash = $1", secrets::hash(secret))
         .execute(pool)
         .await?;
     Ok(())
@@ -130,8 +130,7 @@ pub async fn end(pool: &PgPool, secret: &str) -> Result<(), sqlx::Error> {
 
 /// Ends every session of an account.
 pub async fn end_account(connection: &mut PgConnection, account_id: &str) -> Result<(), sqlx::Error> {
-    sqlx::query("delete from browser_sessions where account_id = $1")
-        .bind(account_id)
+    sqlx::query!("delete from browser_sessions where account_id = $1", account_id)
         .execute(connection)
         .await
         .map(drop)
@@ -139,6 +138,6 @@ pub async fn end_account(connection: &mut PgConnection, account_id: &str) -> Res
 
 /// Forgets sessions that have run out.
 pub(crate) async fn sweep(pool: &PgPool) -> Result<u64, sqlx::Error> {
-    let swept = sqlx::query("delete from browser_sessions where expires_at < now()").execute(pool).await?;
+    let swept = sqlx::query!("delete from browser_sessions where expires_at < now()").execute(pool).await?;
     Ok(swept.rows_affected())
 }

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use sqlx::{FromRow, PgConnection, PgPool};
+use sqlx::{PgConnection, PgPool};
 
 use crate::{
     tables::revocations,
@@ -28,7 +28,7 @@ const OVERLAP: Duration = Duration::from_secs(720);
 const VERIFIES: Duration = Duration::from_secs(revocations::LONGEST.as_secs() + 3600);
 
 /// A key that verifies, or signs as well.
-#[derive(Debug, FromRow)]
+#[derive(Debug)]
 pub(crate) struct Row {
     pub kid: String,
     pub private_key_pem: String,
@@ -38,7 +38,7 @@ pub(crate) struct Row {
 }
 
 /// A key as the operator's list shows it.
-#[derive(Debug, FromRow)]
+#[derive(Debug)]
 pub struct Listed {
     /// Its name.
     pub kid: String,
@@ -53,9 +53,9 @@ pub struct Listed {
 /// Makes the first key, and seals what was stored before there was a secret.
 pub(crate) async fn prepare(pool: &PgPool, secret: Option<&Secret>) -> Result<(), sqlx::Error> {
     let mut transaction = pool.begin().await?;
-    sqlx::query("select pg_advisory_xact_lock($1)").bind(LOCK).execute(&mut *transaction).await?;
-    let (exists,): (bool,) = sqlx::query_as(
-        "select exists (select from signing_keys where retired_at is null or retired_at > now())",
+    sqlx::query!("select pg_advisory_xact_lock($1)", LOCK).execute(&mut *transaction).await?;
+    let exists = sqlx::query_scalar!(
+        r#"select exists (select from signing_keys where retired_at is null or retired_at > now()) as "exists!""#
     )
     .fetch_one(&mut *transaction)
     .await?;
@@ -72,14 +72,15 @@ pub(crate) async fn prepare(pool: &PgPool, secret: Option<&Secret>) -> Result<()
 
 /// The keys that verify, the one that is to sign first: the newest that everybody has had time to hear of.
 pub(crate) async fn usable(pool: &PgPool) -> Result<Vec<Row>, sqlx::Error> {
-    sqlx::query_as(
-        "select kid, private_key_pem, public_key_pem, retired_at is null or retired_at > now() as current \
-         from signing_keys \
-         where algorithm = 'EdDSA' and (retired_at is null or retired_at > now() - make_interval(secs => $1)) \
-         order by created_at <= now() - make_interval(secs => $2) desc, created_at desc, kid",
+    sqlx::query_as!(
+        Row,
+        r#"select kid, private_key_pem, public_key_pem, retired_at is null or retired_at > now() as "current!"
+         from signing_keys
+         where algorithm = 'EdDSA' and (retired_at is null or retired_at > now() - make_interval(secs => $1))
+         order by created_at <= now() - make_interval(secs => $2) desc, created_at desc, kid"#,
+        VERIFIES.as_secs_f64(),
+        PUBLISHED.as_secs_f64()
     )
-    .bind(VERIFIES.as_secs_f64())
-    .bind(PUBLISHED.as_secs_f64())
     .fetch_all(pool)
     .await
 }
@@ -89,16 +90,17 @@ pub(crate) async fn usable(pool: &PgPool) -> Result<Vec<Row>, sqlx::Error> {
 /// # Errors
 /// Fails when the database does.
 pub async fn list(connection: &mut PgConnection) -> Result<Vec<Listed>, sqlx::Error> {
-    sqlx::query_as(
-        "select kid, to_char(created_at, 'YYYY-MM-DD') as created, \
-         case when retired_at is null and created_at > now() - make_interval(secs => $1) then 'new' \
-         when retired_at is null then 'in use' \
-         when retired_at > now() - make_interval(secs => $2) then 'verifies' else 'retired' end as state, \
-         private_key_pem like 'sealed1:%' as sealed \
-         from signing_keys order by created_at, kid",
+    sqlx::query_as!(
+        Listed,
+        r#"select kid, to_char(created_at, 'YYYY-MM-DD') as "created!",
+         case when retired_at is null and created_at > now() - make_interval(secs => $1) then 'new'
+         when retired_at is null then 'in use'
+         when retired_at > now() - make_interval(secs => $2) then 'verifies' else 'retired' end as "state!",
+         private_key_pem like 'sealed1:%' as "sealed!"
+         from signing_keys order by created_at, kid"#,
+        PUBLISHED.as_secs_f64(),
+        VERIFIES.as_secs_f64()
     )
-    .bind(PUBLISHED.as_secs_f64())
-    .bind(VERIFIES.as_secs_f64())
     .fetch_all(connection)
     .await
 }
@@ -108,45 +110,49 @@ pub async fn list(connection: &mut PgConnection) -> Result<Vec<Listed>, sqlx::Er
 /// # Errors
 /// Fails when the database does.
 pub async fn rotate(connection: &mut PgConnection, secret: Option<&Secret>) -> Result<String, sqlx::Error> {
-    sqlx::query(
+    sqlx::query!(
         "update signing_keys set retired_at = now() + make_interval(secs => $1) where retired_at is null",
+        OVERLAP.as_secs_f64()
     )
-    .bind(OVERLAP.as_secs_f64())
     .execute(&mut *connection)
     .await?;
     let key = key::generate(secret);
     insert(connection, &key).await?;
     // What nobody needs any more is not kept for somebody to steal.
-    sqlx::query("delete from signing_keys where retired_at < now() - make_interval(secs => $1)")
-        .bind(VERIFIES.as_secs_f64())
-        .execute(connection)
-        .await?;
+    sqlx::query!(
+        "delete from signing_keys where retired_at < now() - make_interval(secs => $1)",
+        VERIFIES.as_secs_f64()
+    )
+    .execute(connection)
+    .await?;
     Ok(key.kid)
 }
 
 async fn insert(connection: &mut PgConnection, key: &StoredKey) -> Result<(), sqlx::Error> {
-    sqlx::query(
+    sqlx::query!(
         "insert into signing_keys (kid, algorithm, private_key_pem, public_key_pem) values ($1, $2, $3, $4)",
+        &key.kid,
+        key.algorithm,
+        &key.private_key_pem,
+        &key.public_key_pem
     )
-    .bind(&key.kid)
-    .bind(key.algorithm)
-    .bind(&key.private_key_pem)
-    .bind(&key.public_key_pem)
     .execute(connection)
     .await?;
     Ok(())
 }
 
 async fn seal_open_keys(connection: &mut PgConnection, secret: &Secret) -> Result<(), sqlx::Error> {
-    let rows: Vec<(String, String)> =
-        sqlx::query_as("select kid, private_key_pem from signing_keys").fetch_all(&mut *connection).await?;
-    for (kid, private) in rows.iter().filter(|(_, private)| !seal::is_sealed(private)) {
-        sqlx::query("update signing_keys set private_key_pem = $2 where kid = $1")
-            .bind(kid)
-            .bind(seal::seal(kid, private, secret))
-            .execute(&mut *connection)
-            .await?;
-        tracing::info!(kid, "sealed a signing key");
+    let rows =
+        sqlx::query!("select kid, private_key_pem from signing_keys").fetch_all(&mut *connection).await?;
+    for row in rows.iter().filter(|row| !seal::is_sealed(&row.private_key_pem)) {
+        sqlx::query!(
+            "update signing_keys set private_key_pem = $2 where kid = $1",
+            row.kid,
+            seal::seal(&row.kid, &row.private_key_pem, secret)
+        )
+        .execute(&mut *connection)
+        .await?;
+        tracing::info!(kid = row.kid, "sealed a signing key");
     }
     Ok(())
 }

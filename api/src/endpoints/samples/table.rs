@@ -6,7 +6,7 @@
 
 use chrono::{DateTime, Utc};
 use contract::{ErrorItem, SampleListItem, SampleObject};
-use sqlx::{FromRow, PgPool};
+use sqlx::PgPool;
 
 use crate::endpoints::misfit;
 
@@ -20,7 +20,7 @@ pub enum Page {
     After(String),
 }
 
-#[derive(Debug, FromRow)]
+#[derive(Debug)]
 pub struct SampleRow {
     pub id: String,
     pub model_id: String,
@@ -29,7 +29,7 @@ pub struct SampleRow {
     pub created_at: DateTime<Utc>,
 }
 
-#[derive(Debug, FromRow)]
+#[derive(Debug)]
 pub struct ItemRow {
     id: String,
     model_id: String,
@@ -64,12 +64,13 @@ pub enum Deletion {
 
 /// The sample with all its structures.
 pub async fn find(pool: &PgPool, reader: &str, id: &str) -> Result<Option<SampleRow>, sqlx::Error> {
-    sqlx::query_as(
+    sqlx::query_as!(
+        SampleRow,
         "select id, model_id, num_smiles, smiles, created_at from samples \
          where id = $2 and account_id in (select owner from accounts_readable_by($1) owner)",
+        reader,
+        id
     )
-    .bind(reader)
-    .bind(id)
     .fetch_optional(pool)
     .await
 }
@@ -103,14 +104,14 @@ pub async fn page(
 }
 
 async fn exists(pool: &PgPool, reader: &str, id: &str) -> Result<bool, sqlx::Error> {
-    let (exists,): (bool,) = sqlx::query_as(
-        "select exists (select from samples where id = $2 and account_id in (select owner from accounts_readable_by($1) owner))",
+    sqlx::query_scalar!(
+        r#"select exists (select from samples
+         where id = $2 and account_id in (select owner from accounts_readable_by($1) owner)) as "exists!""#,
+        reader,
+        id
     )
-    .bind(reader)
-    .bind(id)
     .fetch_one(pool)
-    .await?;
-    Ok(exists)
+    .await
 }
 
 /// A page's worth of each member by the index, then the newest of those: what a page costs does not grow with
@@ -121,38 +122,38 @@ async fn older(
     before: Option<&str>,
     count: i64,
 ) -> Result<Vec<ItemRow>, sqlx::Error> {
-    sqlx::query_as(
+    sqlx::query_as!(
+        ItemRow,
         "select id, model_id, num_smiles, created_at from accounts_readable_by($1) owner \
          cross join lateral (select id, model_id, num_smiles, created_at from samples \
          where account_id = owner and ($2::text is null or id < $2) order by id desc limit $3) page \
          order by id desc limit $3",
+        reader,
+        before,
+        count
     )
-    .bind(reader)
-    .bind(before)
-    .bind(count)
     .fetch_all(pool)
     .await
 }
 
 async fn newer(pool: &PgPool, reader: &str, after: &str, count: i64) -> Result<Vec<ItemRow>, sqlx::Error> {
-    sqlx::query_as(
+    sqlx::query_as!(
+        ItemRow,
         "select id, model_id, num_smiles, created_at from accounts_readable_by($1) owner \
          cross join lateral (select id, model_id, num_smiles, created_at from samples \
          where account_id = owner and id > $2 order by id limit $3) page \
          order by id limit $3",
+        reader,
+        after,
+        count
     )
-    .bind(reader)
-    .bind(after)
-    .bind(count)
     .fetch_all(pool)
     .await
 }
 
 /// Deletes the sample, if the account made it.
 pub async fn delete(pool: &PgPool, account_id: &str, id: &str) -> Result<Deletion, sqlx::Error> {
-    let done = sqlx::query("delete from samples where account_id = $1 and id = $2")
-        .bind(account_id)
-        .bind(id)
+    let done = sqlx::query!("delete from samples where account_id = $1 and id = $2", account_id, id)
         .execute(pool)
         .await?;
     if done.rows_affected() > 0 {

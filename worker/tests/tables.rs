@@ -1,0 +1,188 @@
+//! Every table has one file that writes it, and what others read of it is known: whoever changes a table finds all its
+//! statements.
+
+#![allow(clippy::unwrap_used, reason = "sources that cannot be read are a failed test")]
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// A table, the files that write it, and those that read it beside them: neighbours in a join or a condition, and processes
+/// that do not link the owner.
+struct Table {
+    name: &'static str,
+    owners: &'static [&'static str],
+    readers: &'static [&'static str],
+}
+
+const fn table(
+    name: &'static str,
+    owners: &'static [&'static str],
+    readers: &'static [&'static str],
+) -> Table {
+    Table { name, owners, readers }
+}
+
+const ACCOUNTS: &str = "api/identity/src/tables/accounts.rs";
+const APPLICATIONS: &str = "api/identity/src/tables/applications.rs";
+const BROWSERS: &str = "api/identity/src/tables/browsers.rs";
+const CODES: &str = "api/identity/src/tables/codes.rs";
+const CONSENTS: &str = "api/identity/src/tables/consents.rs";
+const DEVICES: &str = "api/identity/src/tables/device_codes.rs";
+const ORGANISATIONS: &str = "api/identity/src/tables/organisations.rs";
+const RATE_LIMITS: &str = "api/identity/src/tables/rate_limits.rs";
+const REFRESH: &str = "api/identity/src/tables/refresh.rs";
+const REVOCATIONS: &str = "api/identity/src/tables/revocations.rs";
+const SESSIONS: &str = "api/identity/src/tables/sessions.rs";
+const KEYS: &str = "api/identity/src/tables/signing_keys.rs";
+const DEAL: &str = "api/queue/src/deal.sql";
+const QUEUE: &str = "api/queue/src/store.rs";
+const MODELS: &str = "api/src/endpoints/models.rs";
+const SAMPLES: &str = "api/src/endpoints/samples/table.rs";
+const LOAD: &str = "ops/src/catalogue/load.rs";
+const JOURNAL: &str = "ops/src/journal.rs";
+const CATALOGUE: &str = "worker/src/catalogue.rs";
+const OFFERS: &str = "worker/src/offers.rs";
+const RESERVOIR: &str = "worker/src/reservoir.rs";
+const DRAWN: &str = "worker/src/samples.rs";
+
+const TABLES: [Table; 24] = [
+    table("account_rations", &[ACCOUNTS], &[]),
+    // A login that is older than the account's last change counts for nothing: all that comes from one asks.
+    table("accounts", &[ACCOUNTS], &[BROWSERS, CODES, DEVICES, ORGANISATIONS, REFRESH, SESSIONS]),
+    table("apalis.jobs", &[DEAL, QUEUE], &[]),
+    table("apalis.workers", &[QUEUE], &[]),
+    table("applications", &[APPLICATIONS], &[DEVICES]),
+    table("authorization_codes", &[CODES], &[]),
+    table("browser_sessions", &[SESSIONS], &[]),
+    table("building_blocks", &[LOAD], &[CATALOGUE, OFFERS]),
+    table("consents", &[CONSENTS], &[]),
+    table("device_codes", &[DEVICES], &[]),
+    table("jobs", &[QUEUE], &[DEAL]),
+    table("journal", &[JOURNAL], &[]),
+    table("known_browsers", &[BROWSERS], &[]),
+    table("live_models", &[QUEUE], &[DEAL]),
+    table("live_workers", &[QUEUE], &[]),
+    table("offers", &[LOAD], &[CATALOGUE, OFFERS]),
+    table("organisations", &[ORGANISATIONS], &[ACCOUNTS]),
+    table("rate_limits", &[RATE_LIMITS], &[]),
+    table("refresh_tokens", &[REFRESH], &[]),
+    table("reservoir_blocks", &[RESERVOIR], &[MODELS]),
+    table("revocations", &[REVOCATIONS], &[REFRESH]),
+    // A worker makes a sample, and the API shows and deletes it; neither links the other.
+    table("samples", &[DRAWN, SAMPLES], &[]),
+    table("signing_keys", &[KEYS], &[]),
+    table("vendors", &[LOAD], &[OFFERS]),
+];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Use {
+    Reads,
+    Writes,
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// The words of a source, without comments and tests.
+fn words(text: &str) -> Vec<String> {
+    let code = text.split("#[cfg(test)]").next().unwrap();
+    let lines = code.lines().map(|line| line.split("//").next().unwrap().split("-- ").next().unwrap());
+    lines.flat_map(str::split_whitespace).filter(|word| *word != "\\").map(str::to_owned).collect()
+}
+
+/// What the statements among `words` do to which tables.
+fn uses(words: &[String]) -> BTreeSet<(String, Use)> {
+    let mut found = BTreeSet::new();
+    let mut before = "";
+    for pair in words.windows(2) {
+        // A statement begins after a quotation mark or a bracket, and a name may have a mark after it.
+        let verb = pair[0].rsplit(['"', '(']).next().unwrap();
+        let name = pair[1].trim_end_matches(|letter: char| !letter.is_ascii_lowercase());
+        let use_ = match verb {
+            "from" if before == "delete" => Some(Use::Writes),
+            "into" | "update" => Some(Use::Writes),
+            "from" | "join" | "using" => Some(Use::Reads),
+            _ => None,
+        };
+        found.extend(use_.map(|use_| (name.to_owned(), use_)));
+        before = verb;
+    }
+    found
+}
+
+/// Every source that may hold SQL, by its path from the root.
+fn sources() -> BTreeMap<String, String> {
+    let root = root();
+    let mut sources = BTreeMap::new();
+    let mut folders: Vec<PathBuf> = ["api", "ops", "worker"].map(|folder| root.join(folder)).into();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.strip_prefix(&root).unwrap().to_string_lossy().into_owned();
+            if path.is_dir() {
+                folders.push(path);
+            } else if name.contains("/src/") && (name.ends_with(".rs") || name.ends_with(".sql")) {
+                sources.insert(name, fs::read_to_string(&path).unwrap());
+            }
+        }
+    }
+    sources
+}
+
+/// Who uses the table called `name`, and how.
+fn users(uses: &BTreeMap<String, BTreeSet<(String, Use)>>, name: &str, use_: Use) -> BTreeSet<String> {
+    let is_it = |(other, how): &(String, Use)| other == name && *how == use_;
+    uses.iter().filter(|(_, used)| used.iter().any(is_it)).map(|(file, _)| file.clone()).collect()
+}
+
+#[test]
+fn a_table_is_written_by_its_owner_and_read_by_those_who_are_known() {
+    let uses: BTreeMap<_, _> =
+        sources().into_iter().map(|(file, text)| (file, uses(&words(&text)))).collect();
+
+    for Table { name, owners, readers } in TABLES {
+        let set = |files: &[&str]| files.iter().map(|file| (*file).to_owned()).collect::<BTreeSet<_>>();
+        assert_eq!(users(&uses, name, Use::Writes), set(owners), "who writes `{name}`");
+
+        let read_by = &users(&uses, name, Use::Reads) - &set(owners);
+        assert_eq!(read_by, set(readers), "who reads `{name}` beside its owner");
+    }
+}
+
+#[test]
+fn every_table_of_the_migrations_has_an_owner() {
+    for migration in fs::read_dir(root().join("migrations")).unwrap() {
+        let text = fs::read_to_string(migration.unwrap().path()).unwrap();
+        let words = words(&text);
+        for made in words.windows(3).filter(|three| three[0] != "alter" && three[1] == "table") {
+            assert!(TABLES.iter().any(|table| table.name == made[2]), "who owns `{}`?", made[2]);
+        }
+    }
+}
+
+#[test]
+fn statements_are_found_in_every_kind_of_string() {
+    let text = r##"
+        query!("delete from jobs where id = $1", id); // into nothing
+        query!(r#"select exists (select from jobs) as "is!" from workers, b"#);
+        query!("update samples set a = 1 \
+                from blocks");
+        let no = String::from(text);
+        #[cfg(test)] "insert into tests"
+    "##;
+
+    let found = uses(&words(text));
+
+    let expected = [
+        ("blocks", Use::Reads),
+        ("jobs", Use::Reads),
+        ("jobs", Use::Writes),
+        ("samples", Use::Writes),
+        ("workers", Use::Reads),
+    ];
+    assert_eq!(found, expected.map(|(name, use_)| (name.to_owned(), use_)).into());
+}

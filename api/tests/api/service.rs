@@ -132,17 +132,6 @@ async fn web_pages_may_call_from_the_origins_that_are_named_and_from_no_other() 
 }
 
 #[tokio::test]
-async fn the_reference_needs_nothing_from_elsewhere() {
-    let service = Service::start_without_workers(&[]).await;
-    for path in ["/docs", "/docs/reference.css", "/docs/reference.js"] {
-        let file = answer(service.http.get(format!("{}{path}", service.base))).await;
-
-        assert_eq!(file.status, 200, "{path}");
-        assert!(!file.text.contains("://"), "{path}");
-    }
-}
-
-#[tokio::test]
 async fn the_document_is_served_with_the_address_of_the_installation() {
     let service = Service::start_without_workers(&[]).await;
 

@@ -1,8 +1,12 @@
-//! Examples of answers, for the document.
+//! Examples of answers and of errors, for the document.
 
 use serde_json::{Value, json};
 
-const SAMPLE_ID: &str = "smp_01jd6xq1v3m4c5t6y7z8a9b0cd";
+/// The id of a sample, as examples name it.
+pub const SAMPLE_ID: &str = "smp_01jd6xq1v3m4c5t6y7z8a9b0cd";
+/// The id of a model, as examples name it.
+pub const MODEL_ID: &str = "druglike_gru";
+const JOB_ID: &str = "01JD6XQ1V3M4C5T6Y7Z8A9B0CE";
 const CREATED_AT: &str = "2026-01-02T03:04:05Z";
 
 /// The 200 answer of the operation called `operation_id`.
@@ -10,14 +14,14 @@ pub fn answer(operation_id: &str) -> Option<Value> {
     match operation_id {
         "list_samples" => Some(json!({
             "data": [{
-                "id": SAMPLE_ID, "object": "sample", "model_id": "druglike_gru", "num_smiles": 2,
+                "id": SAMPLE_ID, "object": "sample", "model_id": MODEL_ID, "num_smiles": 2,
                 "created_at": CREATED_AT,
             }],
             "has_more": false,
             "object": "list",
         })),
         "create_sample" | "retrieve_sample" => Some(json!({
-            "id": SAMPLE_ID, "object": "sample", "model_id": "druglike_gru",
+            "id": SAMPLE_ID, "object": "sample", "model_id": MODEL_ID,
             "smiles": ["CC(=O)Nc1ccc(O)cc1", "Cc1ccccc1N"], "created_at": CREATED_AT,
         })),
         "list_models" => Some(json!({ "data": [model()], "object": "list" })),
@@ -27,9 +31,61 @@ pub fn answer(operation_id: &str) -> Option<Value> {
     }
 }
 
+/// The body of the error `status` of an operation that needs `scope`; none where that is `null`.
+pub fn error(operation_id: &str, status: &str, scope: &str) -> Option<Value> {
+    const AUTHORIZATION: [&str; 2] = ["header", "authorization"];
+    let fault = |loc: &[&str], kind: &str, msg: &str| {
+        Some(json!({ "detail": [{ "loc": loc, "msg": msg, "type": kind }] }))
+    };
+    match status {
+        "401" => fault(&AUTHORIZATION, "not_authenticated", "an access token is required"),
+        "403" => {
+            let msg = format!("The access token lacks the scope {scope}");
+            fault(&AUTHORIZATION, "insufficient_scope", &msg)
+        }
+        "408" => fault(&["body"], "body_too_slow", "The body took too long to arrive"),
+        "413" => fault(&["body"], "body_too_large", "The body is larger than 1 MiB"),
+        "415" => fault(
+            &["header", "content-type"],
+            "unsupported_media_type",
+            "The body should be application/json",
+        ),
+        "422" => {
+            let (loc, kind, msg) = misfit(operation_id)?;
+            fault(&loc, kind, msg)
+        }
+        "429" => fault(&[], "rate_limited", "The rate limit of this account is spent"),
+        "500" => fault(&[], "internal_error", "Internal error"),
+        "503" => fault(&[], "unavailable", "No worker for this operation is running"),
+        "504" => {
+            let msg = format!("The deadline of job {JOB_ID} passed before it was done");
+            fault(&[], "deadline_passed", &msg)
+        }
+        _ => None,
+    }
+}
+
+/// What a request of the operation may have wrong: where, the kind, and the message.
+fn misfit(operation_id: &str) -> Option<([&'static str; 2], &'static str, &'static str)> {
+    let at_most = |field, msg| Some((field, "less_than_equal", msg));
+    let no_word =
+        |field| Some((["path", field], "string_pattern_mismatch", r"String should match pattern '^\w+$'"));
+    match operation_id {
+        "create_sample" => at_most(["body", "size"], "Input should be less than or equal to 10000"),
+        "list_samples" => at_most(["query", "limit"], "Input should be less than or equal to 100"),
+        "create_tree_search" => {
+            Some((["body", "max_seconds"], "greater_than", "Input should be greater than 0"))
+        }
+        "list_models" => Some((["query", "limit"], "extra_forbidden", "Extra inputs are not permitted")),
+        "retrieve_model" => no_word("model_id"),
+        "retrieve_sample" | "delete_sample" => no_word("sample_id"),
+        _ => None,
+    }
+}
+
 fn model() -> Value {
     json!({
-        "id": "druglike_gru", "object": "model", "molecules_ready": 200_000,
+        "id": MODEL_ID, "object": "model", "molecules_ready": 200_000,
         "description": "Drug-like molecules of 8 to 50 heavy atoms, stereo included", "created": "2026-01-02",
         "architecture": "GRU, 1 x 512, 248 SMILES tokens", "training_data": "844,803 molecules of public sets",
         "licence": "CC-BY-SA-3.0",
@@ -120,7 +176,7 @@ fn tree_search() -> Value {
 
 #[cfg(test)]
 mod tests {
-    use contract::{Model, ModelList, Sample, SampleList, TreeSearchResult};
+    use contract::{ErrorBody, Model, ModelList, Sample, SampleList, TreeSearchResult};
     use serde::{Serialize, de::DeserializeOwned};
 
     use super::*;
@@ -142,5 +198,17 @@ mod tests {
         assert_is::<ModelList>("list_models");
         assert_is::<Model>("retrieve_model");
         assert_is::<TreeSearchResult>("create_tree_search");
+    }
+
+    #[test]
+    fn every_example_of_an_error_is_the_body_of_one() {
+        for status in ["401", "403", "408", "413", "415", "422", "429", "500", "503", "504"] {
+            let example = error("create_sample", status, "samples").unwrap();
+
+            let body: ErrorBody = serde_json::from_value(example).unwrap();
+
+            assert_eq!(body.detail.len(), 1, "{status}");
+        }
+        assert_eq!(error("create_sample", "400", "samples"), None);
     }
 }

@@ -137,14 +137,18 @@ fn complete(path: &str, operation: &mut Operation) {
         }
     }
 
-    let example = operation.operation_id.as_deref().and_then(examples::answer);
+    let id = operation.operation_id.clone().unwrap_or_default();
+    let example = examples::answer(&id);
     if let Some(RefOr::T(answer)) = operation.responses.responses.get_mut("200")
         && let Some(RefOr::T(content)) = answer.content.get_mut("application/json")
     {
         content.example = example;
     }
 
-    let mut add = |status: &str, response: Response| {
+    let mut add = |status: &str, mut response: Response| {
+        if let Some(RefOr::T(content)) = response.content.get_mut("application/json") {
+            content.example = examples::error(&id, status, &needed.join(" "));
+        }
         operation.responses.responses.insert(status.to_owned(), RefOr::T(response));
     };
     if path.ends_with("{sample_id}") {
@@ -156,8 +160,8 @@ fn complete(path: &str, operation: &mut Operation) {
     }
     add("401", with_header(fault("No access token, or not a valid one."), "WWW-Authenticate"));
     if !needed.is_empty() {
-        let lacks = match operation.operation_id.as_deref() {
-            Some("delete_sample") => "The access token lacks the scope, or another account made the sample.",
+        let lacks = match id.as_str() {
+            "delete_sample" => "The access token lacks the scope, or another account made the sample.",
             _ => "The access token lacks the scope.",
         };
         add("403", with_header(fault(lacks), "WWW-Authenticate"));
@@ -183,6 +187,8 @@ fn describe(parameter: &mut Parameter) {
             parameter.required = Required::False;
             schema.default = Some(json!("*"));
         }
+        "sample_id" => schema.example = Some(json!(examples::SAMPLE_ID)),
+        "model_id" => schema.example = Some(json!(examples::MODEL_ID)),
         "next-page" | "prev-page" => {
             schema.schema_type = SchemaType::from_iter([Type::String, Type::Null]);
         }
@@ -191,15 +197,7 @@ fn describe(parameter: &mut Parameter) {
 }
 
 fn fault(description: &str) -> Response {
-    let example = json!({ "detail": [{
-        "loc": ["body", "size"],
-        "msg": "Input should be less than or equal to 10000",
-        "type": "less_than_equal",
-    }] });
-    let mut content = ContentBuilder::new().schema(Some(Ref::from_schema_name("ErrorBody")));
-    if description.contains("schema;") {
-        content = content.example(Some(example));
-    }
+    let content = ContentBuilder::new().schema(Some(Ref::from_schema_name("ErrorBody")));
     ResponseBuilder::new().description(description).content("application/json", content.build()).build()
 }
 

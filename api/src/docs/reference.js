@@ -1,125 +1,87 @@
-// Draws the document at /openapi.json, with a form for each operation. Text is only ever set as text.
-"use strict";
-
-function make(tag, attributes = {}, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) element[name] = value;
-  element.append(...children.filter((child) => child !== null));
-  return element;
-}
-
-function typeOf(schema) {
-  if (!schema) return "";
-  if (schema.$ref) return schema.$ref.split("/").pop();
-  if (schema.oneOf) return schema.oneOf.map(typeOf).join(" or ");
-  if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(", ");
-  if (schema.type === "array") return `array of ${typeOf(schema.items) || "anything"}`;
-  if (schema.additionalProperties) return `map to ${typeOf(schema.additionalProperties)}`;
-  return [].concat(schema.type ?? "anything").join(" or ");
-}
-
-function rules(schema) {
-  const names = {
-    default: "default", minimum: "at least", exclusiveMinimum: "over", maximum: "at most",
-    minLength: "length at least", maxLength: "length at most", pattern: "pattern",
-  };
-  return Object.entries(names).filter(([key]) => schema?.[key] !== undefined)
-    .map(([key, name]) => `${name} ${JSON.stringify(schema[key])}`).join("; ");
-}
-
-function table(rows) {
-  const head = ["Name", "Type", "Rules", "Meaning"].map((name) => make("th", {}, name));
-  const body = rows.map(([name, required, schema, meaning]) => make("tr", {},
-    make("td", {}, make("code", {}, name), required ? " *" : ""),
-    make("td", {}, typeOf(schema)), make("td", {}, rules(schema)), make("td", {}, meaning ?? "")));
-  return make("table", {}, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...body));
-}
-
-function propertyRows(schema) {
-  return Object.entries(schema.properties ?? {}).map(([name, property]) =>
-    [name, (schema.required ?? []).includes(name), property, property.description]);
-}
-
-function exampleBody(schema) {
-  const example = {};
-  for (const [name, property] of Object.entries(schema.properties ?? {})) {
-    if (property.example !== undefined) example[name] = property.example;
-    else if (property.default !== undefined) example[name] = property.default;
-  }
-  return JSON.stringify(example, null, 2);
-}
-
-async function send(method, path, inputs, body, output) {
-  const query = new URLSearchParams();
-  let address = path;
-  for (const [parameter, input] of inputs) {
-    if (parameter.in === "path") address = address.replace(`{${parameter.name}}`, encodeURIComponent(input.value));
-    else if (input.value !== "") query.set(parameter.name, input.value);
-  }
-  if (query.size > 0) address += `?${query}`;
-  const headers = {};
-  const token = document.getElementById("token").value.trim();
-  if (token !== "") headers.authorization = `Bearer ${token}`;
-  if (body !== null) headers["content-type"] = "application/json";
-  output.textContent = "…";
-  try {
-    const response = await fetch(address, { method, headers, body: body?.value });
-    output.textContent = `${response.status} ${response.statusText}\n\n${await readable(response)}`;
-  } catch (error) {
-    output.textContent = String(error);
-  }
-}
-
-// Browsers always accept gzip, so a sample comes as the contract's gzipped Base64.
-async function readable(response) {
-  let text = await response.text();
-  if (response.headers.get("content-transfer-encoding") === "base64") {
-    const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
-    const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-    text = await new Response(plain).text();
-  }
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2);
-  } catch {
-    return text;
-  }
-}
-
-function drawOperation(method, path, operation, schemas) {
-  // A browser sets accept-encoding itself.
-  const parameters = (operation.parameters ?? []).filter((parameter) => parameter.in !== "header");
-  const inputs = parameters.map((parameter) => [parameter, make("input", { spellcheck: false })]);
-  const reference = operation.requestBody?.content["application/json"].schema.$ref;
-  const schema = reference ? schemas[reference.split("/").pop()] : null;
-  const body = schema ? make("textarea", { rows: 14, value: exampleBody(schema), spellcheck: false }) : null;
-  const output = make("pre", {}, "No answer yet.");
-  const all = operation.parameters ?? [];
-  const statuses = Object.entries(operation.responses).sort().map(([status, response]) =>
-    make("tr", {}, make("td", {}, make("code", {}, status)), make("td", {}, response.description)));
-  return make("article", {},
-    make("h2", {}, make("span", { className: "method" }, method.toUpperCase()), make("code", {}, path)),
-    make("p", {}, operation.description ?? operation.summary ?? ""),
-    all.length ? table(all.map((p) => [p.name, p.required, p.schema, p.description])) : null,
-    schema ? table(propertyRows(schema)) : null,
-    make("details", {}, make("summary", {}, "Statuses"), make("table", {}, make("tbody", {}, ...statuses))),
-    make("details", {}, make("summary", {}, "Try it"),
-      ...inputs.map(([parameter, input]) => make("label", {}, parameter.name, input)),
-      body ? make("label", {}, "Body", body) : null,
-      make("button", { onclick: () => send(method.toUpperCase(), path, inputs, body, output) }, "Send"), output));
-}
+// Draws the document at /openapi.json. Text is only ever set as text.
+import { addAnchor, fieldTable, framed, heading, make, prose, table, typeNodes } from "./elements.js";
+import { drawOperation, scopesOf } from "./operation.js";
+import { fields } from "./schemas.js";
 
 async function draw() {
-  const about = document.getElementById("about");
   const api = await (await fetch("/openapi.json")).json();
-  about.replaceChildren(`${api.info.description ?? ""} Version ${api.info.version}. The document itself: `,
-    make("a", { href: "/openapi.json" }, "openapi.json"), ".");
-  const schemas = api.components.schemas;
-  const operations = Object.entries(api.paths).flatMap(([path, item]) =>
-    Object.entries(item).map(([method, operation]) => drawOperation(method, path, operation, schemas)));
-  document.getElementById("operations").replaceChildren(...operations);
-  document.getElementById("schemas").replaceChildren(...Object.entries(schemas).map(([name, schema]) =>
-    make("details", {}, make("summary", {}, make("code", {}, name), ` ${schema.description ?? ""}`),
-      schema.properties ? table(propertyRows(schema)) : make("p", {}, typeOf(schema)))));
+  const base = (api.servers?.[0]?.url || location.origin).replace(/\/$/, "");
+  drawAbout(api, base);
+  fillAddress(base);
+  document.getElementById("scope_table").replaceChildren(scopeTable(api));
+  document.getElementById("operations").replaceChildren(...tagSections(api, base));
+  document.getElementById("schemas").append(...schemaArticles(api.components.schemas));
+  drawContents();
+  // What an address points at was not there when the browser looked for it.
+  document.getElementById(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView();
+}
+
+function drawAbout(api, base) {
+  document.getElementById("about").replaceChildren(
+    `${api.info.description ?? ""} Version ${api.info.version}, at `, make("code", {}, base),
+    ". The document itself, for generators of clients: ", make("a", { href: "/openapi.json" }, "openapi.json"), ".");
+}
+
+/** Puts this installation's address where the page's own text has `{address}`, and buttons to its blocks of code. */
+function fillAddress(base) {
+  for (const code of document.querySelectorAll("main code")) {
+    code.textContent = code.textContent.replaceAll("{address}", base);
+  }
+  for (const pre of document.querySelectorAll("main pre")) {
+    const frame = make("div");
+    pre.replaceWith(frame);
+    frame.replaceWith(framed(pre, "Commands"));
+  }
+  for (const element of document.querySelectorAll("main h3[id]")) addAnchor(element, element.id);
+  for (const element of document.querySelectorAll("main section[id] > h2")) addAnchor(element, element.parentElement.id);
+}
+
+function operationsOf(api) {
+  return Object.entries(api.paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]) => ({ method, path, operation })));
+}
+
+function scopeTable(api) {
+  const flows = Object.values(api.components.securitySchemes).flatMap((scheme) => Object.values(scheme.flows ?? {}));
+  const scopes = Object.assign({}, ...flows.map((flow) => flow.scopes));
+  const users = (scope) => operationsOf(api).filter(({ operation }) => scopesOf(operation).includes(scope))
+    .flatMap(({ operation }, index) => [index ? ", " : "",
+      make("a", { href: `#${operation.operationId}` }, operation.summary)]);
+  return table("Scopes", ["Scope", "Meaning", "Needed by"], Object.entries(scopes).map(([scope, meaning]) =>
+    [[make("code", {}, scope)], prose(meaning), users(scope)]));
+}
+
+/** A section for each tag, in the order of the document. */
+function tagSections(api, base) {
+  return api.tags.map((tag) => {
+    const id = tag.name.replaceAll(" ", "_");
+    const title = tag.name[0].toUpperCase() + tag.name.slice(1);
+    const operations = operationsOf(api).filter(({ operation }) => operation.tags.includes(tag.name));
+    const section = make("section", { id }, make("h2", {}, title), make("p", {}, ...prose(tag.description ?? "")),
+      ...operations.map(({ method, path, operation }) => drawOperation(method, path, operation, api, base)));
+    addAnchor(section.firstChild, id);
+    return section;
+  });
+}
+
+function schemaArticles(schemas) {
+  return Object.entries(schemas).map(([name, schema]) => {
+    const rows = fields(schema, schemas);
+    return make("article", {}, heading(3, name, name), make("p", {}, ...prose(schema.description ?? "")),
+      rows.length ? fieldTable(name, rows) : fieldTable(name, [{ name, schema }]));
+  });
+}
+
+/** The contents, from the headings; open where they stand beside the text. */
+function drawContents() {
+  const link = (element, id) => make("a", { href: `#${id}` }, element.firstChild.textContent);
+  const items = [...document.querySelectorAll("main section[id]")].map((section) => {
+    const parts = [...section.querySelectorAll("h3[id]")].map((part) => make("li", {}, link(part, part.id)));
+    return make("li", {}, link(section.querySelector("h2"), section.id), parts.length ? make("ul", {}, ...parts) : null);
+  });
+  const contents = document.getElementById("contents");
+  contents.append(make("ul", {}, ...items));
+  contents.open = matchMedia("(min-width: 64rem)").matches;
 }
 
 draw().catch((error) => { document.getElementById("about").textContent = String(error); });

@@ -15,6 +15,7 @@ mod auth_keys;
 mod auth_openid;
 mod auth_token;
 mod browser;
+mod docs;
 mod generator_v1_models;
 mod generator_v1_samples;
 mod generator_v1_samples_bad_input;

@@ -141,17 +141,6 @@ async fn a_browser_that_knows_no_path_is_led_to_the_reference() {
 }
 
 #[tokio::test]
-async fn the_reference_needs_nothing_from_elsewhere() {
-    let service = Service::start_without_workers(&[]).await;
-    for path in ["/docs", "/docs/reference.css", "/docs/reference.js"] {
-        let file = answer(service.http.get(format!("{}{path}", service.base))).await;
-
-        assert_eq!(file.status, 200, "{path}");
-        assert!(!file.text.contains("://"), "{path}");
-    }
-}
-
-#[tokio::test]
 async fn the_document_is_served_with_the_address_of_the_installation() {
     let service = Service::start_without_workers(&[]).await;
 

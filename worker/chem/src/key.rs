@@ -15,6 +15,16 @@ use crate::rings;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key(u128);
 
+/// A number that two molecules share if they are tautomers of each other, charged forms included, and only then (but
+/// for a chance of 2^-64 a pair).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TautomerKey(pub(crate) Key);
+
+/// A number that tautomers share, as do a few molecules that are none: to find out cheaply that a molecule is no
+/// tautomer of any of a set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Skeleton(pub(crate) u64);
+
 impl Key {
     /// The key of a text that says the same of a molecule.
     pub(crate) fn of_text(text: &str) -> Self {

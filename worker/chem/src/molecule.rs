@@ -8,30 +8,11 @@ use chematic::smiles::{RdkitSmilesError, SmilesError as ParserError};
 
 use crate::correspondence;
 use crate::error::SmilesError;
-use crate::fingerprint::Fingerprint;
 use crate::index::index;
-use crate::key::{self, Key};
-use crate::morgan;
-use crate::neutral;
+use crate::key::{self, Key, Skeleton, TautomerKey};
+use crate::limits::Limits;
 use crate::ordinary::{self, Ordinary};
 use crate::syntax::{self, Syntax};
-use crate::tautomer::{self, Skeleton, TautomerKey};
-
-/// How large a string and molecule may be; checked before any parser runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// Longest string, in bytes.
-    pub max_bytes: usize,
-    /// Most heavy atoms, over all components.
-    pub max_heavy_atoms: usize,
-}
-
-impl Limits {
-    /// What a search target may be.
-    pub const TARGET: Self = Self { max_bytes: 1000, max_heavy_atoms: 200 };
-    /// What any molecule may be, catalogue entries included.
-    pub const DEFAULT: Self = Self { max_bytes: 2000, max_heavy_atoms: 300 };
-}
 
 /// A molecule that RDKit would accept: parsed, sanitised, immutable.
 ///
@@ -48,9 +29,16 @@ struct Inner {
     form: Form,
     heavy_atoms: usize,
     canonical: OnceLock<String>,
+    numbers: Numbers,
+}
+
+/// The numbers that tell molecules apart, each computed when somebody asks for it: the key here, the others by
+/// who knows tautomers.
+#[derive(Default)]
+pub(crate) struct Numbers {
     key: OnceLock<Key>,
-    tautomer_key: OnceLock<TautomerKey>,
-    skeleton: OnceLock<Skeleton>,
+    pub(crate) tautomer_key: OnceLock<TautomerKey>,
+    pub(crate) skeleton: OnceLock<Skeleton>,
 }
 
 /// What is known of a molecule's graph.
@@ -116,9 +104,7 @@ impl Molecule {
             form,
             heavy_atoms: found.heavy_atoms,
             canonical: found.canonical.into(),
-            key: OnceLock::new(),
-            tautomer_key: OnceLock::new(),
-            skeleton: OnceLock::new(),
+            numbers: Numbers::default(),
         }))
     }
 
@@ -126,7 +112,7 @@ impl Molecule {
     pub(crate) fn from_perceived(graph: Graph, key: Key) -> Self {
         let molecule = Self::new(graph, Form::Perceived, OnceLock::new());
         // It is new, so nobody has set it before.
-        let _ = molecule.0.key.set(key);
+        let _ = molecule.0.numbers.key.set(key);
         molecule
     }
 
@@ -134,9 +120,7 @@ impl Molecule {
         let heavy_atoms =
             graph.atoms().filter(|(_, atom)| !atom.wildcard && atom.element != Element::H).count();
         let (graph, written) = (graph.into(), Box::default());
-        let key = OnceLock::new();
-        let (tautomer_key, skeleton) = (OnceLock::new(), OnceLock::new());
-        Self(Arc::new(Inner { graph, written, form, heavy_atoms, canonical, key, tautomer_key, skeleton }))
+        Self(Arc::new(Inner { graph, written, form, heavy_atoms, canonical, numbers: Numbers::default() }))
     }
 
     /// A number that tells this molecule from any other: equal where the canonical SMILES are equal.
@@ -144,7 +128,7 @@ impl Molecule {
     /// Costs a tenth of the canonical SMILES, unless the molecule states stereo that only that can tell.
     #[must_use]
     pub fn key(&self) -> Key {
-        *self.0.key.get_or_init(|| {
+        *self.0.numbers.key.get_or_init(|| {
             let by_text = || Key::of_text(self.as_canonical());
             match self.0.form {
                 Form::Canonical | Form::Perceived => key::of_graph(self.graph()).unwrap_or_else(by_text),
@@ -153,23 +137,6 @@ impl Molecule {
                 }
             }
         })
-    }
-
-    /// A number that the molecule shares with its tautomers and with its and their charged forms; computed once, in some
-    /// microseconds.
-    ///
-    /// Hydrogens move between nitrogen, oxygen and sulfur over conjugated bonds, and to the carbon between two carbonyl
-    /// groups; a simple ketone is not its enol. Stereo that no such shift touches counts.
-    #[must_use]
-    pub fn tautomer_key(&self) -> TautomerKey {
-        *self.0.tautomer_key.get_or_init(|| tautomer::key(self))
-    }
-
-    /// A number that molecules with one [tautomer key](Self::tautomer_key) share, and few others, in a tenth of its
-    /// time; computed once.
-    #[must_use]
-    pub fn skeleton(&self) -> Skeleton {
-        *self.0.skeleton.get_or_init(|| tautomer::skeleton(self))
     }
 
     /// For each atom of `other`, which is the same molecule, the atom of this one that it is.
@@ -262,44 +229,10 @@ impl Molecule {
         placed.into_iter().map(|(_, part)| part).collect()
     }
 
-    /// The molecule without the charges that protons or a shift of bonds can take away: one form for salts' ions,
-    /// zwitterions and dipolar spellings. Quaternary ammonium, N-oxides, nitro groups and borates keep theirs.
-    #[must_use]
-    pub fn neutral(&self) -> Self {
-        neutral::neutral(self)
-    }
-
-    /// The Morgan fingerprint: radius 2, 2,048 bits, no chirality, the bits RDKit sets.
-    #[must_use]
-    pub fn fingerprint(&self) -> Fingerprint {
-        if !self.is_perceived()
-            && let Ok(perceived) = Self::trusted(self.as_canonical())
-        {
-            return perceived.fingerprint();
-        }
-        if self.is_perceived()
-            && let Some(fingerprint) = morgan::fingerprint(self.graph())
-        {
-            return fingerprint;
-        }
-        // A sanitised molecule always has one; should chematic decline, no bits is the honest answer.
-        match chematic::fp::rdkit_morgan_ecfp4_bitvec(self.graph()) {
-            Ok(bits) => Fingerprint::from_on_bits((0..Fingerprint::BITS).filter(|&bit| bits.get(bit.into()))),
-            Err(_) => Fingerprint::from_on_bits([]),
-        }
-    }
-
-    /// For each atom, in the order of [`Structure`](crate::Structure)'s, the hashes of its Morgan environments of radius
-    /// 0, 1, 2 and 3, no chirality.
-    #[must_use]
-    pub fn environments(&self) -> Vec<[u32; 4]> {
-        morgan::environments(self.graph())
-    }
-
     /// Whether an atom has a charge.
     pub(crate) fn is_charged(&self) -> bool {
         match self.0.canonical.get() {
-            Some(canonical) => neutral::states_charge(canonical),
+            Some(canonical) => syntax::states_charge(canonical),
             None => self.graph().atoms().any(|(_, atom)| atom.charge != 0),
         }
     }
@@ -312,6 +245,11 @@ impl Molecule {
     /// Whether atom indices are positions in the canonical string.
     pub(crate) fn is_canonical(&self) -> bool {
         self.0.form == Form::Canonical
+    }
+
+    /// The numbers that have been computed so far.
+    pub(crate) fn numbers(&self) -> &Numbers {
+        &self.0.numbers
     }
 
     /// The graph as chematic has it.

@@ -9,13 +9,43 @@ use chematic::core::{BondOrder, Element, Molecule as Graph};
 
 use crate::fingerprint::Fingerprint;
 use crate::index::index;
+use crate::molecule::Molecule;
 use crate::rings::ring_bonds;
 
 /// Bonds away from an atom that are looked at.
 const RADIUS: u32 = 2;
 
+impl Molecule {
+    /// The Morgan fingerprint: radius 2, 2,048 bits, no chirality, the bits RDKit sets.
+    #[must_use]
+    pub fn fingerprint(&self) -> Fingerprint {
+        if !self.is_perceived()
+            && let Ok(perceived) = Self::trusted(self.as_canonical())
+        {
+            return perceived.fingerprint();
+        }
+        if self.is_perceived()
+            && let Some(fingerprint) = fingerprint(self.graph())
+        {
+            return fingerprint;
+        }
+        // A sanitised molecule always has one; should chematic decline, no bits is the honest answer.
+        match chematic::fp::rdkit_morgan_ecfp4_bitvec(self.graph()) {
+            Ok(bits) => Fingerprint::from_on_bits((0..Fingerprint::BITS).filter(|&bit| bits.get(bit.into()))),
+            Err(_) => Fingerprint::from_on_bits([]),
+        }
+    }
+
+    /// For each atom, in the order of [`Structure`](crate::Structure)'s, the hashes of its Morgan environments of radius
+    /// 0, 1, 2 and 3, no chirality.
+    #[must_use]
+    pub fn environments(&self) -> Vec<[u32; 4]> {
+        environments(self.graph())
+    }
+}
+
 /// The fingerprint of a perceived graph, `None` where that is not ordinary.
-pub(crate) fn fingerprint(graph: &Graph) -> Option<Fingerprint> {
+fn fingerprint(graph: &Graph) -> Option<Fingerprint> {
     let ordinary =
         graph.atoms().all(|(_, atom)| !atom.wildcard && atom.isotope.is_none() && atom.element != Element::H);
     if !ordinary || graph.bond_count() > 128 {
@@ -75,7 +105,7 @@ const REACH: usize = 3;
 
 /// For each atom its hash and those of its surroundings one, two and three bonds away: RDKit's numbers, none left out. A
 /// bond of a kind that fingerprints do not know counts as 0.
-pub(crate) fn environments(graph: &Graph) -> Vec<[u32; REACH + 1]> {
+fn environments(graph: &Graph) -> Vec<[u32; REACH + 1]> {
     let bonds: Vec<u32> = graph.bonds().map(|(_, bond)| bond_type(bond.order).unwrap_or(0)).collect();
     let mut all: Vec<[u32; REACH + 1]> =
         first_hashes(graph).into_iter().map(|hash| [hash, 0, 0, 0]).collect();

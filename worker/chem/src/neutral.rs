@@ -14,27 +14,19 @@ mod recombine;
 use chematic::core::{AtomIdx, BondOrder, Chirality, Molecule as Graph, kekulization};
 
 use crate::index::index;
-use crate::molecule::{Limits, Molecule};
+use crate::limits::Limits;
+use crate::molecule::Molecule;
 
-/// The molecule without the charges that protons or a shift of bonds can take away; itself where there are none.
-pub(crate) fn neutral(molecule: &Molecule) -> Molecule {
-    if !molecule.is_charged() {
-        return molecule.clone();
-    }
-    discharged(molecule).unwrap_or_else(|| molecule.clone())
-}
-
-/// Whether an atom of a SMILES has a charge.
-pub(crate) fn states_charge(smiles: &str) -> bool {
-    let mut rest = smiles;
-    while let Some((_, after)) = rest.split_once('[') {
-        let (atom, after) = after.split_once(']').unwrap_or((after, ""));
-        if atom.contains(['+', '-']) {
-            return true;
+impl Molecule {
+    /// The molecule without the charges that protons or a shift of bonds can take away: one form for salts' ions,
+    /// zwitterions and dipolar spellings. Quaternary ammonium, N-oxides, nitro groups and borates keep theirs.
+    #[must_use]
+    pub fn neutral(&self) -> Self {
+        if !self.is_charged() {
+            return self.clone();
         }
-        rest = after;
+        discharged(self).unwrap_or_else(|| self.clone())
     }
-    false
 }
 
 fn discharged(molecule: &Molecule) -> Option<Molecule> {
@@ -211,19 +203,6 @@ mod tests {
                 assert_eq!(neutral(form), neutral(forms[0]), "{form}");
             }
             assert_eq!(neutral(forms[0]), forms[0].parse::<Molecule>().unwrap().canonical_smiles());
-        }
-    }
-
-    #[test]
-    fn a_bond_is_no_charge() {
-        for (smiles, is_charged) in [
-            ("c1ccc2c(c1)-c1ccccc1-2", false),
-            ("[C@H]", false),
-            ("[O-]", true),
-            ("C[N+]", true),
-            ("[O-2]", true),
-        ] {
-            assert_eq!(super::states_charge(smiles), is_charged, "{smiles}");
         }
     }
 

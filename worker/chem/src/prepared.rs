@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use crate::colours::Colours;
 use crate::molecule::Molecule;
 use crate::stereo::Stereo;
-use crate::template::Target;
+use crate::template::{Parts, Target};
 
 /// A molecule prepared for having many templates applied to it; clones are cheap.
 #[derive(Debug, Clone)]
@@ -15,6 +15,7 @@ pub struct PreparedMolecule(Arc<Inner>);
 struct Inner {
     molecule: Molecule,
     target: Option<Target>,
+    parts: Parts,
     stereo: OnceLock<Stereo>,
     colours: OnceLock<Colours>,
 }
@@ -26,6 +27,7 @@ impl PreparedMolecule {
         Self(Arc::new(Inner {
             molecule: molecule.clone(),
             target: Target::new(&[molecule]),
+            parts: Parts::default(),
             stereo: OnceLock::new(),
             colours: OnceLock::new(),
         }))
@@ -40,6 +42,11 @@ impl PreparedMolecule {
     /// The molecule for matching, where masks say enough of it.
     pub(crate) fn target(&self) -> Option<&Target> {
         self.0.target.as_ref()
+    }
+
+    /// What templates have made of it.
+    pub(crate) fn parts(&self) -> &Parts {
+        &self.0.parts
     }
 
     /// The stereo the molecule states.

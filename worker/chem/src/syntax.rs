@@ -6,7 +6,7 @@
 //! point there. What an atom may bind is the sanitiser's question, not this module's.
 
 use crate::error::SmilesError;
-use crate::molecule::Limits;
+use crate::limits::Limits;
 
 /// Branches nested deeper than this are refused: chematic and RDKit recurse or stack up on them.
 const MAX_DEPTH: usize = 100;
@@ -426,4 +426,33 @@ fn is_element(symbol: &str) -> bool {
     matches!(symbol, "b" | "c" | "n" | "o" | "p" | "s" | "si" | "as" | "se" | "te")
         || (symbol.starts_with(|first: char| first.is_ascii_uppercase())
             && chematic::core::Element::from_symbol(symbol).is_some())
+}
+
+/// Whether an atom of a SMILES has a charge.
+pub(crate) fn states_charge(smiles: &str) -> bool {
+    let mut rest = smiles;
+    while let Some((_, after)) = rest.split_once('[') {
+        let (atom, after) = after.split_once(']').unwrap_or((after, ""));
+        if atom.contains(['+', '-']) {
+            return true;
+        }
+        rest = after;
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_bond_is_no_charge() {
+        for (smiles, is_charged) in [
+            ("c1ccc2c(c1)-c1ccccc1-2", false),
+            ("[C@H]", false),
+            ("[O-]", true),
+            ("C[N+]", true),
+            ("[O-2]", true),
+        ] {
+            assert_eq!(super::states_charge(smiles), is_charged, "{smiles}");
+        }
+    }
 }

@@ -16,7 +16,7 @@ use chematic::core::{BondOrder, Molecule as Graph};
 
 use crate::colours::{Colours, mix};
 use crate::index::index;
-use crate::key::{self, Key};
+use crate::key::{self, Key, Skeleton, TautomerKey};
 use crate::molecule::Molecule;
 use crate::neutral;
 use pairing::Pairing;
@@ -29,18 +29,27 @@ const MOBILE: u16 = 500;
 /// What colours are told of a bond of a system; no order is as high.
 const SHARED: u64 = 12;
 
-/// A number that two molecules share if they are tautomers of each other, charged forms included, and only then (but
-/// for a chance of 2^-64 a pair).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct TautomerKey(Key);
+impl Molecule {
+    /// A number that the molecule shares with its tautomers and with its and their charged forms; computed once, in some
+    /// microseconds.
+    ///
+    /// Hydrogens move between nitrogen, oxygen and sulfur over conjugated bonds, and to the carbon between two carbonyl
+    /// groups; a simple ketone is not its enol. Stereo that no such shift touches counts.
+    #[must_use]
+    pub fn tautomer_key(&self) -> TautomerKey {
+        *self.numbers().tautomer_key.get_or_init(|| key(self))
+    }
 
-/// A number that tautomers share, as do a few molecules that are none: to find out cheaply that a molecule is no
-/// tautomer of any of a set.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Skeleton(u64);
+    /// A number that molecules with one [tautomer key](Self::tautomer_key) share, and few others, in a tenth of its
+    /// time; computed once.
+    #[must_use]
+    pub fn skeleton(&self) -> Skeleton {
+        *self.numbers().skeleton.get_or_init(|| skeleton(self))
+    }
+}
 
 /// The key of a molecule.
-pub(crate) fn key(molecule: &Molecule) -> TautomerKey {
+fn key(molecule: &Molecule) -> TautomerKey {
     let graph = molecule.graph();
     if molecule.is_charged() {
         let neutral = molecule.neutral();
@@ -58,7 +67,7 @@ pub(crate) fn key(molecule: &Molecule) -> TautomerKey {
 }
 
 /// Atoms, their neighbours, and how many hydrogens there are beside charges.
-pub(crate) fn skeleton(molecule: &Molecule) -> Skeleton {
+fn skeleton(molecule: &Molecule) -> Skeleton {
     let graph = molecule.graph();
     let atom = |at: usize| {
         let atom = graph.atom(index(at));

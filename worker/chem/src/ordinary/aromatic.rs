@@ -5,7 +5,8 @@
 
 use super::elements::{draws_more, outer_electrons, valences};
 use super::graph::{Atom, Graph, Kind, bit, members};
-use super::rings::{Ring, Rings};
+use super::rings::Rings;
+use super::systems::Ring;
 
 /// Larger rings are fused to none (`maxFusedAromaticRingSize`).
 const MOST_FUSED_SIZE: u32 = 24;

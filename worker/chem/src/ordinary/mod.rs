@@ -11,6 +11,7 @@ mod directions;
 mod elements;
 mod graph;
 mod kekule;
+mod layout;
 mod parse;
 mod priorities;
 mod ranks;
@@ -26,7 +27,7 @@ mod tests;
 
 use std::cell::RefCell;
 
-use crate::molecule::Limits;
+use crate::limits::Limits;
 
 /// What is known of an ordinary molecule.
 #[derive(Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@
 //! `CloseMolRings`, `SetUnspecifiedBondTypes`, `AdjustAtomChiralityFlags`).
 
 use super::graph::{Atom, Bond, Direction, Edge, Graph, Hand, Kind, MOST, MOST_AROUND, Sides};
-use crate::molecule::Limits;
+use crate::limits::Limits;
 use crate::parity::is_odd;
 
 /// Branches nested deeper than this are left to the long way.

@@ -4,7 +4,7 @@
 
 use super::elements::{symbol, valences};
 use super::graph::{Atom, Direction, Graph, Hand, Kind};
-use super::walk::Part;
+use super::layout::Part;
 
 /// Appends the string of a walk; `None` where more rings are open at once than are numbered here.
 pub(super) fn write(text: &mut Vec<u8>, graph: &Graph, parts: &[Part]) -> Option<()> {

@@ -5,23 +5,43 @@ use std::collections::BTreeMap;
 use chematic::rxn::transform::TracedProduct;
 
 use super::duplicates::Duplicates;
+use super::engine::Engine;
 use super::fast::{self, End};
 use super::graph::{self, Made};
-use super::{Outcome, Precursor, Site, Template};
+use super::outcome::{Outcome, Precursor};
+use super::site::Site;
+use super::template::Template;
 use crate::correspondence;
 use crate::key::Key;
 use crate::molecule::Molecule;
 use crate::prepared::PreparedMolecule;
 
-pub(super) fn apply(
-    template: &Template,
-    product: &PreparedMolecule,
-    go_on: &mut dyn FnMut() -> bool,
-) -> Vec<Outcome> {
-    if !template.may_match(product) {
-        return Vec::new();
+impl Template {
+    /// Applies the template to a product.
+    ///
+    /// Outcomes are unique and come in the order of their precursors' keys; there are none where the template
+    /// does not match. Outcomes whose molecules do not sanitise are left out. An outcome in which a precursor is
+    /// the product itself is kept: whether that is of use is the caller's question.
+    ///
+    /// Stereo is not lost in silence. An outcome in which a stereocentre or double bond whose configuration the
+    /// product states is gone, or no longer stated, is left out, unless the template states stereo on its product
+    /// side. RDKit ignores that stereo when it matches, so that whether such a template makes this product or
+    /// another isomer is known only once it has been [run forwards](Self::forward); what certainly makes
+    /// another is left out.
+    #[must_use]
+    pub fn apply(&self, product: &PreparedMolecule) -> Vec<Outcome> {
+        self.apply_while(product, &mut || true)
     }
-    on_the_graph(template, product, go_on).unwrap_or_else(|| the_long_way(template, product, go_on))
+
+    /// [Applies](Self::apply) the template, asking after every match whether to `go_on`; once told not to, it gives
+    /// what it has or nothing.
+    #[must_use]
+    pub fn apply_while(&self, product: &PreparedMolecule, go_on: &mut dyn FnMut() -> bool) -> Vec<Outcome> {
+        if !self.may_match(product) {
+            return Vec::new();
+        }
+        on_the_graph(self, product, go_on).unwrap_or_else(|| the_long_way(self, product, go_on))
+    }
 }
 
 /// By the template's script, without a string; `None` where a match has to go the long way.
@@ -33,7 +53,10 @@ pub(super) fn on_the_graph(
     let (script, target) = (template.script.as_ref()?, product.target()?);
     let mut outcomes: BTreeMap<Vec<Key>, Outcome> = BTreeMap::new();
     let end = fast::run(script, target, go_on, &mut |draft, images| match graph::molecules(
-        script, draft, target,
+        script,
+        draft,
+        target,
+        product.parts(),
     ) {
         Made::Molecules(precursors) => {
             let key = precursors.iter().map(|precursor| precursor.molecule.key()).collect();
@@ -58,7 +81,8 @@ pub(super) fn the_long_way(
     if !go_on() {
         return Vec::new();
     }
-    for products in template.backward().run(&[product.molecule()]) {
+    let backward = template.backward.get_or_init(|| Engine::new(template.text.backward()));
+    for products in backward.run(&[product.molecule()]) {
         if !go_on() {
             break;
         }

@@ -6,8 +6,8 @@
 
 use chematic::smarts::QueryMolecule;
 
-use super::matcher::Target;
 use super::script::has_configuration;
+use super::target::Target;
 use crate::prepared::PreparedMolecule;
 
 /// The centres of the product side that a forward reaction changes.

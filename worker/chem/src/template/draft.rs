@@ -3,8 +3,9 @@
 //! Atoms come in the order of the template's written side, then those that hang on them, walked outwards. What
 //! hangs only on atoms that go, goes with them, as in RDKit.
 
-use super::matcher::{Atom, Target};
+use super::masks::Atom;
 use super::script::Script;
+use super::target::Target;
 
 /// No atom.
 const NONE: u16 = u16::MAX;

@@ -5,8 +5,9 @@ use std::ops::ControlFlow;
 
 use super::draft::Draft;
 use super::judge::{self, Verdict};
-use super::matcher::{self, Target};
+use super::matcher;
 use super::script::Script;
+use super::target::Target;
 
 /// Matches looked at before a template is taken to have said what it has to say.
 const MAX_MATCHES: usize = 1000;

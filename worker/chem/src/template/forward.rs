@@ -2,25 +2,49 @@
 
 use std::collections::BTreeMap;
 
+use super::engine::Engine;
 use super::fast::{self, End};
 use super::graph::{self, Made};
-use super::{Engine, Precursor, Target, Template};
+use super::outcome::Precursor;
+use super::parts::Parts;
+use super::target::Target;
+use super::template::Template;
 use crate::correspondence;
 use crate::key::Key;
 use crate::molecule::Molecule;
 
-/// Every product molecule with the atoms it is made of, unique, in the order of their keys.
-pub(super) fn forward(template: &Template, precursors: &[Molecule]) -> Vec<Precursor> {
-    on_the_graph(template, precursors).unwrap_or_else(|| the_long_way(template, precursors))
+impl Template {
+    /// Runs the template forwards on precursors.
+    ///
+    /// Every assignment of the precursors to the template's precursor side is tried; the result holds the
+    /// canonical SMILES of every product molecule, sorted and unique.
+    #[must_use]
+    pub fn forward(&self, precursors: &[Molecule]) -> Vec<String> {
+        let mut products: Vec<String> = self
+            .forward_traced(precursors)
+            .iter()
+            .map(|product| product.molecule.canonical_smiles())
+            .collect();
+        products.sort_unstable();
+        products
+    }
+
+    /// [Runs](Self::forward) the template forwards without writing the products down: they come in the order of
+    /// their keys, each with the atoms it is made of, the precursors' atoms numbered in a row.
+    #[must_use]
+    pub fn forward_traced(&self, precursors: &[Molecule]) -> Vec<Precursor> {
+        on_the_graph(self, precursors).unwrap_or_else(|| the_long_way(self, precursors))
+    }
 }
 
 /// By the template's script; `None` where a match has to go the long way.
 pub(super) fn on_the_graph(template: &Template, precursors: &[Molecule]) -> Option<Vec<Precursor>> {
     let script = template.forward_script.as_ref()?;
     let target = Target::new(&precursors.iter().collect::<Vec<_>>())?;
+    let parts = Parts::default();
     let mut products: BTreeMap<Key, Precursor> = BTreeMap::new();
     let end = fast::run(script, &target, &mut || true, &mut |draft, _| match graph::molecules(
-        script, draft, &target,
+        script, draft, &target, &parts,
     ) {
         Made::Molecules(made) => {
             products.extend(made.into_iter().map(|part| (part.molecule.key(), part)));

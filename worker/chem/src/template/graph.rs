@@ -5,13 +5,14 @@ use chematic::core::{
     Atom, AtomIdx, BondOrder, Chirality, Element, Molecule as Graph, MoleculeBuilder, STEREO_H_SENTINEL,
 };
 
-use super::Precursor;
+use super::digests::Digests;
 use super::draft::Draft;
-use super::matcher::{Centre, DoubleBond, HYDROGEN, Target};
-use super::parts::Digests;
-use super::query::{DOUBLE, SINGLE, TRIPLE};
+use super::masks::{DOUBLE, SINGLE, TRIPLE};
+use super::outcome::Precursor;
+use super::parts::Parts;
 use super::script::Script;
 use super::script_stereo::WrittenCentre;
+use super::target::{Centre, DoubleBond, HYDROGEN, Target};
 use super::valence;
 use crate::index::index;
 use crate::key;
@@ -34,8 +35,8 @@ pub(super) enum Made {
     Unsure,
 }
 
-/// The molecules of a draft, in the order of their keys.
-pub(super) fn molecules(script: &Script, draft: &Draft, target: &Target) -> Made {
+/// The molecules of a draft, in the order of their keys; `parts` has those that were made before.
+pub(super) fn molecules(script: &Script, draft: &Draft, target: &Target, parts: &Parts) -> Made {
     if target.has_other_stereo {
         return Made::Unsure;
     }
@@ -52,7 +53,7 @@ pub(super) fn molecules(script: &Script, draft: &Draft, target: &Target) -> Made
         digests.add_double_bond(cis, atoms);
     }
     let part = |component| {
-        target.parts.get_or_make(digests.of(component), || Part::new(draft, component, &stereo)?.finish())
+        parts.get_or_make(digests.of(component), || Part::new(draft, component, &stereo)?.finish())
     };
     let precursors: Option<Vec<Precursor>> = (0..count).map(part).collect();
     let Some(mut precursors) = precursors else { return Made::Unsure };

@@ -11,10 +11,12 @@ use std::fmt;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
-use super::matcher::{self, Candidates, Set, Target};
+use super::matcher::{self, Candidates, Set};
 use super::query::{MAX_PATTERN, Query};
+use super::screen::Screen;
 use super::site::{Match, Matches, Site};
-use super::{Screen, Template};
+use super::target::Target;
+use super::template::Template;
 use crate::prepared::PreparedMolecule;
 
 /// Most sites of a product side that are told apart: a peptide has more bonds of a kind than anybody will look at.

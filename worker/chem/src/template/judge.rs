@@ -6,9 +6,9 @@
 //! [`Verdict::Unsure`], and the match is done again the long way, by chematic.
 
 use super::draft::Draft;
-use super::matcher::{Atom, Target};
-use super::query::{AROMATIC_BOND, DOUBLE, SINGLE, TRIPLE};
+use super::masks::{AROMATIC_BOND, Atom, DOUBLE, SINGLE, TRIPLE};
 use super::script::{Script, Written};
+use super::target::Target;
 use super::valence;
 
 /// What became of a match.

@@ -6,79 +6,14 @@
 
 use std::ops::ControlFlow;
 
-use super::parts::Parts;
 use super::query::{MAX_PATTERN, Query, Step};
-
-/// Most atoms a molecule may have to be matched here.
-pub(crate) const MAX_ATOMS: usize = 256;
+use super::target::Target;
 
 /// Assignments tried before matching stops: some milliseconds.
 const MAX_STEPS: u32 = 100_000;
 
 /// Assignments tried before the mere question whether there is a match is answered with "perhaps".
 const MAX_SCREEN_STEPS: u32 = 5_000;
-
-/// An atom as templates see it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Atom {
-    pub element: u8,
-    pub charge: i8,
-    /// Hydrogens that are no atoms.
-    pub hydrogens: u8,
-    pub aromatic: bool,
-    pub isotope: u16,
-}
-
-/// In the order of a centre's neighbours, the hydrogen that is no atom.
-pub(crate) const HYDROGEN: u16 = u16::MAX;
-
-/// A stated stereocentre: the sense of its neighbours, in an order.
-#[derive(Debug, Clone)]
-pub(crate) struct Centre {
-    pub atom: u8,
-    pub clockwise: bool,
-    pub order: Vec<u16>,
-}
-
-/// A double bond of stated configuration.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct DoubleBond {
-    pub ends: [u8; 2],
-    /// A neighbour of each end.
-    pub sides: [u8; 2],
-    /// Whether these are on one side of the bond.
-    pub cis: bool,
-}
-
-/// Molecules as the matcher sees them: a feature word for each atom and its bonds.
-#[derive(Debug, Default)]
-pub(crate) struct Target {
-    pub atoms: Vec<Atom>,
-    /// For each atom, the molecule it belongs to.
-    pub molecule_of: Vec<u8>,
-    pub molecules: usize,
-    /// The stated stereocentres.
-    pub centres: Vec<Centre>,
-    /// The double bonds of stated configuration.
-    pub double_bonds: Vec<DoubleBond>,
-    /// Whether other stereo is stated: of other geometries, or in marks that may mean nothing.
-    pub has_other_stereo: bool,
-    pub features: Vec<u64>,
-    /// Where each atom's neighbours start in `neighbours`, and one more for the end.
-    pub starts: Vec<u16>,
-    /// Neighbour and bond mask, atom after atom.
-    pub neighbours: Vec<(u8, u8)>,
-    /// What templates have made of it.
-    pub parts: Parts,
-}
-
-impl Target {
-    /// The neighbours of an atom and the masks of the bonds to them.
-    pub fn around(&self, atom: u8) -> &[(u8, u8)] {
-        let atom = usize::from(atom);
-        &self.neighbours[usize::from(self.starts[atom])..usize::from(self.starts[atom + 1])]
-    }
-}
 
 /// Whether the pattern may occur in `target` where `accept` says that it may: false is certain, and so is true where the
 /// pattern is exact and the answer comes within bounds.

@@ -10,60 +10,13 @@
 use chematic::core::Element;
 use chematic::smarts::{AtomPrimitive, AtomQuery, BondPrimitive, BondQuery, QueryMolecule};
 
-use super::matcher::Atom;
-
-/// Elements with a bit of their own; all others share the bit after them.
-const ELEMENTS: [u8; 31] = [
-    1, 3, 5, 6, 7, 8, 9, 11, 12, 13, 14, 15, 16, 17, 19, 22, 25, 26, 27, 28, 29, 30, 32, 33, 34, 35, 46, 50,
-    52, 53, 80,
-];
-const AROMATIC: u32 = 32;
-const DEGREE: u32 = 34;
-const HYDROGENS: u32 = 41;
-const CHARGE: u32 = 46;
-const ISOTOPE: u32 = 53;
-const END: u32 = 55;
-const GROUPS: [u64; 6] = [
-    bits(0, AROMATIC),
-    bits(AROMATIC, DEGREE),
-    bits(DEGREE, HYDROGENS),
-    bits(HYDROGENS, CHARGE),
-    bits(CHARGE, ISOTOPE),
-    bits(ISOTOPE, END),
-];
-const ANY_ATOM: u64 = bits(0, END);
-
-pub(crate) const SINGLE: u8 = 1;
-pub(crate) const DOUBLE: u8 = 2;
-pub(crate) const TRIPLE: u8 = 4;
-pub(crate) const AROMATIC_BOND: u8 = 8;
-const ANY_BOND: u8 = 15;
+use super::masks::{
+    ANY_ATOM, ANY_BOND, AROMATIC, AROMATIC_BOND, DEGREE, DOUBLE, ELEMENTS, END, GROUPS, HYDROGENS, ISOTOPE,
+    SINGLE, TRIPLE, charge_bit, element_bit,
+};
 
 /// Largest pattern lowered, in atoms.
 pub(crate) const MAX_PATTERN: usize = 64;
-
-const fn bits(from: u32, to: u32) -> u64 {
-    (1 << to) - (1 << from)
-}
-
-/// The bits of an atom of a molecule: one in every group.
-pub(crate) fn features(atom: Atom, degree: usize) -> u64 {
-    element_bit(atom.element)
-        | 1 << (AROMATIC + u32::from(atom.aromatic))
-        | 1 << (DEGREE + (degree.min(6) as u32))
-        | 1 << (HYDROGENS + u32::from(atom.hydrogens.min(4)))
-        | charge_bit(atom.charge)
-        | 1 << (ISOTOPE + u32::from(atom.isotope != 0))
-}
-
-fn element_bit(number: u8) -> u64 {
-    1 << ELEMENTS.iter().position(|&element| element == number).unwrap_or(ELEMENTS.len())
-}
-
-/// The bit of a charge; what is beyond three either way shares the bit of three.
-fn charge_bit(charge: i8) -> u64 {
-    1 << (CHARGE + 3).saturating_add_signed(i32::from(charge.clamp(-3, 3)))
-}
 
 /// A pattern lowered to masks.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

@@ -10,7 +10,8 @@ use std::hash::{Hash, Hasher};
 
 use chematic::smarts::{AtomPrimitive, AtomQuery, BondPrimitive, BondQuery, QueryMolecule};
 
-use super::query::{self, AROMATIC_BOND, DOUBLE, MAX_PATTERN, Query, SINGLE, TRIPLE};
+use super::masks::{AROMATIC_BOND, DOUBLE, SINGLE, TRIPLE};
+use super::query::{self, MAX_PATTERN, Query};
 use super::script_stereo::ScriptStereo;
 
 /// A template ready to be applied in one direction.

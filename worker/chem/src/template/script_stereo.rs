@@ -8,8 +8,8 @@
 
 use chematic::smarts::{AtomPrimitive, AtomQuery, BondPrimitive, BondQuery, QueryMolecule};
 
-use super::matcher::HYDROGEN;
-use super::query::DOUBLE;
+use super::masks::DOUBLE;
+use super::target::HYDROGEN;
 use crate::parity::is_odd;
 
 /// What a script does to configurations.

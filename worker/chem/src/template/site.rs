@@ -1,6 +1,6 @@
 //! Where a template applies.
 
-use super::matcher::Target;
+use super::target::Target;
 
 /// Most atoms of a molecule whose sites are told apart; in a larger one templates match, nobody says where.
 pub(super) const MAX_ATOMS: usize = u128::BITS as usize;

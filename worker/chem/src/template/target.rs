@@ -1,13 +1,56 @@
-//! Molecules made ready for scripts.
+//! Molecules as the matcher sees them: flat arrays, and a mask for each atom.
 
 use chematic::core::ez_markers::{EzFact, EzFactEnd};
 use chematic::core::{AtomIdx, BondOrder, Chirality, Element, Molecule as Graph, STEREO_H_SENTINEL};
 
-use super::matcher::{Atom, Centre, DoubleBond, HYDROGEN, MAX_ATOMS, Target};
-use super::query::{self, AROMATIC_BOND, DOUBLE, SINGLE, TRIPLE};
+use super::masks::{AROMATIC_BOND, Atom, DOUBLE, SINGLE, TRIPLE, features};
 use crate::index::index;
 use crate::key;
 use crate::molecule::Molecule;
+
+/// Most atoms a molecule may have to be matched here.
+pub(crate) const MAX_ATOMS: usize = 256;
+
+/// In the order of a centre's neighbours, the hydrogen that is no atom.
+pub(crate) const HYDROGEN: u16 = u16::MAX;
+
+/// A stated stereocentre: the sense of its neighbours, in an order.
+#[derive(Debug, Clone)]
+pub(crate) struct Centre {
+    pub atom: u8,
+    pub clockwise: bool,
+    pub order: Vec<u16>,
+}
+
+/// A double bond of stated configuration.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct DoubleBond {
+    pub ends: [u8; 2],
+    /// A neighbour of each end.
+    pub sides: [u8; 2],
+    /// Whether these are on one side of the bond.
+    pub cis: bool,
+}
+
+/// Molecules as the matcher sees them: a feature word for each atom and its bonds.
+#[derive(Debug, Default)]
+pub(crate) struct Target {
+    pub atoms: Vec<Atom>,
+    /// For each atom, the molecule it belongs to.
+    pub molecule_of: Vec<u8>,
+    pub molecules: usize,
+    /// The stated stereocentres.
+    pub centres: Vec<Centre>,
+    /// The double bonds of stated configuration.
+    pub double_bonds: Vec<DoubleBond>,
+    /// Whether other stereo is stated: of other geometries, or in marks that may mean nothing.
+    pub has_other_stereo: bool,
+    pub features: Vec<u64>,
+    /// Where each atom's neighbours start in `neighbours`, and one more for the end.
+    pub starts: Vec<u16>,
+    /// Neighbour and bond mask, atom after atom.
+    pub neighbours: Vec<(u8, u8)>,
+}
 
 impl Target {
     /// `None` where masks do not say enough: too many atoms, `*`, hydrogens that are atoms, unusual bonds.
@@ -29,6 +72,12 @@ impl Target {
             }
         }
         Some(target)
+    }
+
+    /// The neighbours of an atom and the masks of the bonds to them.
+    pub fn around(&self, atom: u8) -> &[(u8, u8)] {
+        let atom = usize::from(atom);
+        &self.neighbours[usize::from(self.starts[atom])..usize::from(self.starts[atom + 1])]
     }
 
     /// Adds a molecule; `marks_are_meant` says that every mark of stereo in it is one of RDKit's.
@@ -74,7 +123,7 @@ impl Target {
                 aromatic: atom.aromatic,
                 isotope: atom.isotope.unwrap_or(0),
             };
-            self.features.push(query::features(atom, around.len()));
+            self.features.push(features(atom, around.len()));
             self.atoms.push(atom);
             self.molecule_of.push(u8::try_from(self.molecules).ok()?);
             for &(neighbour, bond) in around {

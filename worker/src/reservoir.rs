@@ -4,11 +4,14 @@
 //! last one goes back, inside the transaction that stores the sample: so a molecule is handed out once, and an
 //! attempt that fails hands out nothing. Blocks that another sample is taking are passed over, not waited for.
 
-use std::collections::{BTreeMap, HashSet};
+use std::{
+    collections::{BTreeMap, HashSet},
+    sync::Arc,
+};
 
 use sqlx::{PgConnection, PgExecutor, PgPool};
 
-use crate::resources::Model;
+use crate::resources::{Model, Models};
 
 /// Molecules of a full block.
 pub const BLOCK: usize = 500;
@@ -116,6 +119,21 @@ impl Levels {
     #[must_use]
     pub fn of(&self, model: &Model) -> usize {
         self.0.get(&(model.id().to_owned(), model.version.clone())).copied().unwrap_or(0)
+    }
+}
+
+impl Models {
+    /// The model called `id`; where none is named the one with the most molecules ready, and of those with as
+    /// many the cheapest, then the first by id.
+    #[must_use]
+    pub fn choose(&self, id: Option<&str>, levels: &Levels) -> Option<&Arc<Model>> {
+        match id {
+            Some(id) => self.get(id),
+            None => self.iter().min_by(|a, b| {
+                let fuller = levels.of(b).cmp(&levels.of(a));
+                fuller.then(a.relative_cost().total_cmp(&b.relative_cost()))
+            }),
+        }
     }
 }
 

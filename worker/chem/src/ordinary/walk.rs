@@ -9,7 +9,7 @@ use super::layout::{Part, Visits};
 use super::rings::Rings;
 use super::sanitise::Shapes;
 use super::stereo::{Stereo, atom_of, is_tetrahedral};
-use crate::parity::is_odd;
+use crate::graph::parity::is_odd;
 
 /// RDKit's bounds of ranks and of kinds of bond.
 const RANKS: i32 = 5000;

@@ -25,7 +25,7 @@ pub use flask::{
     change::{Change, Flask},
     outcomes::OutcomeIndex,
 };
-pub use graph::parity::is_odd;
+pub use graph::{parity::is_odd, valence::valences};
 pub use molecules::{
     descriptors::{Descriptors, scaffold},
     fingerprint::Fingerprint,
@@ -33,7 +33,10 @@ pub use molecules::{
     molecule::Molecule,
     structure::{Atom, Bond, Centre, Order, Structure},
 };
-pub use smiles::limits::Limits;
+pub use smiles::{
+    limits::Limits,
+    symbols::{Symbol, symbols},
+};
 pub use standard::parent::Parent;
 pub use templates::{
     edit::parts::Precursor,

@@ -6,7 +6,7 @@
 //! proposes it. Stereo plays no part.
 
 use super::sketch::{RADII, Sketch};
-use crate::graph::colours::mix;
+use crate::graph::refinement::mix;
 use crate::molecules::molecule::Molecule;
 use crate::templates::matching::target::Target;
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::change::{Change, Flask};
 use super::sketch::Sketch;
-use crate::graph::colours::mix;
+use crate::graph::refinement::mix;
 use crate::templates::edit::draft::Draft;
 use crate::templates::edit::judge::{self, Verdict};
 use crate::templates::edit::script::Script;

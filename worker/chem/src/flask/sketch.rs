@@ -1,6 +1,6 @@
 //! Atoms and bonds of what is in a flask, with the circular environments of the atoms.
 
-use crate::graph::colours::mix;
+use crate::graph::refinement::{mix, round};
 use crate::templates::edit::draft::Draft;
 use crate::templates::matching::masks::{AROMATIC_BOND, Atom, SINGLE};
 use crate::templates::matching::target::Target;
@@ -136,7 +136,7 @@ impl Sketch {
 
     /// A number that sketches of one constitution share, those of tautomers included, and seldom others.
     ///
-    /// Refined (Weisfeiler and Leman) from elements, degrees and the hydrogens of carbon: bonds count alike, and
+    /// Refined from elements, degrees and the hydrogens of carbon: bonds count alike, and
     /// hydrogens of other atoms are only counted.
     pub fn constitution(&self) -> u64 {
         let mut protons = 0_i64;
@@ -154,14 +154,12 @@ impl Sketch {
                 )
             })
             .collect();
-        let mut refined = colours.clone();
+        let mut next = colours.clone();
         for _ in 0..ROUNDS {
-            for (at, refined) in refined.iter_mut().enumerate() {
+            round(&mut colours, &mut next, |at, colours| {
                 let around = self.around(at).iter();
-                let sum = around.fold(0_u64, |sum, &(next, _)| sum.wrapping_add(colours[usize::from(next)]));
-                *refined = mix(colours[at], sum);
-            }
-            std::mem::swap(&mut colours, &mut refined);
+                around.fold(0_u64, |sum, &(next, _)| sum.wrapping_add(colours[usize::from(next)]))
+            });
         }
         mix(
             colours.iter().fold(0_u64, |sum, &colour| sum.wrapping_add(mix(colour, 3))),

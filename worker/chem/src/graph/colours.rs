@@ -1,7 +1,7 @@
-//! Colour refinement, and when it is enough.
+//! Telling graphs apart by colours, and when that is enough.
 //!
-//! Atoms are coloured by what they are and refined by their neighbourhoods until nothing splits any more
-//! (Weisfeiler and Lehman, 1968). Two graphs with the same stable colours need not be the same: some cages are
+//! Atoms are coloured by what they are and [refined](super::refinement) by their neighbourhoods until nothing splits any
+//! more. Two graphs with the same stable colours need not be the same: some cages are
 //! taken for each other. When they must be is known (Arvind, Köbler, Rattan and Verbitsky, "Graph isomorphism,
 //! color refinement, and compactness", 2017), and where it is not, one atom after the other of a class is given a
 //! colour of its own, as canonical labelling does (McKay, 1981).
@@ -10,6 +10,7 @@ use chematic::core::ez_markers::EzFact;
 use chematic::core::{BondIdx, BondOrder, Chirality, Molecule as Graph, STEREO_H_SENTINEL};
 
 use super::index::index;
+use super::refinement::{mix, refine};
 use super::rings;
 
 /// Atoms given a colour of their own before a molecule is too symmetric to be told by colours.
@@ -163,26 +164,13 @@ impl Colours {
 
     /// Splits colours by the colours of neighbours until their number stays.
     fn refine(&mut self) {
-        let mut next = vec![0; self.of.len()];
-        let mut sorted = Vec::with_capacity(self.of.len());
-        let mut classes = 0;
-        loop {
-            sorted.clear();
-            sorted.extend_from_slice(&self.of);
-            sorted.sort_unstable();
-            sorted.dedup();
-            if sorted.len() == classes {
-                return;
-            }
-            classes = sorted.len();
-            for (at, next) in next.iter_mut().enumerate() {
-                let sum = self.around(at).iter().fold(0_u64, |sum, &(neighbour, bond)| {
-                    sum.wrapping_add(mix(self.of[neighbour as usize], bond))
-                });
-                *next = mix(self.of[at], sum);
-            }
-            std::mem::swap(&mut self.of, &mut next);
-        }
+        let Self { of, starts, around } = self;
+        refine(of, |at, of| {
+            let around = &around[starts[at] as usize..starts[at + 1] as usize];
+            around
+                .iter()
+                .fold(0_u64, |sum, &(neighbour, bond)| sum.wrapping_add(mix(of[neighbour as usize], bond)))
+        });
     }
 
     /// `None` where every atom has a colour of its own.
@@ -335,13 +323,4 @@ fn grows(at: u32, from: Option<u32>, stars: &[(u32, u32)], sizes: &[u32]) -> boo
             || Some(other) == from
             || sizes[at as usize] <= sizes[other as usize] && grows(other, Some(at), stars, sizes)
     })
-}
-
-/// A mixing step of the splitmix generator: spreads both numbers over all bits.
-pub(crate) fn mix(a: u64, b: u64) -> u64 {
-    let mut z =
-        a.rotate_left(23).wrapping_add(b.wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_add(0x2545_f491);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }

@@ -9,6 +9,7 @@
 use chematic::core::{BondOrder, Chirality, Molecule as Graph};
 
 use super::index::index;
+use super::refinement::{mix, refine};
 
 /// For every atom of `to`, the atom of `from` it is; `None` when the graphs are not the same molecule.
 pub(crate) fn find(from: &Graph, to: &Graph) -> Option<Vec<usize>> {
@@ -19,7 +20,7 @@ pub(crate) fn find(from: &Graph, to: &Graph) -> Option<Vec<usize>> {
     // bonds. So everything is compared first, and less where that fails.
     [Strictness::Everything, Strictness::Hydrogens, Strictness::Elements].into_iter().find_map(|strictness| {
         let pair = Pair { from, to, strictness };
-        let colours = pair.refine(pair.initial())?;
+        let colours = pair.refined(pair.initial())?;
         let mut search = Search { pair, found: None, steps: 0 };
         search.extend(colours);
         search.found
@@ -40,12 +41,6 @@ enum Strictness {
 /// Ties broken before the best answer so far is taken: molecules with symmetric parts need a dozen or two.
 const MAX_STEPS: usize = 300;
 
-/// Colours of the atoms of `from` and `to`; equal numbers mean "may be the same atom".
-struct Colours {
-    from: Vec<u64>,
-    to: Vec<u64>,
-}
-
 #[derive(Clone, Copy)]
 struct Pair<'a> {
     from: &'a Graph,
@@ -54,10 +49,15 @@ struct Pair<'a> {
 }
 
 impl Pair<'_> {
-    fn initial(&self) -> Colours {
-        let colour =
-            |graph: &Graph| (0..graph.atom_count()).map(|atom| self.atom_colour(graph, atom)).collect();
-        Colours { from: colour(self.from), to: colour(self.to) }
+    /// The number of atoms of each side.
+    fn len(&self) -> usize {
+        self.from.atom_count()
+    }
+
+    /// What the atoms are by themselves: those of `from`, then those of `to`. Equal numbers mean "may be the same atom".
+    fn initial(&self) -> Vec<u64> {
+        let colours = |graph| (0..self.len()).map(move |atom| self.atom_colour(graph, atom));
+        colours(self.from).chain(colours(self.to)).collect()
     }
 
     fn atom_colour(&self, graph: &Graph, at: usize) -> u64 {
@@ -76,40 +76,22 @@ impl Pair<'_> {
     }
 
     /// Splits colours by the colours of neighbours until nothing changes; `None` when the two sides differ.
-    fn refine(&self, mut colours: Colours) -> Option<Colours> {
-        let mut classes = 0;
-        loop {
-            colours =
-                Colours { from: self.round(self.from, &colours.from), to: self.round(self.to, &colours.to) };
-            let (mut a, mut b) = (colours.from.clone(), colours.to.clone());
-            a.sort_unstable();
-            b.sort_unstable();
-            if a != b {
-                return None;
-            }
-            a.dedup();
-            if a.len() == classes {
-                return Some(colours);
-            }
-            classes = a.len();
-        }
-    }
-
-    fn round(&self, graph: &Graph, colours: &[u64]) -> Vec<u64> {
-        let order = |bond| match (self.strictness, graph.bond(bond).order) {
+    fn refined(&self, mut colours: Vec<u64>) -> Option<Vec<u64>> {
+        let order = |graph: &Graph, bond| match (self.strictness, graph.bond(bond).order) {
             (Strictness::Everything, BondOrder::Aromatic) => 9,
             (Strictness::Everything, order) => u64::from(order.order_int()),
             _ => 1,
         };
-        (0..colours.len())
-            .map(|atom| {
-                let around =
-                    graph.neighbor_slice(index(atom)).iter().fold(0u64, |sum, &(neighbour, bond)| {
-                        sum.wrapping_add(mix(order(bond), colours[neighbour.0 as usize]))
-                    });
-                mix(colours[atom], around)
+        refine(&mut colours, |at, colours| {
+            let (graph, first) = if at < self.len() { (self.from, 0) } else { (self.to, self.len()) };
+            graph.neighbor_slice(index(at - first)).iter().fold(0_u64, |sum, &(neighbour, bond)| {
+                sum.wrapping_add(mix(colours[first + neighbour.0 as usize], order(graph, bond)))
             })
-            .collect()
+        });
+        let (mut from, mut to) = (colours[..self.len()].to_vec(), colours[self.len()..].to_vec());
+        from.sort_unstable();
+        to.sort_unstable();
+        (from == to).then_some(colours)
     }
 }
 
@@ -121,17 +103,18 @@ struct Search<'a> {
 
 impl Search<'_> {
     /// Breaks ties until every atom has an image; true when the search is over.
-    fn extend(&mut self, colours: Colours) -> bool {
+    fn extend(&mut self, colours: Vec<u64>) -> bool {
         self.steps += 1;
         if self.steps > MAX_STEPS {
             return true;
         }
-        let Some(tied) = tied_atom(&colours.to) else { return self.finish(&colours) };
-        for candidate in (0..colours.from.len()).filter(|&atom| colours.from[atom] == colours.to[tied]) {
-            let mut split = Colours { from: colours.from.clone(), to: colours.to.clone() };
-            split.to[tied] = mix(split.to[tied], u64::MAX);
-            split.from[candidate] = split.to[tied];
-            if let Some(refined) = self.pair.refine(split)
+        let (from, to) = colours.split_at(self.pair.len());
+        let Some(tied) = tied_atom(to) else { return self.finish(from, to) };
+        for candidate in (0..from.len()).filter(|&atom| from[atom] == to[tied]) {
+            let mut split = colours.clone();
+            split[candidate] = mix(to[tied], u64::MAX);
+            split[from.len() + tied] = split[candidate];
+            if let Some(refined) = self.pair.refined(split)
                 && self.extend(refined)
             {
                 return true;
@@ -141,15 +124,14 @@ impl Search<'_> {
     }
 
     /// Keeps the first isomorphism, and stops at one that keeps handedness too.
-    fn finish(&mut self, colours: &Colours) -> bool {
-        let mut order: Vec<_> =
-            colours.from.iter().enumerate().map(|(atom, &colour)| (colour, atom)).collect();
+    fn finish(&mut self, from: &[u64], to: &[u64]) -> bool {
+        let mut order: Vec<_> = from.iter().enumerate().map(|(atom, &colour)| (colour, atom)).collect();
         order.sort_unstable();
         let image = |colour: &u64| {
             let place = order.binary_search_by_key(colour, |&(colour, _)| colour).ok()?;
             Some(order[place].1)
         };
-        let Some(images) = colours.to.iter().map(image).collect::<Option<Vec<_>>>() else { return false };
+        let Some(images) = to.iter().map(image).collect::<Option<Vec<_>>>() else { return false };
         let bonded = self.pair.to.bonds().all(|(_, bond)| {
             let (a, b) = (images[bond.atom1.0 as usize], images[bond.atom2.0 as usize]);
             self.pair.from.bond_between(index(a), index(b)).is_some()
@@ -202,13 +184,4 @@ fn tied_atom(colours: &[u64]) -> Option<usize> {
         sorted.get(first + 1) == Some(&colour)
     };
     colours.iter().position(|&colour| shared(colour))
-}
-
-/// A mixing step of the splitmix generator: spreads both numbers over all bits.
-fn mix(a: u64, b: u64) -> u64 {
-    let mut z =
-        a.rotate_left(23).wrapping_add(b.wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_add(0x2545_f491);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }

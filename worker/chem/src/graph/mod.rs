@@ -8,5 +8,6 @@ pub(crate) mod correspondence;
 pub(crate) mod double_bonds;
 pub(crate) mod index;
 pub(crate) mod parity;
+pub(crate) mod refinement;
 pub(crate) mod rings;
 pub(crate) mod valence;

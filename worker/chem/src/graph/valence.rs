@@ -1,11 +1,12 @@
-//! How many bonds an atom may have and how many hydrogens it takes, as RDKit 2026.03 sees it.
+//! How many bonds an atom may have and how many hydrogens it takes, as RDKit 2026.03 sees it (`atomic_data.cpp`).
 //!
 //! A charged atom is looked up as the element it is isoelectronic with (`N+` as `C`, `O-` as `F`), but for
 //! phosphorus, sulphur, arsenic and selenium past the next noble gas, which keep their own list, shifted by the
 //! charge. Elements whose list RDKit leaves open (most metals) may have any valence and take no hydrogens.
 
-/// The valences of a neutral atom, ascending; `None` where any will do.
-fn neutral(element: u8) -> Option<&'static [u8]> {
+/// The numbers of bonds that a neutral atom may have, ascending; `None` where any will do.
+#[must_use]
+pub fn valences(element: u8) -> Option<&'static [u8]> {
     Some(match element {
         1 | 9 | 17 | 35 | 55 | 87 => &[1],
         2 | 10 | 18 | 36 | 86 => &[0],
@@ -21,17 +22,22 @@ fn neutral(element: u8) -> Option<&'static [u8]> {
     })
 }
 
+/// Whether an element keeps its own list although its charge makes it like another one.
+pub(crate) fn keeps_its_own(element: u8, like: i16) -> bool {
+    (like > 16 && matches!(element, 15 | 16)) || (like > 34 && matches!(element, 33 | 34))
+}
+
 /// The list that holds for an atom and what to add to its entries.
 fn allowed(element: u8, charge: i8) -> Option<(&'static [u8], i16)> {
-    let own = neutral(element)?;
+    let own = valences(element)?;
     let effective = i16::from(element) - i16::from(charge);
     if effective <= 0 {
         return None;
     }
-    if (effective > 16 && matches!(element, 15 | 16)) || (effective > 34 && matches!(element, 33 | 34)) {
+    if keeps_its_own(element, effective) {
         return Some((own, i16::from(charge)));
     }
-    neutral(u8::try_from(effective.min(118)).ok()?).map(|list| (list, 0))
+    valences(u8::try_from(effective.min(118)).ok()?).map(|list| (list, 0))
 }
 
 /// Whether an atom may have bonds and hydrogens that add up to `valence`.

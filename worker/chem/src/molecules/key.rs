@@ -7,8 +7,9 @@
 
 use chematic::core::Molecule as Graph;
 
-use crate::graph::colours::{Colours, mix};
+use crate::graph::colours::Colours;
 use crate::graph::double_bonds;
+use crate::graph::refinement::mix;
 
 /// A number that two molecules share if they are the same, and only then (but for a chance of 2^-64 a pair).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

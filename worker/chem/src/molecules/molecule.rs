@@ -12,6 +12,7 @@ use crate::graph::correspondence;
 use crate::graph::index::index;
 use crate::ordinary::{self, Ordinary};
 use crate::smiles::limits::Limits;
+use crate::smiles::symbols;
 use crate::smiles::syntax::{self, Syntax};
 
 /// A molecule that RDKit would accept: parsed, sanitised, immutable.
@@ -232,7 +233,7 @@ impl Molecule {
     /// Whether an atom has a charge.
     pub(crate) fn is_charged(&self) -> bool {
         match self.0.canonical.get() {
-            Some(canonical) => syntax::states_charge(canonical),
+            Some(canonical) => symbols::states_charge(canonical),
             None => self.graph().atoms().any(|(_, atom)| atom.charge != 0),
         }
     }

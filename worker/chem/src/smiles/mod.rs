@@ -3,4 +3,5 @@
 //! Nothing here knows chemistry. Imports the errors alone.
 
 pub(crate) mod limits;
+pub(crate) mod symbols;
 pub(crate) mod syntax;

@@ -427,32 +427,3 @@ fn is_element(symbol: &str) -> bool {
         || (symbol.starts_with(|first: char| first.is_ascii_uppercase())
             && chematic::core::Element::from_symbol(symbol).is_some())
 }
-
-/// Whether an atom of a SMILES has a charge.
-pub(crate) fn states_charge(smiles: &str) -> bool {
-    let mut rest = smiles;
-    while let Some((_, after)) = rest.split_once('[') {
-        let (atom, after) = after.split_once(']').unwrap_or((after, ""));
-        if atom.contains(['+', '-']) {
-            return true;
-        }
-        rest = after;
-    }
-    false
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn a_bond_is_no_charge() {
-        for (smiles, is_charged) in [
-            ("c1ccc2c(c1)-c1ccccc1-2", false),
-            ("[C@H]", false),
-            ("[O-]", true),
-            ("C[N+]", true),
-            ("[O-2]", true),
-        ] {
-            assert_eq!(super::states_charge(smiles), is_charged, "{smiles}");
-        }
-    }
-}

@@ -14,6 +14,7 @@ mod recombine;
 use chematic::core::{AtomIdx, BondOrder, Chirality, Molecule as Graph, kekulization};
 
 use crate::graph::index::index;
+use crate::graph::valence::valences;
 use crate::molecules::molecule::Molecule;
 use crate::smiles::limits::Limits;
 
@@ -115,11 +116,11 @@ fn takes_proton(graph: &Graph, at: AtomIdx, aromatic: bool) -> bool {
     let valence = bonds + graph.implicit_hydrogen_count(at) + graph.atom(at).charge.unsigned_abs();
     match graph.atom(at).element.atomic_number() {
         6 => valence == 4 && is_stabilised_carbanion(graph, at, aromatic),
-        7 => valence == 3,
-        8 => valence == 2,
-        15 | 33 => matches!(valence, 3 | 5),
-        16 | 34 | 52 => matches!(valence, 2 | 4 | 6),
-        9 | 17 | 35 | 53 => valence == 1,
+        // Iodide takes a proton, iodine of more bonds does not.
+        53 => valence == 1,
+        element @ (7..=9 | 15..=17 | 33..=35 | 52) => {
+            valences(element).is_some_and(|list| list.contains(&valence))
+        }
         _ => false,
     }
 }

@@ -15,9 +15,10 @@ use chematic::core::ez_markers::EzFact;
 use chematic::core::{BondOrder, Molecule as Graph};
 
 use super::neutral;
-use crate::graph::colours::{Colours, mix};
+use crate::graph::colours::Colours;
 use crate::graph::double_bonds;
 use crate::graph::index::index;
+use crate::graph::refinement::mix;
 use crate::molecules::key::{Key, Skeleton, TautomerKey};
 use crate::molecules::molecule::Molecule;
 use pairing::Pairing;

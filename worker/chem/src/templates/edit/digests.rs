@@ -5,8 +5,8 @@
 //! the target, which takes a tenth of the time that its graph and key take.
 
 use super::draft::Draft;
-use crate::graph::colours::mix;
 use crate::graph::parity::is_odd;
+use crate::graph::refinement::mix;
 use crate::templates::matching::target::HYDROGEN;
 
 /// Atoms that a template adds are named from here, in the order in which it writes them.

@@ -11,6 +11,7 @@ use std::hash::{Hash, Hasher};
 use chematic::smarts::{AtomPrimitive, AtomQuery, BondPrimitive, BondQuery, QueryMolecule};
 
 use super::script_stereo::ScriptStereo;
+use crate::graph::refinement::mix;
 use crate::templates::matching::masks::{AROMATIC_BOND, DOUBLE, SINGLE, TRIPLE};
 use crate::templates::matching::query::{self, MAX_PATTERN, Query};
 
@@ -224,15 +225,11 @@ impl Script {
         matches!((ring.len(), donors), (6, 0) | (5, 1))
     }
 }
-/// Two words and a kind made one number, as good as random (splitmix64, twice).
+
+/// Two words and a kind made one number, as good as random.
 fn mixed(a: u64, b: u64, kind: u64) -> u128 {
-    let mix = |mut word: u64| {
-        word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        word ^ word >> 31
-    };
-    let first = mix(a.wrapping_add(kind.wrapping_mul(0x9e37_79b9_7f4a_7c15)) ^ mix(b));
-    u128::from(first) << 64 | u128::from(mix(first.wrapping_add(b)))
+    let first = mix(mix(a, kind), b);
+    u128::from(first) << 64 | u128::from(mix(mix(b, kind), a))
 }
 
 /// The atom of `side` that has this map, if there is one; `None` outside where there are several.

@@ -6,12 +6,13 @@
 
 use std::{
     collections::{BTreeMap, HashSet},
+    sync::Arc,
     time::Duration,
 };
 
 use sqlx::{PgConnection, PgExecutor, PgPool};
 
-use crate::resources::Model;
+use crate::resources::{Model, Models};
 
 /// Molecules of a full block.
 pub const BLOCK: usize = 500;
@@ -125,6 +126,21 @@ impl Levels {
     #[must_use]
     pub fn of(&self, model: &Model) -> usize {
         self.0.get(&(model.id().to_owned(), model.version.clone())).copied().unwrap_or(0)
+    }
+}
+
+impl Models {
+    /// The model called `id`; where none is named the one with the most molecules ready, and of those with as
+    /// many the cheapest, then the first by id.
+    #[must_use]
+    pub fn choose(&self, id: Option<&str>, levels: &Levels) -> Option<&Arc<Model>> {
+        match id {
+            Some(id) => self.get(id),
+            None => self.iter().min_by(|a, b| {
+                let fuller = levels.of(b).cmp(&levels.of(a));
+                fuller.then(a.relative_cost().total_cmp(&b.relative_cost()))
+            }),
+        }
     }
 }
 

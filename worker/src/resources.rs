@@ -20,8 +20,6 @@ use sha2::{Digest, Sha256};
 use synth::{Planner, RetroModel};
 use tracing::{error, info};
 
-use crate::reservoir::Levels;
-
 /// The files of a pack that say which molecules come out of it.
 const FILES: [&str; 4] = ["config.json", "generation_config.json", "tokenizer.json", "model.safetensors"];
 
@@ -43,7 +41,8 @@ impl Model {
         &self.sampler.pack().id
     }
 
-    fn relative_cost(&self) -> f64 {
+    /// What a string of it costs, as a multiple of the cheapest model's.
+    pub(crate) fn relative_cost(&self) -> f64 {
         self.sampler.pack().relative_cost
     }
 }
@@ -100,17 +99,9 @@ impl Models {
         Ok(Self { by_id })
     }
 
-    /// The model called `id`; where none is named the one with the most molecules ready, and of those with as
-    /// many the cheapest, then the first by id.
-    #[must_use]
-    pub fn choose(&self, id: Option<&str>, levels: &Levels) -> Option<&Arc<Model>> {
-        match id {
-            Some(id) => self.by_id.get(id),
-            None => self.iter().min_by(|a, b| {
-                let fuller = levels.of(b).cmp(&levels.of(a));
-                fuller.then(a.relative_cost().total_cmp(&b.relative_cost()))
-            }),
-        }
+    /// The model called `id`.
+    pub(crate) fn get(&self, id: &str) -> Option<&Arc<Model>> {
+        self.by_id.get(id)
     }
 
     /// All models, by id.

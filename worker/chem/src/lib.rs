@@ -5,43 +5,45 @@
 //! that is cheap enough to try every template on every molecule, template outcomes that say where each atom came
 //! from, and a short way to the canonical SMILES of ordinary molecules. No I/O, no async, and nothing global but
 //! room that each thread uses again.
+//!
+//! Folders, each standing on those before it: `smiles`, `graph`, `ordinary`, `molecules`, then `standard` and `drawing`,
+//! and `templates`, `flask`. The README beside `src` says which of two ways is the authority for what.
 
-mod change;
-mod colours;
-mod correspondence;
-mod descriptors;
 mod drawing;
 mod error;
-mod fingerprint;
-mod index;
-mod key;
-mod molecule;
-mod morgan;
-mod neutral;
+mod flask;
+mod graph;
+mod molecules;
 mod ordinary;
-mod parent;
-mod parity;
-mod pattern;
-mod prepared;
-mod rings;
-mod sketch;
-mod stereo;
-mod structure;
-mod syntax;
-mod tautomer;
-mod template;
+mod smiles;
+mod standard;
+mod templates;
 
-pub use change::{Change, Flask};
-pub use descriptors::{Descriptors, scaffold};
 pub use drawing::drawing;
 pub use error::{SmilesError, TemplateError};
-pub use fingerprint::Fingerprint;
-pub use key::Key;
-pub use molecule::{Limits, Molecule};
-pub use parent::Parent;
-pub use parity::is_odd;
-pub use pattern::Pattern;
-pub use prepared::PreparedMolecule;
-pub use structure::{Atom, Bond, Centre, Order, Structure};
-pub use tautomer::{Skeleton, TautomerKey};
-pub use template::{Match, Matches, Outcome, OutcomeIndex, Precursor, Site, Template, TemplateIndex};
+pub use flask::{
+    change::{Change, Flask},
+    outcomes::OutcomeIndex,
+};
+pub use graph::{parity::is_odd, valence::valences};
+pub use molecules::{
+    descriptors::{Descriptors, scaffold},
+    fingerprint::Fingerprint,
+    key::{Key, Skeleton, TautomerKey},
+    molecule::Molecule,
+    structure::{Atom, Bond, Centre, Order, Structure},
+};
+pub use smiles::{
+    limits::Limits,
+    symbols::{Symbol, symbols},
+};
+pub use standard::parent::Parent;
+pub use templates::{
+    edit::parts::Precursor,
+    index::TemplateIndex,
+    outcome::Outcome,
+    pattern::Pattern,
+    prepared::PreparedMolecule,
+    site::{Match, Matches, Site},
+    template::Template,
+};

@@ -67,54 +67,39 @@ impl Bond {
     }
 }
 
-/// Splits `text` into symbols; what it does not know becomes [`Symbol::Unknown`].
+/// Splits `text` into symbols; what follows one that is not known is left out.
 pub(crate) fn symbols(text: &str) -> Vec<Symbol> {
     let mut symbols = Vec::new();
-    let mut rest = text;
-    while !rest.is_empty() {
-        let (symbol, length) = first(rest);
-        symbols.push(symbol);
-        rest = rest.get(length..).unwrap_or_default();
+    for symbol in chem::symbols(text) {
+        symbols.push(Symbol::of(symbol).unwrap_or(Symbol::Unknown));
+        if symbols.last() == Some(&Symbol::Unknown) {
+            break;
+        }
     }
     symbols
 }
 
-/// The first symbol and its length in bytes.
-fn first(text: &str) -> (Symbol, usize) {
-    let bytes = text.as_bytes();
-    let digit = |n: usize| bytes.get(n).filter(|byte| byte.is_ascii_digit()).map(|byte| byte - b'0');
-    let symbol = match bytes[0] {
-        b'(' => Symbol::Open,
-        b')' => Symbol::Close,
-        b'.' => Symbol::Dot,
-        b'-' => Symbol::Bond(Bond::Single),
-        b'=' => Symbol::Bond(Bond::Double),
-        b'#' => Symbol::Bond(Bond::Triple),
-        b':' => Symbol::Bond(Bond::Aromatic),
-        b'/' | b'\\' => Symbol::Bond(Bond::Direction),
-        number @ b'0'..=b'9' => Symbol::Ring(number - b'0'),
-        b'%' => {
-            return match (digit(1), digit(2)) {
-                (Some(tens @ 1..), Some(ones)) => (Symbol::Ring(10 * tens + ones), 3),
-                _ => (Symbol::Unknown, text.len()),
-            };
-        }
-        b'[' => {
-            return match text.find(']') {
-                Some(end) => (bracket(&text[1..end]).map_or(Symbol::Unknown, Symbol::Atom), end + 1),
-                None => (Symbol::Unknown, text.len()),
-            };
-        }
-        _ => {
-            let two = text.get(..2).filter(|two| matches!(*two, "Cl" | "Br"));
-            let name = two.or_else(|| text.get(..1)).unwrap_or_default();
-            return match plain(name) {
-                Some(atom) => (Symbol::Atom(atom), name.len()),
-                None => (Symbol::Unknown, text.len()),
-            };
-        }
-    };
-    (symbol, 1)
+impl Symbol {
+    /// What a symbol of SMILES means here.
+    fn of(symbol: chem::Symbol<'_>) -> Option<Self> {
+        Some(match symbol {
+            chem::Symbol::Atom(name) => Self::Atom(plain(name)?),
+            chem::Symbol::Bracket(text) => Self::Atom(bracket(text)?),
+            chem::Symbol::Bond(mark) => Self::Bond(match mark {
+                b'-' => Bond::Single,
+                b'=' => Bond::Double,
+                b'#' => Bond::Triple,
+                b':' => Bond::Aromatic,
+                b'/' | b'\\' => Bond::Direction,
+                _ => return None,
+            }),
+            chem::Symbol::Open => Self::Open,
+            chem::Symbol::Close => Self::Close,
+            chem::Symbol::Ring(number) => Self::Ring(u8::try_from(number).ok()?),
+            chem::Symbol::Dot => Self::Dot,
+            chem::Symbol::Unknown(_) => return None,
+        })
+    }
 }
 
 /// An atom outside brackets, which has the hydrogens that it lacks.
@@ -209,13 +194,10 @@ fn number(name: &str) -> Option<i32> {
 /// Most bonds of a neutral atom with this number.
 fn most_bonds(number: i32) -> u8 {
     match number {
-        1 | 3 | 9 | 11 | 17 | 19 | 35 => 1,
-        4 | 8 | 12 => 2,
-        5 | 7 | 13 | 31 | 49 => 3,
-        6 | 14 | 32 => 4,
-        15 | 33 | 51 | 53 => 5,
-        16 | 34 | 50 | 52 | 54 => 6,
-        _ => 0,
+        // RDKit lets the metals that these ions are looked up as bind anything.
+        3 | 11 | 19 => 1,
+        12 => 2,
+        _ => u8::try_from(number).ok().and_then(chem::valences).and_then(<[u8]>::last).copied().unwrap_or(0),
     }
 }
 

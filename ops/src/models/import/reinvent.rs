@@ -7,6 +7,7 @@ mod archive;
 mod network;
 mod pickle;
 mod prior;
+mod saved;
 
 use std::path::Path;
 

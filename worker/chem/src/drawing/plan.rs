@@ -251,10 +251,10 @@ mod tests {
     };
 
     use super::{Plan, Side, configure_double_bonds};
-    use crate::{Molecule, descriptors::graph};
+    use crate::Molecule;
 
     fn plan(smiles: &str) -> Plan {
-        Plan::new(graph(&smiles.parse::<Molecule>().unwrap()), 1.5)
+        Plan::new(smiles.parse::<Molecule>().unwrap().canonical_graph(), 1.5)
     }
 
     /// Centres whose wedges chematic reads as they are meant, and otherwise; some it does not read at all.
@@ -326,7 +326,7 @@ mod tests {
     fn double_bonds_lie_as_they_are_configured() {
         for (smiles, wanted) in [("F/C=C/F", "F/C=C/F"), ("F/C=C\\F", "F/C=C\\F"), ("CC(/C=C\\C)=C\\Cl", "")]
         {
-            let graph = graph(&smiles.parse::<Molecule>().unwrap());
+            let graph = smiles.parse::<Molecule>().unwrap().canonical_graph();
             let mut layout = chematic_depict::compute_layout(&graph);
 
             configure_double_bonds(&graph, &mut layout);

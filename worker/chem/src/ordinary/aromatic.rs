@@ -3,9 +3,11 @@
 //! A port of `MolOps::setAromaticity` with RDKit's own model (`Aromaticity.cpp`). Which combinations of fused rings
 //! are tried in what order makes no difference, so rings are masks and their order is not kept.
 
-use super::elements::{draws_more, outer_electrons, valences};
+use super::elements::{draws_more, outer_electrons};
 use super::graph::{Atom, Graph, Kind, bit, members};
-use super::rings::{Ring, Rings};
+use super::rings::Rings;
+use super::systems::Ring;
+use crate::graph::valence::valences;
 
 /// Larger rings are fused to none (`maxFusedAromaticRingSize`).
 const MOST_FUSED_SIZE: u32 = 24;

@@ -6,48 +6,7 @@
 use std::collections::VecDeque;
 
 use super::graph::{Direction, Edge, Graph, Kind, MOST_AROUND, Sides, bit};
-use super::walk::Part;
-
-/// When atoms and bonds are written.
-#[derive(Debug, Default)]
-pub(super) struct Visits {
-    atoms: Vec<u16>,
-    bonds: Vec<u16>,
-    /// Bonds that close a ring.
-    closing: u128,
-}
-
-impl Visits {
-    pub fn note(&mut self, graph: &Graph, parts: &[Part], ring_of: &[u8]) {
-        self.atoms.clear();
-        self.atoms.resize(graph.atoms.len(), 0);
-        self.bonds.clear();
-        self.bonds.resize(graph.bonds.len(), 0);
-        for (place, part) in parts.iter().enumerate() {
-            match *part {
-                Part::Atom(at) => self.atoms[usize::from(at)] = place as u16,
-                Part::Bond(bond, _) => self.bonds[usize::from(bond)] = place as u16,
-                _ => {}
-            }
-        }
-        self.closing = 0;
-        for (bond, _) in ring_of.iter().enumerate().filter(|&(_, &ring)| ring != 0) {
-            self.closing |= bit(bond);
-        }
-    }
-
-    pub fn of_atom(&self, at: usize) -> u16 {
-        self.atoms[at]
-    }
-
-    fn atom(&self, at: u8) -> u16 {
-        self.atoms[usize::from(at)]
-    }
-
-    fn bond(&self, bond: u8) -> u16 {
-        self.bonds[usize::from(bond)]
-    }
-}
+use super::layout::{Part, Visits};
 
 /// How many double bonds each mark serves, and how many marks stand at each atom.
 #[derive(Debug, Default)]
@@ -167,7 +126,7 @@ impl Directions {
         let side = |edge: Edge| {
             let (here, there) = (visits.atom(atom), visits.atom(edge.to));
             let after = if other { there < here } else { here < there };
-            Side { bond: edge.bond, flipped: after != (visits.closing & bit(edge.bond) != 0) }
+            Side { bond: edge.bond, flipped: after != (visits.closes_ring(edge.bond)) }
         };
         Some(End { atom, first: side(first?), second: second.map(side), marked })
     }

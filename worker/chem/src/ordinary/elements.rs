@@ -1,35 +1,6 @@
-//! What is known of the elements of ordinary molecules, and of those that are isoelectronic with their ions.
+//! What is known of the elements of ordinary molecules, but for their valences.
 //!
 //! The numbers are RDKit's (`atomic_data.cpp`).
-
-/// The numbers of bonds an element may have, ascending; `None` for an element that has no place here.
-pub(super) fn valences(number: u8) -> Option<&'static [u8]> {
-    Some(match number {
-        4 => &[2],
-        5 | 13 => &[3],
-        6 | 14 => &[4],
-        7 => &[3],
-        8 => &[2],
-        9 | 17 | 35 => &[1],
-        10 | 18 | 36 => &[0],
-        15 | 33 => &[3, 5],
-        16 | 34 | 52 => &[2, 4, 6],
-        53 => &[1, 3, 5],
-        54 => &[0, 2, 4, 6],
-        _ => return None,
-    })
-}
-
-/// The number of bonds of an element that has one such number.
-pub(super) fn only_valence(number: u8) -> Option<u8> {
-    match number {
-        5 | 7 => Some(3),
-        6 | 14 => Some(4),
-        8 => Some(2),
-        9 | 17 | 35 => Some(1),
-        _ => None,
-    }
-}
 
 /// The electrons in the outer shell of an element that ordinary molecules have.
 pub(super) fn outer_electrons(number: u8) -> Option<u8> {

@@ -3,7 +3,8 @@
 //! Numbering is RDKit's (`SmilesParse`): atoms as written, chain bonds as written, then ring bonds by their number
 //! and the order they were opened in; an atom's bonds ascend. The canonical form depends on it where RDKit's does.
 
-use super::elements::{only_valence, outer_electrons, valences};
+use super::elements::outer_electrons;
+use crate::graph::valence::{keeps_its_own, valences};
 
 /// Most atoms, and most bonds: sets of them are 128-bit masks.
 pub(super) const MOST: usize = 128;
@@ -228,8 +229,7 @@ impl Atom {
 
     /// Whether RDKit lets the atom have more bonds than the isoelectronic element.
     fn is_hypervalent(&self) -> bool {
-        let like = self.isoelectronic();
-        (like > 16 && matches!(self.number, 15 | 16)) || (like > 34 && matches!(self.number, 33 | 34))
+        keeps_its_own(self.number, i16::from(self.isoelectronic()))
     }
 }
 
@@ -278,8 +278,8 @@ impl Graph {
     pub fn update(&mut self, at: usize, strictness: Strictness) -> Option<()> {
         let (twice, aromatic) = self.bonding(at);
         let atom = &mut self.atoms[at];
-        if let (false, 0, Some(most)) =
-            (aromatic || atom.charge != 0, atom.radicals, only_valence(atom.number))
+        if let (false, 0, Some(&[most])) =
+            (aromatic || atom.charge != 0, atom.radicals, valences(atom.number))
         {
             atom.explicit = twice / 2 + atom.hydrogens;
             if atom.explicit > most && strictness == Strictness::Strict {

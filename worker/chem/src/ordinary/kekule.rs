@@ -6,9 +6,9 @@
 
 use std::collections::VecDeque;
 
-use super::elements::valences;
 use super::graph::{Direction, Graph, Kind, MOST_AROUND, Strictness, bit, members};
 use super::rings::Rings;
+use crate::graph::valence::valences;
 
 /// How often a choice is taken back before the system is given up.
 const MAX_BACKTRACKS: usize = 100;

@@ -11,6 +11,7 @@ mod directions;
 mod elements;
 mod graph;
 mod kekule;
+mod layout;
 mod parse;
 mod priorities;
 mod ranks;
@@ -19,59 +20,10 @@ mod sanitise;
 mod stereo;
 mod systems;
 mod walk;
+mod workspace;
 mod write;
 
 #[cfg(test)]
 mod tests;
 
-use std::cell::RefCell;
-
-use crate::molecule::Limits;
-
-/// What is known of an ordinary molecule.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Ordinary {
-    pub canonical: String,
-    pub heavy_atoms: usize,
-}
-
-/// Room that is used again for every molecule of a thread; holds nothing between calls.
-#[derive(Default)]
-struct Workspace {
-    reader: parse::Reader,
-    graph: graph::Graph,
-    rings: rings::Rings,
-    kekuliser: kekule::Kekuliser,
-    shapes: sanitise::Shapes,
-    stereo: stereo::Stereo,
-    ranker: ranks::Ranker,
-    walk: walk::Walk,
-    text: Vec<u8>,
-}
-
-thread_local! {
-    static WORKSPACE: RefCell<Workspace> = RefCell::default();
-}
-
-/// Reads a string and writes it canonically; `None` where it is not ordinary, or no molecule.
-pub(crate) fn canonicalise(smiles: &str, limits: Limits) -> Option<Ordinary> {
-    WORKSPACE.with_borrow_mut(|workspace| workspace.canonicalise(smiles, limits))
-}
-
-impl Workspace {
-    fn canonicalise(&mut self, smiles: &str, limits: Limits) -> Option<Ordinary> {
-        let Self { reader, graph, rings, kekuliser, shapes, stereo, ranker, walk, text } = self;
-        reader.read(smiles, limits, graph)?;
-        sanitise::sanitise(graph, rings, kekuliser, shapes)?;
-        stereo.clear();
-        if sanitise::has_stereo(graph) {
-            stereo.perceive(graph, rings, shapes)?;
-        }
-        ranker.rank(graph, rings, stereo)?;
-        walk.walk(graph, walk::Over { rings, shapes, stereo, ranks: &ranker.classes })?;
-        text.clear();
-        write::write(text, graph, &walk.parts)?;
-        let canonical = String::from_utf8(text.clone()).ok()?;
-        Some(Ordinary { canonical, heavy_atoms: graph.atoms.len() })
-    }
-}
+pub(crate) use workspace::{Ordinary, canonicalise};

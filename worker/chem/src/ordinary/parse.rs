@@ -6,8 +6,8 @@
 //! `CloseMolRings`, `SetUnspecifiedBondTypes`, `AdjustAtomChiralityFlags`).
 
 use super::graph::{Atom, Bond, Direction, Edge, Graph, Hand, Kind, MOST, MOST_AROUND, Sides};
-use crate::molecule::Limits;
-use crate::parity::is_odd;
+use crate::graph::parity::is_odd;
+use crate::smiles::limits::Limits;
 
 /// Branches nested deeper than this are left to the long way.
 const MAX_DEPTH: usize = 64;

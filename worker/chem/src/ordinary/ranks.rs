@@ -11,7 +11,7 @@ use std::cmp::{Ordering, Reverse};
 use super::graph::{Edge, Graph, Hand, Kind, MOST_AROUND, Sides, bit, members};
 use super::rings::Rings;
 use super::stereo::Stereo;
-use crate::parity::is_odd;
+use crate::graph::parity::is_odd;
 
 /// No class waits.
 const NONE: u8 = u8::MAX;

@@ -5,22 +5,10 @@
 //! its unstable sort would matter, nothing is found and the long way decides.
 
 use super::graph::{Graph, MOST, bit, members};
-use super::systems::Systems;
+use super::systems::{Ring, Systems};
 
 /// More rings than this are left to the long way: RDKit's sort is stable up to here.
 const MOST_RINGS: usize = 16;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Ring {
-    pub atoms: u128,
-    pub bonds: u128,
-}
-
-impl Ring {
-    pub fn size(&self) -> u32 {
-        self.atoms.count_ones()
-    }
-}
 
 /// The rings of a graph, and the buffers of finding them.
 #[derive(Debug, Default)]

@@ -4,10 +4,11 @@
 //! dummies and metals. What RDKit's clean-up would rewrite, and what it would refuse, is left to the long way.
 
 use super::aromatic;
-use super::elements::{outer_electrons, valences};
+use super::elements::outer_electrons;
 use super::graph::{Atom, Direction, Graph, Hand, Kind, Strictness, bit, members};
 use super::kekule::Kekuliser;
 use super::rings::Rings;
+use crate::graph::valence::valences;
 
 /// What is known of atoms that stereo asks for.
 #[derive(Debug, Default)]

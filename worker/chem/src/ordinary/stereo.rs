@@ -10,7 +10,7 @@ use super::graph::{Atom, Direction, Graph, Hand, Kind, Sides, Strictness, bit};
 use super::priorities::{Priorities, has_like_neighbours};
 use super::rings::Rings;
 use super::sanitise::Shapes;
-use crate::parity::is_odd;
+use crate::graph::parity::is_odd;
 
 /// Double bonds in smaller rings have one configuration only.
 const LEAST_RING: u32 = 8;

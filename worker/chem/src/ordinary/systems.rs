@@ -6,10 +6,22 @@
 //! need [the search](super::rings) find out what RDKit sees.
 
 use super::graph::{Graph, bit, members};
-use super::rings::Ring;
 
 /// Larger rings are searched for: what RDKit sees in them depends on the order it finds them in.
 const MOST_PLAIN_SIZE: u32 = 8;
+
+/// A ring: its atoms and its bonds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Ring {
+    pub atoms: u128,
+    pub bonds: u128,
+}
+
+impl Ring {
+    pub fn size(&self) -> u32 {
+        self.atoms.count_ones()
+    }
+}
 
 /// The cycles of a graph, and the buffers of finding them.
 #[derive(Debug, Default)]

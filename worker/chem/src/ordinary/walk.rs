@@ -3,27 +3,17 @@
 //! A port of `canonicalizeFragment` (RDKit's `Canon.cpp`): one walk finds where rings are closed, a second one lays
 //! out atoms, bonds, branches and ring numbers; then hands are turned to the order things are written in.
 
-use super::directions::{Directions, Visits};
+use super::directions::Directions;
 use super::graph::{Direction, Edge, Graph, Hand, Kind, MOST_AROUND, Sides, bit};
+use super::layout::{Part, Visits};
 use super::rings::Rings;
 use super::sanitise::Shapes;
 use super::stereo::{Stereo, atom_of, is_tetrahedral};
-use crate::parity::is_odd;
+use crate::graph::parity::is_odd;
 
 /// RDKit's bounds of ranks and of kinds of bond.
 const RANKS: i32 = 5000;
 const KINDS: i32 = 32;
-
-/// What is written, one after the other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
-    Atom(u8),
-    /// A bond, and the atom to its left.
-    Bond(u8, u8),
-    Ring(u8),
-    Open,
-    Close,
-}
 
 /// A way on, and what it is taken by: the least first.
 type Way = (i32, Edge);

@@ -2,9 +2,10 @@
 //!
 //! A port of RDKit's `GetAtomSmiles`, `GetBondSmiles` and `FragmentSmilesConstruct` (`SmilesWrite.cpp`).
 
-use super::elements::{symbol, valences};
+use super::elements::symbol;
 use super::graph::{Atom, Direction, Graph, Hand, Kind};
-use super::walk::Part;
+use super::layout::Part;
+use crate::graph::valence::valences;
 
 /// Appends the string of a walk; `None` where more rings are open at once than are numbered here.
 pub(super) fn write(text: &mut Vec<u8>, graph: &Graph, parts: &[Part]) -> Option<()> {

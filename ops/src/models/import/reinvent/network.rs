@@ -5,12 +5,10 @@ use half::{bf16, f16};
 use super::{
     archive::Archive,
     pickle::{Id, Node},
-    prior::{PriorError, Saved},
+    saved::{MOST_WEIGHTS, PriorError, Saved},
 };
 use crate::models::weights::Tensor;
 
-/// Most weights of a prior: fifty times what is usual.
-pub const MOST_WEIGHTS: usize = 1 << 28;
 /// The function that makes a tensor of a storage.
 const REBUILD: &str = "torch._utils._rebuild_tensor_v2";
 /// The function that makes a parameter of a tensor.

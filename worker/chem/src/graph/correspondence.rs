@@ -1,0 +1,187 @@
+//! Finding which atom of one graph is which atom of another spelling of the same molecule.
+//!
+//! chematic does not say in which order its canonical writer visits the atoms, so the product graph of a
+//! template and the graph parsed from its canonical SMILES are put side by side: atoms are coloured by what
+//! both spellings agree on, colours are refined by neighbourhood, and ties are broken one atom at a time, each
+//! choice carried through to the end or undone. The result is an isomorphism, checked bond by bond, and one
+//! that maps every stereocentre on a centre of the same handedness where there is such a one.
+
+use chematic::core::{BondOrder, Chirality, Molecule as Graph};
+
+use super::index::index;
+use super::refinement::{mix, refine};
+
+/// For every atom of `to`, the atom of `from` it is; `None` when the graphs are not the same molecule.
+pub(crate) fn find(from: &Graph, to: &Graph) -> Option<Vec<usize>> {
+    if from.atom_count() != to.atom_count() || from.bond_count() != to.bond_count() {
+        return None;
+    }
+    // A product graph is not sanitised: charges may move (nitro groups) and aromatic rings be written with double
+    // bonds. So everything is compared first, and less where that fails.
+    [Strictness::Everything, Strictness::Hydrogens, Strictness::Elements].into_iter().find_map(|strictness| {
+        let pair = Pair { from, to, strictness };
+        let colours = pair.refined(pair.initial())?;
+        let mut search = Search { pair, found: None, steps: 0 };
+        search.extend(colours);
+        search.found
+    })
+}
+
+/// What has to agree between the two spellings.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Strictness {
+    /// Elements, charges, isotopes, hydrogens, aromaticity and bond orders.
+    Everything,
+    /// All but aromaticity and bond orders.
+    Hydrogens,
+    /// Elements and which atoms are bonded.
+    Elements,
+}
+
+/// Ties broken before the best answer so far is taken: molecules with symmetric parts need a dozen or two.
+const MAX_STEPS: usize = 300;
+
+#[derive(Clone, Copy)]
+struct Pair<'a> {
+    from: &'a Graph,
+    to: &'a Graph,
+    strictness: Strictness,
+}
+
+impl Pair<'_> {
+    /// The number of atoms of each side.
+    fn len(&self) -> usize {
+        self.from.atom_count()
+    }
+
+    /// What the atoms are by themselves: those of `from`, then those of `to`. Equal numbers mean "may be the same atom".
+    fn initial(&self) -> Vec<u64> {
+        let colours = |graph| (0..self.len()).map(move |atom| self.atom_colour(graph, atom));
+        colours(self.from).chain(colours(self.to)).collect()
+    }
+
+    fn atom_colour(&self, graph: &Graph, at: usize) -> u64 {
+        let atom = graph.atom(index(at));
+        let element = if atom.wildcard { 0 } else { u64::from(atom.element.atomic_number()) };
+        let mut colour = mix(element, graph.degree(index(at)) as u64);
+        if self.strictness != Strictness::Elements {
+            colour = mix(colour, u64::from(atom.charge.cast_unsigned()));
+            colour = mix(colour, u64::from(atom.isotope.unwrap_or(0)));
+            colour = mix(colour, u64::from(graph.implicit_hydrogen_count(index(at))));
+        }
+        if self.strictness == Strictness::Everything {
+            colour = mix(colour, u64::from(atom.aromatic));
+        }
+        colour
+    }
+
+    /// Splits colours by the colours of neighbours until nothing changes; `None` when the two sides differ.
+    fn refined(&self, mut colours: Vec<u64>) -> Option<Vec<u64>> {
+        let order = |graph: &Graph, bond| match (self.strictness, graph.bond(bond).order) {
+            (Strictness::Everything, BondOrder::Aromatic) => 9,
+            (Strictness::Everything, order) => u64::from(order.order_int()),
+            _ => 1,
+        };
+        refine(&mut colours, |at, colours| {
+            let (graph, first) = if at < self.len() { (self.from, 0) } else { (self.to, self.len()) };
+            graph.neighbor_slice(index(at - first)).iter().fold(0_u64, |sum, &(neighbour, bond)| {
+                sum.wrapping_add(mix(colours[first + neighbour.0 as usize], order(graph, bond)))
+            })
+        });
+        let (mut from, mut to) = (colours[..self.len()].to_vec(), colours[self.len()..].to_vec());
+        from.sort_unstable();
+        to.sort_unstable();
+        (from == to).then_some(colours)
+    }
+}
+
+struct Search<'a> {
+    pair: Pair<'a>,
+    found: Option<Vec<usize>>,
+    steps: usize,
+}
+
+impl Search<'_> {
+    /// Breaks ties until every atom has an image; true when the search is over.
+    fn extend(&mut self, colours: Vec<u64>) -> bool {
+        self.steps += 1;
+        if self.steps > MAX_STEPS {
+            return true;
+        }
+        let (from, to) = colours.split_at(self.pair.len());
+        let Some(tied) = tied_atom(to) else { return self.finish(from, to) };
+        for candidate in (0..from.len()).filter(|&atom| from[atom] == to[tied]) {
+            let mut split = colours.clone();
+            split[candidate] = mix(to[tied], u64::MAX);
+            split[from.len() + tied] = split[candidate];
+            if let Some(refined) = self.pair.refined(split)
+                && self.extend(refined)
+            {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Keeps the first isomorphism, and stops at one that keeps handedness too.
+    fn finish(&mut self, from: &[u64], to: &[u64]) -> bool {
+        let mut order: Vec<_> = from.iter().enumerate().map(|(atom, &colour)| (colour, atom)).collect();
+        order.sort_unstable();
+        let image = |colour: &u64| {
+            let place = order.binary_search_by_key(colour, |&(colour, _)| colour).ok()?;
+            Some(order[place].1)
+        };
+        let Some(images) = to.iter().map(image).collect::<Option<Vec<_>>>() else { return false };
+        let bonded = self.pair.to.bonds().all(|(_, bond)| {
+            let (a, b) = (images[bond.atom1.0 as usize], images[bond.atom2.0 as usize]);
+            self.pair.from.bond_between(index(a), index(b)).is_some()
+        });
+        if !bonded {
+            return false;
+        }
+        let same_hands = (0..images.len()).all(|atom| self.same_hand(atom, &images) != Some(false));
+        if same_hands || self.found.is_none() {
+            self.found = Some(images);
+        }
+        same_hands
+    }
+
+    /// Whether a centre of `to` and its image have the same handedness; `None` where either states none.
+    fn same_hand(&self, atom: usize, images: &[usize]) -> Option<bool> {
+        let sign = |graph: &Graph, atom: usize| match graph.atom(index(atom)).chirality {
+            Chirality::Clockwise => Some(true),
+            Chirality::CounterClockwise => Some(false),
+            _ => None,
+        };
+        let (to, from) = (sign(self.pair.to, atom)?, sign(self.pair.from, images[atom])?);
+        let around_to = self.pair.to.stereo_neighbor_order(index(atom))?;
+        let around_from = self.pair.from.stereo_neighbor_order(index(images[atom]))?;
+        let mut swapped: Vec<u32> = around_to
+            .iter()
+            .map(|&neighbour| match images.get(neighbour as usize) {
+                Some(&image) => index(image).0,
+                None => neighbour,
+            })
+            .collect();
+        let mut odd = false;
+        for (place, neighbour) in around_from.iter().enumerate() {
+            let other = place + swapped.get(place..)?.iter().position(|other| other == neighbour)?;
+            if other != place {
+                swapped.swap(place, other);
+                odd = !odd;
+            }
+        }
+        Some((to == from) != odd)
+    }
+}
+
+/// The first atom that shares its colour with another.
+fn tied_atom(colours: &[u64]) -> Option<usize> {
+    let mut sorted = colours.to_vec();
+    sorted.sort_unstable();
+    let shared = |colour: u64| {
+        let first = sorted.partition_point(|&other| other < colour);
+        sorted.get(first + 1) == Some(&colour)
+    };
+    colours.iter().position(|&colour| shared(colour))
+}

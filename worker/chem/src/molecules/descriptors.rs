@@ -1,0 +1,114 @@
+//! What sets of molecules are compared by: nine descriptors, and scaffolds.
+//!
+//! The descriptors are those of GuacaMol's distribution benchmark (Brown et al., J. Chem. Inf. Model. 2019), as
+//! RDKit computes them; the scaffold is that of Bemis and Murcko (J. Med. Chem. 1996).
+
+use chematic::{
+    chem as functions,
+    core::{BondIdx, BondOrder, Chirality},
+    smiles,
+};
+
+use super::molecule::Molecule;
+
+/// A molecule in nine numbers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[expect(missing_docs, reason = "each is what its name says, as RDKit computes it")]
+pub struct Descriptors {
+    /// Bertz' index.
+    pub complexity: f64,
+    /// Crippen's.
+    pub log_p: f64,
+    pub molecular_weight: f64,
+    /// In square ångström.
+    pub polar_surface: f64,
+    pub hydrogen_bond_acceptors: u32,
+    pub hydrogen_bond_donors: u32,
+    pub rotatable_bonds: u32,
+    pub aliphatic_rings: u32,
+    pub aromatic_rings: u32,
+}
+
+impl Descriptors {
+    /// Computes them; some tens of microseconds.
+    #[must_use]
+    pub fn of(molecule: &Molecule) -> Self {
+        let graph = molecule.canonical_graph();
+        Self {
+            complexity: functions::bertz_ct(&graph),
+            log_p: functions::logp_crippen(&graph),
+            molecular_weight: functions::rdkit_molecular_weight(&graph),
+            polar_surface: functions::rdkit_tpsa(&graph),
+            hydrogen_bond_acceptors: functions::rdkit_hba_count(&graph) as u32,
+            hydrogen_bond_donors: functions::hbd_count(&graph) as u32,
+            rotatable_bonds: functions::rotatable_bond_count(&graph) as u32,
+            aliphatic_rings: functions::num_aliphatic_rings(&graph) as u32,
+            aromatic_rings: functions::rdkit_aromatic_ring_count(&graph) as u32,
+        }
+    }
+}
+
+/// The rings of a molecule and what links them, as canonical SMILES without stereo; `None` where there is no ring.
+#[must_use]
+pub fn scaffold(molecule: &Molecule) -> Option<String> {
+    let mut graph = molecule.canonical_graph();
+    let centres: Vec<_> = graph.atoms().map(|(atom, _)| atom).collect();
+    for atom in centres {
+        graph.set_chirality(atom, Chirality::None);
+        graph.clear_stereo_neighbor_order(atom);
+    }
+    let marked: Vec<BondIdx> = graph
+        .bonds()
+        .filter(|(_, bond)| matches!(bond.order, BondOrder::Up | BondOrder::Down))
+        .map(|(bond, _)| bond)
+        .collect();
+    for bond in marked {
+        graph.set_bond_order(bond, BondOrder::Single);
+    }
+    let rings = functions::murcko_scaffold(&graph);
+    if rings.atom_count() == 0 {
+        return None;
+    }
+    smiles::rdkit_canonical_smiles(&rings).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Descriptors, scaffold};
+    use crate::Molecule;
+
+    fn molecule(smiles: &str) -> Molecule {
+        smiles.parse().unwrap()
+    }
+
+    // RDKit 2026.09.1.
+    #[test]
+    fn descriptors_are_those_of_rdkit() {
+        let ibuprofen = Descriptors::of(&molecule("CC(C)Cc1ccc(cc1)[C@@H](C)C(=O)O"));
+
+        assert!((ibuprofen.complexity - 324.8941).abs() < 1e-3, "{ibuprofen:?}");
+        assert!((ibuprofen.log_p - 3.0732).abs() < 1e-4);
+        assert!((ibuprofen.molecular_weight - 206.285).abs() < 1e-3);
+        assert!((ibuprofen.polar_surface - 37.30).abs() < 1e-3);
+        let counts = (
+            ibuprofen.hydrogen_bond_acceptors,
+            ibuprofen.hydrogen_bond_donors,
+            ibuprofen.rotatable_bonds,
+            ibuprofen.aliphatic_rings,
+            ibuprofen.aromatic_rings,
+        );
+        assert_eq!(counts, (1, 1, 4, 0, 1));
+    }
+
+    #[test]
+    fn a_scaffold_is_rings_and_links_without_stereo() {
+        for (smiles, wanted) in [
+            ("CC(C)Cc1ccc(cc1)[C@@H](C)C(=O)O", Some("c1ccccc1")),
+            ("O=C(/C=C1\\NC(C)(C)Cc2ccccc21)Nc1ccccc1C", Some("O=C(C=C1NCCc2ccccc21)Nc1ccccc1")),
+            ("C[C@H]1CC[C@@H](Cc2ccncc2)CC1", Some("c1cc(CC2CCCCC2)ccn1")),
+            ("CCCO", None),
+        ] {
+            assert_eq!(scaffold(&molecule(smiles)).as_deref(), wanted, "{smiles}");
+        }
+    }
+}

@@ -1,0 +1,337 @@
+//! A parsed and sanitised molecule.
+
+use std::str::FromStr;
+use std::sync::{Arc, OnceLock};
+
+use chematic::core::{Element, Molecule as Graph};
+use chematic::smiles::{RdkitSmilesError, SmilesError as ParserError};
+
+use super::key::{self, Key, Skeleton, TautomerKey};
+use crate::error::SmilesError;
+use crate::graph::correspondence;
+use crate::graph::index::index;
+use crate::ordinary::{self, Ordinary};
+use crate::smiles::limits::Limits;
+use crate::smiles::symbols;
+use crate::smiles::syntax::{self, Syntax};
+
+/// A molecule that RDKit would accept: parsed, sanitised, immutable.
+///
+/// Clones are cheap and share what has been computed. Atom indices are positions in the string it was parsed
+/// from, hydrogens that RDKit would merge into their neighbours left out; those of a molecule that a template made
+/// are the template's.
+#[derive(Clone)]
+pub struct Molecule(Arc<Inner>);
+
+struct Inner {
+    graph: OnceLock<Graph>,
+    /// What the graph is parsed from when somebody asks for it; empty where it is known.
+    written: Box<str>,
+    form: Form,
+    heavy_atoms: usize,
+    canonical: OnceLock<String>,
+    numbers: Numbers,
+}
+
+/// The numbers that tell molecules apart, each computed when somebody asks for it: the key here, the others by
+/// who knows tautomers.
+#[derive(Default)]
+pub(crate) struct Numbers {
+    key: OnceLock<Key>,
+    pub(crate) tautomer_key: OnceLock<TautomerKey>,
+    pub(crate) skeleton: OnceLock<Skeleton>,
+}
+
+/// What is known of a molecule's graph.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// As somebody wrote it: bonds may alternate where they are aromatic, marks may say nothing.
+    Written,
+    /// As RDKit perceives it, its atoms in any order.
+    Perceived,
+    /// Parsed from the canonical string itself.
+    Canonical,
+}
+
+impl Molecule {
+    /// Parses and sanitises `smiles`.
+    ///
+    /// Accepts nothing that RDKit refuses, never panics and never hangs.
+    ///
+    /// # Errors
+    /// Says what is wrong and, where it can, at which byte.
+    pub fn parse(smiles: &str, limits: Limits) -> Result<Self, SmilesError> {
+        match ordinary::canonicalise(smiles, limits) {
+            Some(found) => Ok(Self::from_ordinary(smiles, found)),
+            None => Self::parse_any(smiles, limits),
+        }
+    }
+
+    /// The long way, which knows every molecule and says what is wrong with what is none.
+    pub(crate) fn parse_any(smiles: &str, limits: Limits) -> Result<Self, SmilesError> {
+        let syntax = syntax::check(smiles, limits)?;
+        let graph = chematic::smiles::parse(smiles).map_err(|error| parser_error(error, &syntax))?;
+        let canonical = chematic::smiles::rdkit_canonical_smiles(&graph)
+            .map_err(|error| sanitiser_error(&graph, error, &syntax))?;
+        if syntax.has_hydrogen_atoms {
+            // RDKit merges most hydrogen atoms into their neighbours; the canonical string shows which.
+            return Self::from_canonical(canonical);
+        }
+        let form = if canonical == smiles { Form::Canonical } else { Form::Written };
+        Ok(Self::new(graph, form, canonical.into()))
+    }
+
+    /// The molecule of a string that [`Self::canonical_smiles`] wrote, without checking it again.
+    ///
+    /// # Errors
+    /// Fails when the string is no SMILES; one that is not canonical is not noticed.
+    pub fn trusted(canonical: &str) -> Result<Self, SmilesError> {
+        Self::from_canonical(canonical.to_owned())
+    }
+
+    /// The molecule of a string that is already canonical, without canonicalising it again.
+    pub(crate) fn from_canonical(canonical: String) -> Result<Self, SmilesError> {
+        let graph =
+            chematic::smiles::parse(&canonical).map_err(|error| parser_error(error, &Syntax::default()))?;
+        Ok(Self::new(graph, Form::Canonical, canonical.into()))
+    }
+
+    /// The molecule that the short way found in `smiles`; its graph waits until somebody asks for it.
+    fn from_ordinary(smiles: &str, found: Ordinary) -> Self {
+        let form = if found.canonical == smiles { Form::Canonical } else { Form::Written };
+        Self(Arc::new(Inner {
+            graph: OnceLock::new(),
+            written: smiles.into(),
+            form,
+            heavy_atoms: found.heavy_atoms,
+            canonical: found.canonical.into(),
+            numbers: Numbers::default(),
+        }))
+    }
+
+    /// The molecule of a graph that is as RDKit would perceive it, which has this key.
+    pub(crate) fn from_perceived(graph: Graph, key: Key) -> Self {
+        let molecule = Self::new(graph, Form::Perceived, OnceLock::new());
+        // It is new, so nobody has set it before.
+        let _ = molecule.0.numbers.key.set(key);
+        molecule
+    }
+
+    fn new(graph: Graph, form: Form, canonical: OnceLock<String>) -> Self {
+        let heavy_atoms =
+            graph.atoms().filter(|(_, atom)| !atom.wildcard && atom.element != Element::H).count();
+        let (graph, written) = (graph.into(), Box::default());
+        Self(Arc::new(Inner { graph, written, form, heavy_atoms, canonical, numbers: Numbers::default() }))
+    }
+
+    /// A number that tells this molecule from any other: equal where the canonical SMILES are equal.
+    ///
+    /// Costs a tenth of the canonical SMILES, unless the molecule states stereo that only that can tell.
+    #[must_use]
+    pub fn key(&self) -> Key {
+        *self.0.numbers.key.get_or_init(|| {
+            let by_text = || Key::of_text(self.as_canonical());
+            match self.0.form {
+                Form::Canonical | Form::Perceived => key::of_graph(self.graph()).unwrap_or_else(by_text),
+                Form::Written => {
+                    Self::trusted(self.as_canonical()).map_or_else(|_| by_text(), |molecule| molecule.key())
+                }
+            }
+        })
+    }
+
+    /// For each atom of `other`, which is the same molecule, the atom of this one that it is.
+    ///
+    /// `None` when it is another molecule.
+    #[must_use]
+    pub fn correspondence(&self, other: &Self) -> Option<Vec<u32>> {
+        if Arc::ptr_eq(&self.0, &other.0) {
+            return Some((0u32..).take(self.atoms()).collect());
+        }
+        let atoms = correspondence::find(self.graph(), other.graph())?;
+        Some(atoms.into_iter().map(|atom| index(atom).0).collect())
+    }
+
+    /// The canonical SMILES, identical to RDKit's.
+    #[must_use]
+    pub fn canonical_smiles(&self) -> String {
+        self.as_canonical().to_owned()
+    }
+
+    /// The canonical SMILES without a copy.
+    #[must_use]
+    pub fn as_canonical(&self) -> &str {
+        // A graph that is as RDKit perceives it can be written down; were one not, no string is its honest name.
+        self.0
+            .canonical
+            .get_or_init(|| chematic::smiles::rdkit_canonical_smiles(self.graph()).unwrap_or_default())
+    }
+
+    /// Whether the molecule is its own mirror image, as far as its stated centres tell.
+    #[must_use]
+    pub fn is_achiral(&self) -> bool {
+        if !self.as_canonical().contains('@') {
+            return true;
+        }
+        let mirrored: String = mirror(self.as_canonical());
+        Self::parse(&mirrored, Limits::DEFAULT)
+            .is_ok_and(|mirrored| mirrored.as_canonical() == self.as_canonical())
+    }
+
+    /// The average molecular weight in daltons, hydrogens included.
+    #[must_use]
+    pub fn molecular_weight(&self) -> f64 {
+        chematic::chem::rdkit_molecular_weight(self.graph())
+    }
+
+    /// The number of atoms that are not hydrogen (nor `*`).
+    #[must_use]
+    pub fn heavy_atoms(&self) -> usize {
+        self.0.heavy_atoms
+    }
+
+    /// The number of atoms of the graph: heavy atoms and the hydrogens that RDKit keeps as atoms.
+    #[must_use]
+    pub fn atoms(&self) -> usize {
+        self.graph().atom_count()
+    }
+
+    /// The connected parts, each a molecule of its own, in the order of their first atoms.
+    ///
+    /// Atoms of a part are numbered by its canonical SMILES.
+    #[must_use]
+    pub fn components(&self) -> Vec<Self> {
+        // chematic's own splitting forgets stereo, so the canonical string is split instead.
+        let parts: Vec<Self> = self
+            .as_canonical()
+            .split('.')
+            .filter_map(|part| Self::from_canonical(part.to_owned()).ok())
+            .collect();
+        if parts.len() == 1 {
+            return vec![self.clone()];
+        }
+        if self.is_canonical() {
+            return parts;
+        }
+        let whole = chematic::smiles::parse(self.as_canonical()).ok();
+        let Some(order) = whole.and_then(|whole| correspondence::find(self.graph(), &whole)) else {
+            return parts;
+        };
+        let mut start = 0;
+        let mut placed: Vec<(Option<usize>, Self)> = parts
+            .into_iter()
+            .map(|part| {
+                let atoms = start..start + part.atoms();
+                start = atoms.end;
+                (order.get(atoms).and_then(|atoms| atoms.iter().min().copied()), part)
+            })
+            .collect();
+        placed.sort_by_key(|&(first, _)| first);
+        placed.into_iter().map(|(_, part)| part).collect()
+    }
+
+    /// Whether an atom has a charge.
+    pub(crate) fn is_charged(&self) -> bool {
+        match self.0.canonical.get() {
+            Some(canonical) => symbols::states_charge(canonical),
+            None => self.graph().atoms().any(|(_, atom)| atom.charge != 0),
+        }
+    }
+
+    /// Whether the graph is as RDKit perceives it.
+    pub(crate) fn is_perceived(&self) -> bool {
+        self.0.form != Form::Written
+    }
+
+    /// Whether atom indices are positions in the canonical string.
+    pub(crate) fn is_canonical(&self) -> bool {
+        self.0.form == Form::Canonical
+    }
+
+    /// The graph of what RDKit would write, its atoms in that order.
+    pub(crate) fn canonical_graph(&self) -> Graph {
+        chematic::smiles::parse(self.as_canonical()).expect("molecule: its canonical SMILES parses")
+    }
+
+    /// The numbers that have been computed so far.
+    pub(crate) fn numbers(&self) -> &Numbers {
+        &self.0.numbers
+    }
+
+    /// The graph as chematic has it.
+    pub(crate) fn graph(&self) -> &Graph {
+        // The short way reads a part of the language that chematic reads.
+        self.0.graph.get_or_init(|| {
+            chematic::smiles::parse(&self.0.written)
+                .expect("molecule: the long way reads what the short way read")
+        })
+    }
+}
+
+impl FromStr for Molecule {
+    type Err = SmilesError;
+
+    fn from_str(smiles: &str) -> Result<Self, SmilesError> {
+        Self::parse(smiles, Limits::DEFAULT)
+    }
+}
+
+impl std::fmt::Debug for Molecule {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "Molecule({})", self.as_canonical())
+    }
+}
+
+/// The SMILES with every tetrahedral mark turned round.
+fn mirror(smiles: &str) -> String {
+    let mut mirrored = String::with_capacity(smiles.len() + 8);
+    let mut characters = smiles.chars().peekable();
+    while let Some(character) = characters.next() {
+        mirrored.push(character);
+        if character == '@' && characters.next_if_eq(&'@').is_none() {
+            mirrored.push('@');
+        }
+    }
+    mirrored
+}
+
+/// What chematic's parser found that the check of the form let through.
+fn parser_error(error: ParserError, syntax: &Syntax) -> SmilesError {
+    match error {
+        ParserError::InvalidValence { element, atom, valence, .. } => match syntax.atoms.get(atom) {
+            Some(&at) => SmilesError::Valence { element: element.to_owned(), bonds: valence, at },
+            None => SmilesError::Refused { reason: format!("{element} with {valence} bonds"), at: None },
+        },
+        other => SmilesError::Refused { reason: other.to_string(), at: None },
+    }
+}
+
+fn sanitiser_error(graph: &Graph, error: RdkitSmilesError, syntax: &Syntax) -> SmilesError {
+    let reason = match error {
+        RdkitSmilesError::Sanitization(reason) => reason,
+        RdkitSmilesError::Unsupported(reason) => return SmilesError::Unsupported { reason, at: None },
+    };
+    let problems = chematic::smiles::rdkit_detect_chemistry_problems(graph).unwrap_or_default();
+    let found = problems.first().and_then(|problem| {
+        let atom = *problem.atoms.first()?;
+        let at = *syntax.atoms.get(atom)?;
+        Some(match problem.kind.as_str() {
+            "KekulizeException" => SmilesError::Kekule { at },
+            "AtomKekulizeException" => SmilesError::AromaticOutsideRing { at },
+            _ => match bonds_in(&problem.message) {
+                Some(bonds) => SmilesError::Valence { element: element_name(graph, atom), bonds, at },
+                None => SmilesError::Refused { reason: problem.message.clone(), at: Some(at) },
+            },
+        })
+    });
+    found.unwrap_or(SmilesError::Refused { reason, at: None })
+}
+
+/// The 5 of "Explicit valence for atom # 1 C, 5, is greater than permitted".
+fn bonds_in(message: &str) -> Option<u32> {
+    message.split(", ").nth(1)?.parse().ok()
+}
+
+fn element_name(graph: &Graph, atom: usize) -> String {
+    graph.atom(index(atom)).element.symbol().to_owned()
+}

@@ -1,0 +1,171 @@
+//! The Morgan fingerprint of an ordinary molecule, with RDKit's numbers.
+//!
+//! RDKit hashes atoms, then their surroundings one and two bonds away, and keeps a surrounding once: of those with
+//! the same bonds the one with the smallest hash (`MorganGenerator.cpp` and `FingerprintUtil.cpp` of release
+//! 2026_03_4). This is that for graphs that are perceived already, whose bonds fit a 128-bit mask and whose atoms
+//! are no isotopes; chematic does the others.
+
+use chematic::core::{BondOrder, Element, Molecule as Graph};
+
+use super::fingerprint::Fingerprint;
+use super::molecule::Molecule;
+use crate::graph::index::index;
+use crate::graph::rings::ring_bonds;
+
+/// Bonds away from an atom that are looked at.
+const RADIUS: u32 = 2;
+
+impl Molecule {
+    /// The Morgan fingerprint: radius 2, 2,048 bits, no chirality, the bits RDKit sets.
+    #[must_use]
+    pub fn fingerprint(&self) -> Fingerprint {
+        if !self.is_perceived()
+            && let Ok(perceived) = Self::trusted(self.as_canonical())
+        {
+            return perceived.fingerprint();
+        }
+        if self.is_perceived()
+            && let Some(fingerprint) = fingerprint(self.graph())
+        {
+            return fingerprint;
+        }
+        // A sanitised molecule always has one; should chematic decline, no bits is the honest answer.
+        match chematic::fp::rdkit_morgan_ecfp4_bitvec(self.graph()) {
+            Ok(bits) => Fingerprint::from_on_bits((0..Fingerprint::BITS).filter(|&bit| bits.get(bit.into()))),
+            Err(_) => Fingerprint::from_on_bits([]),
+        }
+    }
+
+    /// For each atom, in the order of [`Structure`](crate::Structure)'s, the hashes of its Morgan environments of radius
+    /// 0, 1, 2 and 3, no chirality.
+    #[must_use]
+    pub fn environments(&self) -> Vec<[u32; 4]> {
+        environments(self.graph())
+    }
+}
+
+/// The fingerprint of a perceived graph, `None` where that is not ordinary.
+fn fingerprint(graph: &Graph) -> Option<Fingerprint> {
+    let ordinary =
+        graph.atoms().all(|(_, atom)| !atom.wildcard && atom.isotope.is_none() && atom.element != Element::H);
+    if !ordinary || graph.bond_count() > 128 {
+        return None;
+    }
+    let bonds: Vec<u32> = graph.bonds().map(|(_, bond)| bond_type(bond.order)).collect::<Option<_>>()?;
+    let count = graph.atom_count();
+    let mut hashes = first_hashes(graph);
+    let mut bits: Vec<u16> = hashes.iter().copied().map(bit).collect();
+
+    let mut dead = vec![false; count];
+    let mut reach = vec![0_u128; count];
+    let mut seen: Vec<u128> = Vec::with_capacity(2 * count);
+    let mut groups: Vec<(u128, u32, usize)> = Vec::with_capacity(count);
+    let mut around: Vec<(u32, u32)> = Vec::with_capacity(8);
+    for layer in 0..RADIUS {
+        let mut next = vec![0; count];
+        let mut further = reach.clone();
+        groups.clear();
+        for at in 0..count {
+            if dead[at] {
+                continue;
+            }
+            around.clear();
+            let mut environment = 0;
+            for &(neighbour, bond) in graph.neighbor_slice(index(at)) {
+                let (neighbour, bond) = (neighbour.0 as usize, bond.0 as usize);
+                environment |= 1 << bond | reach[neighbour];
+                around.push((bonds[bond], hashes[neighbour]));
+            }
+            if around.is_empty() {
+                dead[at] = true;
+                continue;
+            }
+            around.sort_unstable();
+            next[at] = widened(layer, hashes[at], &around);
+            further[at] = environment;
+            groups.push((environment, next[at], at));
+        }
+        groups.sort_unstable();
+        for same in groups.chunk_by(|a, b| a.0 == b.0) {
+            let (environment, hash, _) = same[0];
+            let new = !seen.contains(&environment);
+            if new {
+                bits.push(bit(hash));
+                seen.push(environment);
+            }
+            same[usize::from(new)..].iter().for_each(|&(_, _, at)| dead[at] = true);
+        }
+        (hashes, reach) = (next, further);
+    }
+    Some(Fingerprint::from_on_bits(bits))
+}
+
+/// Bonds away from an atom that [`environments`] looks at.
+const REACH: usize = 3;
+
+/// For each atom its hash and those of its surroundings one, two and three bonds away: RDKit's numbers, none left out. A
+/// bond of a kind that fingerprints do not know counts as 0.
+fn environments(graph: &Graph) -> Vec<[u32; REACH + 1]> {
+    let bonds: Vec<u32> = graph.bonds().map(|(_, bond)| bond_type(bond.order).unwrap_or(0)).collect();
+    let mut all: Vec<[u32; REACH + 1]> =
+        first_hashes(graph).into_iter().map(|hash| [hash, 0, 0, 0]).collect();
+    let mut around: Vec<(u32, u32)> = Vec::with_capacity(8);
+    for layer in 0..REACH {
+        for at in 0..all.len() {
+            around.clear();
+            around.extend(
+                graph
+                    .neighbor_slice(index(at))
+                    .iter()
+                    .map(|&(neighbour, bond)| (bonds[bond.0 as usize], all[neighbour.0 as usize][layer])),
+            );
+            around.sort_unstable();
+            all[at][layer + 1] = widened(layer as u32, all[at][layer], &around);
+        }
+    }
+    all
+}
+
+/// The hash of an atom's surroundings, one bond wider than `own`, from the bonds to its neighbours and theirs, ascending.
+fn widened(layer: u32, own: u32, around: &[(u32, u32)]) -> u32 {
+    around.iter().fold(combine(layer, own), |hash, &(bond, neighbour)| {
+        combine(hash, combine(combine(0, bond), neighbour))
+    })
+}
+
+/// What every atom is by itself.
+fn first_hashes(graph: &Graph) -> Vec<u32> {
+    let cyclic = ring_bonds(graph);
+    let hash = |at: usize| {
+        let (atom, hydrogens) = (graph.atom(index(at)), u32::from(graph.implicit_hydrogen_count(index(at))));
+        let around = graph.neighbor_slice(index(at));
+        // Counts of neighbours are far from the limits.
+        let degree = around.len() as u32 + hydrogens;
+        let charge = i32::from(atom.charge).cast_unsigned();
+        let facts = [u32::from(atom.element.atomic_number()), degree, hydrogens, charge, 0];
+        let hash = facts.into_iter().fold(0, combine);
+        if around.iter().any(|&(_, bond)| cyclic[bond.0 as usize]) { combine(hash, 1) } else { hash }
+    };
+    (0..graph.atom_count()).map(hash).collect()
+}
+
+/// RDKit's number for a kind of bond.
+fn bond_type(order: BondOrder) -> Option<u32> {
+    match order {
+        BondOrder::Single | BondOrder::Up | BondOrder::Down => Some(1),
+        BondOrder::Double => Some(2),
+        BondOrder::Triple => Some(3),
+        BondOrder::Aromatic => Some(12),
+        _ => None,
+    }
+}
+
+fn bit(hash: u32) -> u16 {
+    // Below 2,048.
+    (hash % u32::from(Fingerprint::BITS)) as u16
+}
+
+/// `boost::hash_combine` in 32 bits.
+fn combine(seed: u32, value: u32) -> u32 {
+    seed ^ value.wrapping_add(0x9e37_79b9).wrapping_add(seed << 6).wrapping_add(seed >> 2)
+}

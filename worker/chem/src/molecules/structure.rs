@@ -1,0 +1,218 @@
+//! A molecule as flat arrays, for those who look at its atoms and bonds.
+//!
+//! The decision that matters: what is here is what RDKit perceives (aromaticity, hydrogens, tetrahedral centres), and
+//! nothing of how the molecule was written.
+
+use chematic::core::{BondOrder, Chirality, Molecule as Graph, STEREO_H_SENTINEL};
+
+use super::molecule::Molecule;
+use crate::graph::colours::Colours;
+use crate::graph::index::index;
+use crate::graph::rings;
+
+/// The atoms and bonds of a molecule.
+///
+/// Atoms of a molecule that a template made are numbered as [`Precursor::sources`](crate::Precursor) numbers them,
+/// those of any other as its canonical SMILES is written.
+#[derive(Debug, Clone, Default)]
+pub struct Structure {
+    atoms: Vec<Atom>,
+    starts: Vec<u32>,
+    bonds: Vec<Bond>,
+}
+
+/// An atom.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Atom {
+    /// Atomic number; 0 for `*`.
+    pub element: u8,
+    /// Formal charge.
+    pub charge: i8,
+    /// Hydrogens that are no atoms of their own.
+    pub hydrogens: u8,
+    /// Whether it is in an aromatic ring system.
+    pub aromatic: bool,
+    /// Equal for atoms of one molecule that nothing but stereo tells apart.
+    pub class: u64,
+    /// Its configuration, where one is stated.
+    pub centre: Option<Centre>,
+}
+
+/// A stated tetrahedral configuration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Centre {
+    /// Whether, seen from the first neighbour, the others go clockwise.
+    pub clockwise: bool,
+    /// The neighbours; [`Centre::HYDROGEN`] for a hydrogen that is no atom.
+    pub order: Vec<u32>,
+}
+
+/// A bond, seen from one of its atoms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bond {
+    /// The atom at the other end.
+    pub to: u32,
+    /// Its order.
+    pub order: Order,
+    /// Size of the smallest ring through it; 0 where it is in none, 255 for 255 and more.
+    pub ring: u8,
+}
+
+/// The order of a bond.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[expect(missing_docs, reason = "each is what its name says")]
+pub enum Order {
+    Single,
+    Aromatic,
+    Double,
+    Triple,
+}
+
+impl Centre {
+    /// Stands for a hydrogen in [`Centre::order`].
+    pub const HYDROGEN: u32 = u32::MAX;
+}
+
+impl Structure {
+    /// The structure of `molecule`.
+    #[must_use]
+    pub fn of(molecule: &Molecule) -> Self {
+        if molecule.is_perceived() {
+            return Self::of_graph(molecule.graph());
+        }
+        match Molecule::trusted(molecule.as_canonical()) {
+            Ok(canonical) => Self::of_graph(canonical.graph()),
+            // What our canonicaliser has written our parser can read.
+            Err(_) => Self::default(),
+        }
+    }
+
+    fn of_graph(graph: &Graph) -> Self {
+        let rings = rings::smallest_rings(graph);
+        let colours = Colours::new(graph);
+        let mut structure = Self { starts: vec![0], ..Self::default() };
+        for at in 0..graph.atom_count() {
+            let atom = graph.atom(index(at));
+            let centre = match atom.chirality {
+                sign @ (Chirality::Clockwise | Chirality::CounterClockwise) => {
+                    graph.stereo_neighbor_order(index(at)).map(|order| Centre {
+                        clockwise: sign == Chirality::Clockwise,
+                        order: order
+                            .iter()
+                            .map(|&next| if next == STEREO_H_SENTINEL { Centre::HYDROGEN } else { next })
+                            .collect(),
+                    })
+                }
+                _ => None,
+            };
+            structure.atoms.push(Atom {
+                element: if atom.wildcard { 0 } else { atom.element.atomic_number() },
+                charge: atom.charge,
+                hydrogens: graph.implicit_hydrogen_count(index(at)),
+                aromatic: atom.aromatic,
+                class: colours.class(at),
+                centre,
+            });
+            for &(to, bond) in graph.neighbor_slice(index(at)) {
+                let order = match graph.bond(bond).order {
+                    BondOrder::Double => Order::Double,
+                    BondOrder::Triple | BondOrder::Quadruple => Order::Triple,
+                    BondOrder::Aromatic => Order::Aromatic,
+                    _ => Order::Single,
+                };
+                structure.bonds.push(Bond { to: to.0, order, ring: rings[bond.0 as usize] });
+            }
+            structure.starts.push(structure.bonds.len() as u32);
+        }
+        structure
+    }
+
+    /// Number of atoms.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.atoms.len()
+    }
+
+    /// Whether there is no atom.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.atoms.is_empty()
+    }
+
+    /// The atom of this number.
+    ///
+    /// # Panics
+    /// Panics when there is none.
+    #[must_use]
+    pub fn atom(&self, atom: u32) -> &Atom {
+        &self.atoms[atom as usize]
+    }
+
+    /// The bonds of an atom.
+    ///
+    /// # Panics
+    /// Panics when there is no such atom.
+    #[must_use]
+    pub fn bonds(&self, atom: u32) -> &[Bond] {
+        &self.bonds[self.starts[atom as usize] as usize..self.starts[atom as usize + 1] as usize]
+    }
+
+    /// Adds the atoms of another molecule behind these: they are not bonded to them, and of no class of theirs.
+    pub fn append(&mut self, other: &Self) {
+        if self.starts.is_empty() {
+            self.starts.push(0);
+        }
+        let (atoms, bonds) = (self.atoms.len() as u32, self.bonds.len() as u32);
+        let shifted = |atom: u32| if atom == Centre::HYDROGEN { atom } else { atom + atoms };
+        self.atoms.extend(other.atoms.iter().map(|atom| {
+            let centre = atom.centre.as_ref().map(|centre| Centre {
+                clockwise: centre.clockwise,
+                order: centre.order.iter().copied().map(shifted).collect(),
+            });
+            Atom { centre, ..atom.clone() }
+        }));
+        self.bonds.extend(other.bonds.iter().map(|bond| Bond { to: bond.to + atoms, ..*bond }));
+        self.starts.extend(other.starts.iter().skip(1).map(|start| start + bonds));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn structure(smiles: &str) -> Structure {
+        Structure::of(&smiles.parse().unwrap())
+    }
+
+    #[test]
+    fn atoms_and_bonds_are_those_that_rdkit_perceives() {
+        let pyridone = structure("OC1=NC=CC=C1");
+
+        // RDKit writes it Oc1ccccn1.
+        let oxygen = pyridone.atom(0);
+        assert_eq!((oxygen.element, oxygen.hydrogens, oxygen.aromatic), (8, 1, false));
+        let ring: Vec<_> = pyridone.bonds(1).iter().map(|bond| (bond.order, bond.ring)).collect();
+        assert_eq!(ring, [(Order::Single, 0), (Order::Aromatic, 6), (Order::Aromatic, 6)]);
+    }
+
+    #[test]
+    fn atoms_alike_by_symmetry_are_of_one_class() {
+        let piperazine = structure("CN1CCNCC1");
+
+        let class = |atom| piperazine.atom(atom).class;
+        assert_eq!(class(2), class(6));
+        assert_ne!(class(2), class(3));
+    }
+
+    #[test]
+    fn an_appended_molecule_keeps_its_bonds_and_centres() {
+        let mut flask = structure("CO");
+        flask.append(&structure("C[C@H](F)Cl"));
+
+        assert_eq!(flask.len(), 6);
+        let to: Vec<u32> = flask.bonds(3).iter().map(|bond| bond.to).collect();
+        assert_eq!(to, [2, 4, 5]);
+        let centre = flask.atom(3).centre.clone().unwrap();
+        assert_eq!(centre.order, [2, Centre::HYDROGEN, 4, 5]);
+    }
+}

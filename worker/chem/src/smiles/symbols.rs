@@ -1,0 +1,131 @@
+//! The symbols that a SMILES is made of, without asking what they mean.
+//!
+//! For those who need no chemistry, or bring their own: whoever reads on after a part, looks for charges, or wants to know
+//! what is bonded to what. What is not right in a string is not noticed here (see `syntax`).
+
+/// One symbol of a SMILES.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Symbol<'a> {
+    /// An atom without brackets, by its letters (`*` is one).
+    Atom(&'a str),
+    /// An atom with brackets, by what stands between them.
+    Bracket(&'a str),
+    /// A bond, or the side that it lies on, by its character.
+    Bond(u8),
+    /// The beginning of a branch.
+    Open,
+    /// The end of a branch.
+    Close,
+    /// One end of a ring bond, with its number.
+    Ring(u32),
+    /// The dot between two components.
+    Dot,
+    /// What begins no symbol, with all that follows.
+    Unknown(&'a str),
+}
+
+/// Splits `smiles` into its symbols; the first that is unknown is the last.
+pub fn symbols(smiles: &str) -> impl Iterator<Item = Symbol<'_>> {
+    let mut rest = smiles;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let (symbol, length) = first(rest).unwrap_or((Symbol::Unknown(rest), rest.len()));
+        rest = &rest[length..];
+        Some(symbol)
+    })
+}
+
+/// Whether an atom of a SMILES has a charge.
+pub(crate) fn states_charge(smiles: &str) -> bool {
+    symbols(smiles).any(|symbol| matches!(symbol, Symbol::Bracket(atom) if atom.contains(['+', '-'])))
+}
+
+/// The first symbol, and its length in bytes.
+fn first(text: &str) -> Option<(Symbol<'_>, usize)> {
+    let symbol = match text.as_bytes()[0] {
+        b'(' => Symbol::Open,
+        b')' => Symbol::Close,
+        b'.' => Symbol::Dot,
+        mark @ (b'-' | b'=' | b'#' | b'$' | b':' | b'/' | b'\\') => Symbol::Bond(mark),
+        digit @ b'0'..=b'9' => Symbol::Ring(u32::from(digit - b'0')),
+        b'%' => return ring(text),
+        b'[' => {
+            let end = text.find(']')?;
+            return Some((Symbol::Bracket(&text[1..end]), end + 1));
+        }
+        letter => {
+            let length = match (letter, text.as_bytes().get(1)) {
+                (b'C', Some(b'l')) | (b'B', Some(b'r')) => 2,
+                (b'*', _) => 1,
+                _ if letter.is_ascii_alphabetic() => 1,
+                _ => return None,
+            };
+            return Some((Symbol::Atom(&text[..length]), length));
+        }
+    };
+    Some((symbol, 1))
+}
+
+/// `%12` or `%(123)`; `%01` is none to RDKit.
+fn ring(text: &str) -> Option<(Symbol<'_>, usize)> {
+    let (number, length) = match text[1..].strip_prefix('(') {
+        Some(rest) => {
+            let end = rest.find(')')?;
+            (&rest[..end], end + 3)
+        }
+        None => (text.get(1..3).filter(|number| !number.starts_with('0'))?, 3),
+    };
+    let is_number = number.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| number.parse().ok()).flatten().map(|number| (Symbol::Ring(number), length))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Symbol, states_charge, symbols};
+
+    #[test]
+    fn a_string_is_split_into_symbols() {
+        let found: Vec<Symbol<'_>> = symbols("C[C@H](=%12)/Cl%(103).*").collect();
+
+        assert_eq!(
+            found,
+            [
+                Symbol::Atom("C"),
+                Symbol::Bracket("C@H"),
+                Symbol::Open,
+                Symbol::Bond(b'='),
+                Symbol::Ring(12),
+                Symbol::Close,
+                Symbol::Bond(b'/'),
+                Symbol::Atom("Cl"),
+                Symbol::Ring(103),
+                Symbol::Dot,
+                Symbol::Atom("*"),
+            ]
+        );
+    }
+
+    #[test]
+    fn what_begins_no_symbol_is_the_last() {
+        for text in ["]", "[C", "%1", "%x1", "%05", "%(1", "é", "%é"] {
+            let found: Vec<Symbol<'_>> = symbols(text).collect();
+
+            assert_eq!(found, [Symbol::Unknown(text)], "{text}");
+        }
+    }
+
+    #[test]
+    fn a_bond_is_no_charge() {
+        for (smiles, is_charged) in [
+            ("c1ccc2c(c1)-c1ccccc1-2", false),
+            ("[C@H]", false),
+            ("[O-]", true),
+            ("C[N+]", true),
+            ("[O-2]", true),
+        ] {
+            assert_eq!(states_charge(smiles), is_charged, "{smiles}");
+        }
+    }
+}

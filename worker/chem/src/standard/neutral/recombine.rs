@@ -1,0 +1,234 @@
+//! Charges that a shift of bonds cancels or moves to where a proton can leave.
+//!
+//! After the charge rules of RDKit's `Normalizer` (`normalizations.in`, 2021), which lists them for paths of three and
+//! five atoms; here a path may be longer. Each rule is applied where it first fits, in the order of atoms, until
+//! none fits.
+
+use chematic::core::{AtomIdx, BondIdx, BondOrder, Molecule as Graph};
+
+use crate::graph::index::index;
+
+/// Most atoms of a path that charges are recombined over.
+const LONGEST: usize = 9;
+
+/// Most atoms of a path that a cation's charge moves over, as in RDKit.
+const LONGEST_MOVE: usize = 5;
+
+/// Applies the rules to a graph with alternating bonds; `aromatic` says what its atoms were.
+pub(super) fn recombine(graph: &mut Graph, aromatic: &[bool]) {
+    // Each takes a charge away or moves one onto an atom with a hydrogen, so they end.
+    for _ in 0..2 * graph.atom_count() {
+        let changed = into_double_bond(graph)
+            || into_diazo(graph)
+            || carbenium(graph)
+            || along_a_path(graph)
+            || to_a_hydrogen(graph, aromatic);
+        if !changed {
+            return;
+        }
+    }
+}
+
+fn number(graph: &Graph, atom: AtomIdx) -> u8 {
+    graph.atom(atom).element.atomic_number()
+}
+
+fn is_single(graph: &Graph, bond: BondIdx) -> bool {
+    matches!(graph.bond(bond).order, BondOrder::Single | BondOrder::Up | BondOrder::Down)
+}
+
+fn atoms_with_charge(graph: &Graph, charge: i8) -> Vec<AtomIdx> {
+    (0..graph.atom_count()).map(index).filter(|&at| graph.atom(at).charge == charge).collect()
+}
+
+/// Sets an atom's charge, its hydrogens staying what they are.
+fn set_charge(graph: &mut Graph, atom: AtomIdx, charge: i8) {
+    let hydrogens = graph.implicit_hydrogen_count(atom);
+    graph.set_hydrogen_count(atom, Some(hydrogens));
+    graph.set_charge(atom, charge);
+}
+
+/// `X- - Y+` to `X=Y`, where Y may have more bonds than a period-two element.
+fn into_double_bond(graph: &mut Graph) -> bool {
+    for cation in (0..graph.atom_count()).map(index) {
+        if graph.atom(cation).charge < 1 || !matches!(number(graph, cation), 15 | 16 | 33 | 34 | 52) {
+            continue;
+        }
+        let anion = graph.neighbor_slice(cation).iter().copied().find(|&(next, bond)| {
+            graph.atom(next).charge == -1
+                && matches!(number(graph, next), 6 | 7 | 8 | 16 | 34)
+                && is_single(graph, bond)
+        });
+        if let Some((anion, bond)) = anion {
+            let charge = graph.atom(cation).charge - 1;
+            set_charge(graph, cation, charge);
+            set_charge(graph, anion, 0);
+            graph.set_bond_order(bond, BondOrder::Double);
+            return true;
+        }
+    }
+    false
+}
+
+/// `X- - N+ # N` to `X=N+=N-`.
+fn into_diazo(graph: &mut Graph) -> bool {
+    for anion in atoms_with_charge(graph, -1) {
+        if !matches!(number(graph, anion), 6 | 7) {
+            continue;
+        }
+        let links = graph.neighbor_slice(anion).to_vec();
+        for (middle, bond) in links.into_iter().filter(|&(_, bond)| is_single(graph, bond)) {
+            if number(graph, middle) != 7 || graph.atom(middle).charge != 1 {
+                continue;
+            }
+            let end = graph.neighbor_slice(middle).iter().copied().find(|&(next, bond)| {
+                number(graph, next) == 7
+                    && graph.atom(next).charge == 0
+                    && graph.bond(bond).order == BondOrder::Triple
+            });
+            if let Some((end, triple)) = end {
+                set_charge(graph, anion, 0);
+                set_charge(graph, end, -1);
+                graph.set_bond_order(bond, BondOrder::Double);
+                graph.set_bond_order(triple, BondOrder::Double);
+                return true;
+            }
+        }
+    }
+    false
+}
+
+/// `C+ - N` to `C=N+`, where two nitrogens stand beside the cation and one has a hydrogen.
+fn carbenium(graph: &mut Graph) -> bool {
+    for cation in atoms_with_charge(graph, 1) {
+        let around = graph.neighbor_slice(cation);
+        if number(graph, cation) != 6 || around.iter().any(|&(_, bond)| !is_single(graph, bond)) {
+            continue;
+        }
+        let is_amine = |&&(next, _): &&(AtomIdx, BondIdx)| {
+            number(graph, next) == 7
+                && graph.atom(next).charge == 0
+                && graph.neighbor_slice(next).iter().all(|&(_, bond)| is_single(graph, bond))
+        };
+        let amines: Vec<_> = around.iter().filter(is_amine).copied().collect();
+        let with_hydrogen = amines.iter().find(|(next, _)| graph.implicit_hydrogen_count(*next) > 0);
+        if let (true, Some(&(nitrogen, bond))) = (amines.len() > 1, with_hydrogen) {
+            set_charge(graph, cation, 0);
+            set_charge(graph, nitrogen, 1);
+            graph.set_bond_order(bond, BondOrder::Double);
+            return true;
+        }
+    }
+    false
+}
+
+/// `X- - a=b - … =Y+` to `X=a - b= … - Y`, by the shortest such path.
+fn along_a_path(graph: &mut Graph) -> bool {
+    let cations = atoms_with_charge(graph, 1);
+    if cations.is_empty() {
+        return false;
+    }
+    for length in (3..=LONGEST).step_by(2) {
+        for anion in atoms_with_charge(graph, -1) {
+            if !matches!(number(graph, anion), 6 | 7 | 8 | 15 | 16 | 34) {
+                continue;
+            }
+            let is_end = |graph: &Graph, at| {
+                graph.atom(at).charge == 1 && matches!(number(graph, at), 7 | 8 | 15 | 16 | 34)
+            };
+            let mut path = vec![anion];
+            let mut bonds = Vec::new();
+            if walk(graph, &mut path, &mut bonds, length, &is_end, &|_, _| true) {
+                let end = path[path.len() - 1];
+                set_charge(graph, anion, 0);
+                set_charge(graph, end, 0);
+                flip(graph, &bonds);
+                return true;
+            }
+        }
+    }
+    false
+}
+
+/// `X-a=Y+` to `X+=a-Y`, where X has a hydrogen and Y has none, all in chains or all in aromatic rings (where RDKit
+/// leaves the charge: 1-methylimidazolium is a salt of 1-methylimidazole all the same).
+fn to_a_hydrogen(graph: &mut Graph, aromatic: &[bool]) -> bool {
+    let is_aromatic = |at: AtomIdx| aromatic[at.0 as usize];
+    let is_end = |graph: &Graph, at: AtomIdx| {
+        let links = graph.neighbor_slice(at);
+        graph.atom(at).charge == 1
+            && matches!(number(graph, at), 7 | 8)
+            && graph.implicit_hydrogen_count(at) == 0
+            && !links.iter().any(|&(next, _)| graph.atom(next).charge < 0)
+    };
+    if !(0..graph.atom_count()).map(index).any(|at| is_end(graph, at)) {
+        return false;
+    }
+    for length in (3..=LONGEST_MOVE).step_by(2) {
+        for start in atoms_with_charge(graph, 0) {
+            let element = number(graph, start);
+            let on_nitrogen =
+                || graph.neighbor_slice(start).iter().any(|&(next, _)| number(graph, next) == 7);
+            if !(element == 7 || element == 8 && !on_nitrogen()) || graph.implicit_hydrogen_count(start) == 0
+            {
+                continue;
+            }
+            let (mut path, mut bonds) = (vec![start], Vec::new());
+            let is_alike = |at| is_aromatic(at) == is_aromatic(start);
+            let is_end = |graph: &Graph, at| is_alike(at) && is_end(graph, at);
+            if walk(graph, &mut path, &mut bonds, length, &is_end, &|_, at| is_alike(at)) {
+                let end = path[path.len() - 1];
+                set_charge(graph, start, 1);
+                set_charge(graph, end, 0);
+                flip(graph, &bonds);
+                return true;
+            }
+        }
+    }
+    false
+}
+
+/// Finds a path of `length` atoms whose bonds are in turn single and double, from the one atom in `path` to one that
+/// `is_end`, over neutral atoms that `may_pass`.
+fn walk(
+    graph: &Graph,
+    path: &mut Vec<AtomIdx>,
+    bonds: &mut Vec<BondIdx>,
+    length: usize,
+    is_end: &dyn Fn(&Graph, AtomIdx) -> bool,
+    may_pass: &dyn Fn(&Graph, AtomIdx) -> bool,
+) -> bool {
+    let Some(&at) = path.last() else { return false };
+    for &(next, bond) in graph.neighbor_slice(at) {
+        let fits = if bonds.len().is_multiple_of(2) {
+            is_single(graph, bond)
+        } else {
+            graph.bond(bond).order == BondOrder::Double
+        };
+        if !fits || path.contains(&next) {
+            continue;
+        }
+        let is_last = path.len() + 1 == length;
+        let stands =
+            if is_last { is_end(graph, next) } else { graph.atom(next).charge == 0 && may_pass(graph, next) };
+        if !stands {
+            continue;
+        }
+        path.push(next);
+        bonds.push(bond);
+        if is_last || walk(graph, path, bonds, length, is_end, may_pass) {
+            return true;
+        }
+        path.pop();
+        bonds.pop();
+    }
+    false
+}
+
+/// Turns the bonds of an alternating path over.
+fn flip(graph: &mut Graph, bonds: &[BondIdx]) {
+    for (place, &bond) in bonds.iter().enumerate() {
+        let order = if place.is_multiple_of(2) { BondOrder::Double } else { BondOrder::Single };
+        graph.set_bond_order(bond, order);
+    }
+}

@@ -1,0 +1,127 @@
+//! A template applied backwards: product to precursors.
+
+use std::collections::BTreeMap;
+
+use chematic::rxn::transform::TracedProduct;
+
+use super::duplicates::Duplicates;
+use super::edit::build::{self, Made};
+use super::edit::parts::Precursor;
+use super::edit::run::{self, End};
+use super::engine::Engine;
+use super::outcome::Outcome;
+use super::prepared::PreparedMolecule;
+use super::site::Site;
+use super::template::Template;
+use crate::graph::correspondence;
+use crate::molecules::key::Key;
+use crate::molecules::molecule::Molecule;
+
+impl Template {
+    /// Applies the template to a product.
+    ///
+    /// Outcomes are unique and come in the order of their precursors' keys; there are none where the template
+    /// does not match. Outcomes whose molecules do not sanitise are left out. An outcome in which a precursor is
+    /// the product itself is kept: whether that is of use is the caller's question.
+    ///
+    /// Stereo is not lost in silence. An outcome in which a stereocentre or double bond whose configuration the
+    /// product states is gone, or no longer stated, is left out, unless the template states stereo on its product
+    /// side. RDKit ignores that stereo when it matches, so that whether such a template makes this product or
+    /// another isomer is known only once it has been [run forwards](Self::forward); what certainly makes
+    /// another is left out.
+    #[must_use]
+    pub fn apply(&self, product: &PreparedMolecule) -> Vec<Outcome> {
+        self.apply_while(product, &mut || true)
+    }
+
+    /// [Applies](Self::apply) the template, asking after every match whether to `go_on`; once told not to, it gives
+    /// what it has or nothing.
+    #[must_use]
+    pub fn apply_while(&self, product: &PreparedMolecule, go_on: &mut dyn FnMut() -> bool) -> Vec<Outcome> {
+        if !self.may_match(product) {
+            return Vec::new();
+        }
+        on_the_graph(self, product, go_on).unwrap_or_else(|| the_long_way(self, product, go_on))
+    }
+}
+
+/// By the template's script, without a string; `None` where a match has to go the long way.
+pub(super) fn on_the_graph(
+    template: &Template,
+    product: &PreparedMolecule,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Option<Vec<Outcome>> {
+    let (script, target) = (template.script.as_ref()?, product.target()?);
+    let mut outcomes: BTreeMap<Vec<Key>, Outcome> = BTreeMap::new();
+    let end = run::run(script, target, go_on, &mut |draft, images| match build::molecules(
+        script,
+        draft,
+        target,
+        product.parts(),
+    ) {
+        Made::Molecules(precursors) => {
+            let key = precursors.iter().map(|precursor| precursor.molecule.key()).collect();
+            let outcome = outcomes.entry(key).or_insert(Outcome { precursors, sites: Vec::new() });
+            outcome.sites.extend(Site::of(target, images));
+            true
+        }
+        Made::StereoLost => true,
+        Made::Unsure => false,
+    });
+    (end != End::Unsure).then(|| outcomes.into_values().collect())
+}
+
+/// Through chematic: its reactions, its sanitiser, its canonical SMILES.
+pub(super) fn the_long_way(
+    template: &Template,
+    product: &PreparedMolecule,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Vec<Outcome> {
+    let mut outcomes: BTreeMap<Vec<Key>, Outcome> = BTreeMap::new();
+    let mut duplicates = Duplicates::default();
+    if !go_on() {
+        return Vec::new();
+    }
+    let backward = template.backward.get_or_init(|| Engine::new(template.text.backward()));
+    for products in backward.run(&[product.molecule()]) {
+        if !go_on() {
+            break;
+        }
+        if duplicates.contains(&products) {
+            continue;
+        }
+        let Some(mut precursors) = precursors(&products) else { continue };
+        precursors.sort_by_key(|precursor| precursor.molecule.key());
+        let key = precursors.iter().map(|precursor| precursor.molecule.key()).collect();
+        outcomes.entry(key).or_insert(Outcome { precursors, sites: Vec::new() });
+    }
+    outcomes.into_values().filter(|outcome| keeps_stereo(template, product, outcome)).collect()
+}
+
+/// Whether no stereo of the product is lost, or only a run forwards can tell.
+fn keeps_stereo(template: &Template, product: &PreparedMolecule, outcome: &Outcome) -> bool {
+    let parts = outcome.precursors.iter().map(|part| (&part.molecule, &*part.sources));
+    template.states_stereo || product.stereo().is_kept(parts)
+}
+
+/// The molecules of one match, or `None` where one of them is no molecule.
+fn precursors(products: &[TracedProduct]) -> Option<Vec<Precursor>> {
+    let mut precursors = Vec::new();
+    for product in products {
+        let canonical = chematic::smiles::rdkit_canonical_smiles(&product.molecule).ok()?;
+        let whole = Molecule::from_canonical(canonical.clone()).ok()?;
+        let order = correspondence::find(&product.molecule, whole.graph())?;
+        let mut sources =
+            order.into_iter().map(|atom| product.atom_sources[atom].map(|source| source.atom.0));
+        if !canonical.contains('.') {
+            precursors.push(Precursor { molecule: whole, sources: sources.collect() });
+            continue;
+        }
+        for smiles in canonical.split('.') {
+            let molecule = Molecule::from_canonical(smiles.to_owned()).ok()?;
+            let sources = sources.by_ref().take(molecule.atoms()).collect();
+            precursors.push(Precursor { molecule, sources });
+        }
+    }
+    Some(precursors)
+}

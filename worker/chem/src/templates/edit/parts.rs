@@ -1,0 +1,33 @@
+//! The parts that templates take a molecule apart into, each made once.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::molecules::molecule::Molecule;
+
+/// A molecule that a template makes of others.
+#[derive(Debug, Clone)]
+pub struct Precursor {
+    /// The molecule, its atoms in no particular order.
+    pub molecule: Molecule,
+    /// For each atom of [`Self::molecule`], the atom it was before; `None` for an atom the template adds.
+    pub sources: Arc<[Option<u32>]>,
+}
+
+/// The parts made of one molecule, or of several in a flask, by their digests.
+#[derive(Debug, Default)]
+pub(crate) struct Parts(Mutex<HashMap<u64, Precursor>>);
+
+impl Parts {
+    /// The part with this digest, made if it is new; `None` where it cannot be made.
+    pub fn get_or_make(&self, digest: u64, make: impl FnOnce() -> Option<Precursor>) -> Option<Precursor> {
+        // What is in the map was put there whole, so a panic elsewhere leaves nothing half done.
+        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(part) = known().get(&digest) {
+            return Some(part.clone());
+        }
+        let part = make()?;
+        known().insert(digest, part.clone());
+        Some(part)
+    }
+}

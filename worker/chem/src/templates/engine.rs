@@ -1,0 +1,36 @@
+//! The long way: templates run by chematic.
+
+use chematic::rxn::transform::{self, PreparedReaction, RdkitProfileOutcome, TracedProduct};
+
+use crate::molecules::molecule::Molecule;
+
+/// A reaction of chematic's.
+///
+/// The prepared form refuses some templates (`@` in an atom that only SMARTS can express) that the function
+/// taking text accepts, so those keep their text; chematic caches what it makes of it.
+pub(crate) enum Engine {
+    Prepared(Box<PreparedReaction>),
+    Text(String),
+}
+
+impl Engine {
+    pub fn new(text: String) -> Self {
+        match PreparedReaction::new(&text) {
+            Ok(prepared) => Self::Prepared(Box::new(prepared)),
+            Err(_) => Self::Text(text),
+        }
+    }
+
+    pub fn run(&self, reactants: &[&Molecule]) -> Vec<Vec<TracedProduct>> {
+        let graphs: Vec<_> = reactants.iter().map(|molecule| molecule.graph()).collect();
+        let limits = transform::ReactionTransformLimits { max_matches: 1000 };
+        let outcome = match self {
+            Self::Prepared(prepared) => prepared.run_reactants_traced_rdkit_2026_03_6(&graphs, &limits),
+            Self::Text(text) => transform::run_reactants_traced_rdkit_2026_03_6(text, &graphs, &limits),
+        };
+        match outcome {
+            Ok(RdkitProfileOutcome::Report(report)) => report.products,
+            Ok(RdkitProfileOutcome::Unsupported(_)) | Err(_) => Vec::new(),
+        }
+    }
+}

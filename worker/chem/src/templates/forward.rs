@@ -1,0 +1,136 @@
+//! A template applied forwards: precursors to product.
+
+use std::collections::BTreeMap;
+
+use super::edit::build::{self, Made};
+use super::edit::parts::{Parts, Precursor};
+use super::edit::run::{self, End};
+use super::engine::Engine;
+use super::matching::target::Target;
+use super::template::Template;
+use crate::graph::correspondence;
+use crate::molecules::key::Key;
+use crate::molecules::molecule::Molecule;
+
+impl Template {
+    /// Runs the template forwards on precursors.
+    ///
+    /// Every assignment of the precursors to the template's precursor side is tried; the result holds the
+    /// canonical SMILES of every product molecule, sorted and unique.
+    #[must_use]
+    pub fn forward(&self, precursors: &[Molecule]) -> Vec<String> {
+        let mut products: Vec<String> = self
+            .forward_traced(precursors)
+            .iter()
+            .map(|product| product.molecule.canonical_smiles())
+            .collect();
+        products.sort_unstable();
+        products
+    }
+
+    /// [Runs](Self::forward) the template forwards without writing the products down: they come in the order of
+    /// their keys, each with the atoms it is made of, the precursors' atoms numbered in a row.
+    #[must_use]
+    pub fn forward_traced(&self, precursors: &[Molecule]) -> Vec<Precursor> {
+        on_the_graph(self, precursors).unwrap_or_else(|| the_long_way(self, precursors))
+    }
+}
+
+/// By the template's script; `None` where a match has to go the long way.
+pub(super) fn on_the_graph(template: &Template, precursors: &[Molecule]) -> Option<Vec<Precursor>> {
+    let script = template.forward_script.as_ref()?;
+    let target = Target::new(&precursors.iter().collect::<Vec<_>>())?;
+    let parts = Parts::default();
+    let mut products: BTreeMap<Key, Precursor> = BTreeMap::new();
+    let end = run::run(script, &target, &mut || true, &mut |draft, _| match build::molecules(
+        script, draft, &target, &parts,
+    ) {
+        Made::Molecules(made) => {
+            products.extend(made.into_iter().map(|part| (part.molecule.key(), part)));
+            true
+        }
+        Made::StereoLost | Made::Unsure => false,
+    });
+    (end != End::Unsure).then(|| products.into_values().collect())
+}
+
+/// Through chematic.
+pub(super) fn the_long_way(template: &Template, precursors: &[Molecule]) -> Vec<Precursor> {
+    let mut products: BTreeMap<String, Precursor> = BTreeMap::new();
+    let parts = template.text.precursors.len();
+    let ways = template.forward.get_or_init(|| {
+        partitions(parts)
+            .into_iter()
+            .map(|groups| (groups.len(), Engine::new(template.text.forward(&groups))))
+            .collect()
+    });
+    let starts: Vec<usize> = precursors
+        .iter()
+        .scan(0, |start, molecule| Some(std::mem::replace(start, *start + molecule.atoms())))
+        .collect();
+    for (_, engine) in ways.iter().filter(|(groups, _)| *groups == precursors.len()) {
+        for order in orders(precursors.len()) {
+            let reactants: Vec<&Molecule> = order.iter().map(|&i| &precursors[i]).collect();
+            for product in engine.run(&reactants).iter().flatten() {
+                let Ok(smiles) = chematic::smiles::rdkit_canonical_smiles(&product.molecule) else {
+                    continue;
+                };
+                let Ok(whole) = Molecule::from_canonical(smiles.clone()) else { continue };
+                // Which atom is which is of use where it can be told; the molecule is there in any case.
+                let atoms = correspondence::find(&product.molecule, whole.graph());
+                let source = |atom: usize| {
+                    let source = product.atom_sources[*atoms.as_ref()?.get(atom)?]?;
+                    u32::try_from(starts[order[source.reactant]] + source.atom.0 as usize).ok()
+                };
+                let mut sources = (0..whole.atoms()).map(source);
+                for part in smiles.split('.') {
+                    let Ok(molecule) = Molecule::from_canonical(part.to_owned()) else { continue };
+                    let sources = sources.by_ref().take(molecule.atoms()).collect();
+                    products.entry(part.to_owned()).or_insert(Precursor { molecule, sources });
+                }
+            }
+        }
+    }
+    let mut products: Vec<Precursor> = products.into_values().collect();
+    products.sort_by_key(|product| product.molecule.key());
+    products
+}
+
+/// Every way to deal `parts` template components out to molecules, as groups of components.
+fn partitions(parts: usize) -> Vec<Vec<Vec<usize>>> {
+    let mut all: Vec<Vec<Vec<usize>>> = vec![vec![]];
+    for part in 0..parts {
+        all = all
+            .into_iter()
+            .flat_map(|groups| {
+                (0..=groups.len()).map(move |place| {
+                    let mut groups = groups.clone();
+                    match groups.get_mut(place) {
+                        Some(group) => group.push(part),
+                        None => groups.push(vec![part]),
+                    }
+                    groups
+                })
+            })
+            .collect();
+    }
+    all
+}
+
+/// Every order of `0..count`.
+fn orders(count: usize) -> Vec<Vec<usize>> {
+    let mut all = vec![vec![]];
+    for next in 0..count {
+        all = all
+            .into_iter()
+            .flat_map(|order: Vec<usize>| {
+                (0..=order.len()).map(move |place| {
+                    let mut order = order.clone();
+                    order.insert(place, next);
+                    order
+                })
+            })
+            .collect();
+    }
+    all
+}

@@ -1,0 +1,317 @@
+//! Which of many templates may match a molecule, without asking each of them.
+//!
+//! Templates share product sides, and product sides share what they ask of an atom and its neighbours: its
+//! *surroundings*. Where each of the surroundings occurs in a molecule is found once, as sets of atoms, from sets that
+//! are shared in turn: the atoms that fit a mask, the atoms bonded to one of those. A side is looked at only
+//! where the rarest of its surroundings occurs, matched only where all of them do, and the match has few atoms left to
+//! try for each step. What is found is exactly what asking every template would find.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
+
+use super::matching::matcher::{self, Candidates, Set};
+use super::matching::query::{MAX_PATTERN, Query};
+use super::matching::target::Target;
+use super::prepared::PreparedMolecule;
+use super::screen::Screen;
+use super::site::{Match, Matches, Site};
+use super::template::Template;
+
+/// Most sites of a product side that are told apart: a peptide has more bonds of a kind than anybody will look at.
+pub(crate) const MAX_SITES: usize = 16;
+
+/// Finds the templates that may match a molecule.
+#[derive(Default)]
+pub struct TemplateIndex {
+    masks: Vec<Mask>,
+    /// Atoms bonded to one of a mask: by which bonds.
+    neighbours: Vec<u8>,
+    /// Atoms of a mask with such neighbours.
+    surroundings: Vec<Box<[u32]>>,
+    /// In the order of the surroundings that they are found by.
+    sides: Vec<Side>,
+    /// Surroundings, and the sides that are found by them.
+    found_by: Vec<(u32, Range<usize>)>,
+    /// Numbers of templates that have no screen and may match anything.
+    unscreened: Vec<u32>,
+    /// Numbers of all templates.
+    all: Vec<u32>,
+}
+
+/// What is asked of an atom by itself.
+struct Mask {
+    mask: u64,
+    /// The neighbours that are such an atom.
+    neighbours: Range<usize>,
+    /// The surroundings of such an atom.
+    surroundings: Range<usize>,
+}
+
+/// A product side.
+struct Side {
+    screen: Arc<Screen>,
+    /// For each step of the screen's query, its surroundings.
+    surroundings: Box<[u32]>,
+    /// Numbers of the templates that have it.
+    templates: Vec<u32>,
+}
+
+/// A neighbour by its mask and the bonds to it.
+type Neighbour = (u64, u8);
+/// The mask of an atom and its neighbours, ascending; like ones once.
+type Surroundings = (u64, Vec<Neighbour>);
+
+impl TemplateIndex {
+    /// The index of `templates`, each with the number that it is to be found by.
+    #[must_use]
+    pub fn new<'a>(templates: impl IntoIterator<Item = (u32, &'a Template)>) -> Self {
+        Self::of_screens(templates.into_iter().map(|(number, template)| (number, template.screen.as_ref())))
+    }
+
+    /// The index of things that are found by these screens.
+    pub(crate) fn of_screens<'a>(screens: impl IntoIterator<Item = (u32, Option<&'a Arc<Screen>>)>) -> Self {
+        let mut index = Self::default();
+        let mut sides: Vec<(&Arc<Screen>, Vec<u32>)> = Vec::new();
+        let mut known: HashMap<&Screen, usize> = HashMap::new();
+        for (number, screen) in screens {
+            index.all.push(number);
+            let screen = screen.filter(|screen| !screen.query.steps.is_empty());
+            let Some(screen) = screen else {
+                index.unscreened.push(number);
+                continue;
+            };
+            let side = *known.entry(&**screen).or_insert(sides.len());
+            if side == sides.len() {
+                sides.push((screen, Vec::new()));
+            }
+            sides[side].1.push(number);
+        }
+        let surroundings: Vec<Vec<Surroundings>> =
+            sides.iter().map(|(screen, _)| surroundings(&screen.query)).collect();
+        let distinct = index.number(&surroundings);
+        let sides = sides.into_iter().zip(&surroundings).map(|((screen, templates), surroundings)| Side {
+            screen: Arc::clone(screen),
+            surroundings: surroundings.iter().map(|one| place_of(one, &distinct)).collect(),
+            templates,
+        });
+        index.file(sides.collect());
+        index
+    }
+
+    /// Numbers masks, neighbours and surroundings, so that those of a mask lie side by side; gives the surroundings.
+    fn number(&mut self, all: &[Vec<Surroundings>]) -> Vec<Surroundings> {
+        let distinct = sorted(all.iter().flatten().cloned());
+        let neighbours = sorted(distinct.iter().flat_map(|(_, neighbours)| neighbours.iter().copied()));
+        let with = |mask: u64| {
+            let (from, to) = (
+                neighbours.partition_point(|one| one.0 < mask),
+                neighbours.partition_point(|one| one.0 <= mask),
+            );
+            let start = distinct.partition_point(|one| one.0 < mask);
+            Mask {
+                mask,
+                neighbours: from..to,
+                surroundings: start..distinct.partition_point(|one| one.0 <= mask),
+            }
+        };
+        self.masks = sorted(distinct.iter().map(|one| one.0)).into_iter().map(with).collect();
+        let places =
+            |(_, around): &Surroundings| around.iter().map(|one| place_of(one, &neighbours)).collect();
+        self.surroundings = distinct.iter().map(places).collect();
+        self.neighbours = neighbours.into_iter().map(|(_, bonds)| bonds).collect();
+        distinct
+    }
+
+    /// Puts each side where it is found: with those of its surroundings that the fewest sides have.
+    fn file(&mut self, mut sides: Vec<Side>) {
+        let mut sharing = vec![0_u32; self.surroundings.len()];
+        for side in &sides {
+            side.surroundings.iter().for_each(|&at| sharing[at as usize] += 1);
+        }
+        let rarest = |side: &Side| {
+            side.surroundings.iter().copied().min_by_key(|&at| (sharing[at as usize], at)).unwrap_or_default()
+        };
+        sides.sort_by_cached_key(rarest);
+        let mut end = 0;
+        for alike in sides.chunk_by(|a, b| rarest(a) == rarest(b)) {
+            self.found_by.push((rarest(&alike[0]), end..end + alike.len()));
+            end += alike.len();
+        }
+        self.sides = sides;
+    }
+
+    /// The templates that [may match](Template::may_match), ascending, and where they do.
+    #[must_use]
+    pub fn matches(&self, product: &PreparedMolecule) -> Matches {
+        let nowhere = |&template: &u32| Match { template, first: 0, count: 0 };
+        let mut found = Matches::default();
+        let Some(target) = product.target() else {
+            found.templates.extend(self.all.iter().map(nowhere));
+            return found;
+        };
+        found.templates.extend(self.unscreened.iter().map(nowhere));
+        if target.features.len() <= 128 {
+            self.find::<1>(product, target, &mut found);
+        } else {
+            self.find::<2>(product, target, &mut found);
+        }
+        found.templates.sort_unstable();
+        found
+    }
+
+    /// Calls `visit` with every match in `target` of a side that is screened by its query alone: the numbers of those
+    /// that have the side, and for each atom of the pattern the atom it is. At most `limit` matches a side.
+    pub(crate) fn each_match(&self, target: &Target, limit: usize, visit: &mut dyn FnMut(&[u32], &[u8])) {
+        if target.features.len() <= 128 {
+            self.match_all::<1>(target, limit, visit);
+        } else {
+            self.match_all::<2>(target, limit, visit);
+        }
+    }
+
+    fn match_all<const W: usize>(&self, target: &Target, limit: usize, visit: &mut dyn FnMut(&[u32], &[u8])) {
+        self.each_side::<W>(target, &mut |side, candidates| {
+            let mut left = limit;
+            matcher::matches_among(&side.screen.query, target, candidates, &mut |images| {
+                visit(&side.templates, images);
+                left -= 1;
+                if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            });
+        });
+    }
+
+    fn find<const W: usize>(&self, product: &PreparedMolecule, target: &Target, found: &mut Matches) {
+        self.each_side::<W>(target, &mut |side, candidates| {
+            let first = found.sites.len();
+            let mut enough = |images: &[u8]| {
+                if !side.screen.accepts(product, target, images) {
+                    return false;
+                }
+                let Some(site) = Site::of(target, images) else { return true };
+                if !found.sites[first..].contains(&site) {
+                    found.sites.push(site);
+                }
+                found.sites.len() - first == MAX_SITES
+            };
+            let may_match = matcher::may_match_among(&side.screen.query, target, candidates, &mut enough);
+            let count = found.sites.len() - first;
+            if may_match || count > 0 {
+                let (first, count) = (first as u32, count as u32);
+                let here = |&template: &u32| Match { template, first, count };
+                found.templates.extend(side.templates.iter().map(here));
+            }
+        });
+    }
+
+    /// Calls `visit` with every side of which all surroundings occur in `target`, and the atoms that its steps may be.
+    fn each_side<const W: usize>(&self, target: &Target, visit: &mut dyn FnMut(&Side, Candidates<W>)) {
+        let places = self.places::<W>(target);
+        let occurs = |&at: &u32| places[at as usize] != Set::EMPTY;
+        for (_, sides) in self.found_by.iter().filter(|(at, _)| occurs(at)) {
+            for side in self.sides[sides.clone()].iter().filter(|side| side.surroundings.iter().all(occurs)) {
+                let mut candidates = [Set::EMPTY; MAX_PATTERN];
+                for (set, &at) in candidates.iter_mut().zip(&side.surroundings) {
+                    *set = places[at as usize];
+                }
+                visit(side, candidates);
+            }
+        }
+    }
+
+    /// For each of the surroundings, the atoms that have them.
+    fn places<const W: usize>(&self, target: &Target) -> Vec<Set<W>> {
+        let kinds = kinds::<W>(target);
+        let mut fitting = vec![Set::EMPTY; self.masks.len()];
+        let mut bonded = vec![Set::EMPTY; self.neighbours.len()];
+        for (mask, fitting) in self.masks.iter().zip(&mut fitting) {
+            for kind in kinds.iter().filter(|kind| kind.features & !mask.mask == 0) {
+                fitting.widen(&kind.atoms);
+                let bonds = &self.neighbours[mask.neighbours.clone()];
+                for (set, &bonds) in bonded[mask.neighbours.clone()].iter_mut().zip(bonds) {
+                    set.widen(&kind.bonded[usize::from(bonds % 16)]);
+                }
+            }
+        }
+        let mut places = vec![Set::EMPTY; self.surroundings.len()];
+        for (mask, fitting) in self.masks.iter().zip(fitting).filter(|(_, fitting)| *fitting != Set::EMPTY) {
+            let surroundings = &self.surroundings[mask.surroundings.clone()];
+            for (place, neighbours) in places[mask.surroundings.clone()].iter_mut().zip(surroundings) {
+                *place = fitting;
+                neighbours.iter().for_each(|&at| place.narrow(&bonded[at as usize]));
+            }
+        }
+        places
+    }
+}
+
+impl fmt::Debug for TemplateIndex {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("TemplateIndex")
+            .field("templates", &self.all.len())
+            .field("unscreened", &self.unscreened.len())
+            .field("sides", &self.sides.len())
+            .field("surroundings", &self.surroundings.len())
+            .field("neighbours", &self.neighbours.len())
+            .field("masks", &self.masks.len())
+            .finish()
+    }
+}
+
+/// Atoms of a molecule that masks do not tell apart.
+struct Kind<const W: usize> {
+    features: u64,
+    atoms: Set<W>,
+    /// By the bonds of a mask, the atoms bonded to one of these by one of them.
+    bonded: [Set<W>; 16],
+}
+
+fn kinds<const W: usize>(target: &Target) -> Vec<Kind<W>> {
+    let mut kinds: Vec<Kind<W>> = Vec::new();
+    for (atom, &features) in (0..).zip(&target.features) {
+        let at = kinds.iter().position(|kind| kind.features == features).unwrap_or_else(|| {
+            kinds.push(Kind { features, atoms: Set::EMPTY, bonded: [Set::EMPTY; 16] });
+            kinds.len() - 1
+        });
+        kinds[at].atoms.insert(atom);
+        for &(next, order) in target.around(atom) {
+            let alike = (0_u8..).zip(&mut kinds[at].bonded).filter(|(bonds, _)| bonds & order != 0);
+            alike.for_each(|(_, set)| set.insert(next));
+        }
+    }
+    kinds
+}
+
+/// The surroundings of each step.
+fn surroundings(query: &Query) -> Vec<Surroundings> {
+    let mut all: Vec<Surroundings> = query.steps.iter().map(|step| (step.mask, Vec::new())).collect();
+    for (at, step) in query.steps.iter().enumerate() {
+        for &(other, bonds) in step.parent.iter().chain(&step.closures) {
+            let other = usize::from(other);
+            let (mask, other_mask) = (all[at].0, all[other].0);
+            all[at].1.push((other_mask, bonds));
+            all[other].1.push((mask, bonds));
+        }
+    }
+    for (_, neighbours) in &mut all {
+        neighbours.sort_unstable();
+        neighbours.dedup();
+    }
+    all
+}
+
+/// Each of the things once, in order.
+fn sorted<T: Ord>(things: impl Iterator<Item = T>) -> Vec<T> {
+    let mut things: Vec<T> = things.collect();
+    things.sort_unstable();
+    things.dedup();
+    things
+}
+
+/// Where one of the sorted things is.
+fn place_of<T: Ord>(thing: &T, sorted: &[T]) -> u32 {
+    let place = sorted.binary_search(thing).expect("index: what sides have has been numbered");
+    u32::try_from(place).expect("index: fewer things than memory holds")
+}

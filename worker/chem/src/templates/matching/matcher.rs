@@ -1,0 +1,207 @@
+//! Finding every match of a lowered pattern in a molecule: candidate sets, then backtracking.
+//!
+//! Sets of atoms are words of 128 bits, one where the molecule has at most 128 atoms and two above: the common
+//! case pays nothing for the rare one. The number of assignments tried is bounded, so that a cage of like atoms
+//! cannot hold a search up.
+
+use std::ops::ControlFlow;
+
+use super::query::{MAX_PATTERN, Query, Step};
+use super::target::Target;
+
+/// Assignments tried before matching stops: some milliseconds.
+const MAX_STEPS: u32 = 100_000;
+
+/// Assignments tried before the mere question whether there is a match is answered with "perhaps".
+const MAX_SCREEN_STEPS: u32 = 5_000;
+
+/// Whether the pattern may occur in `target` where `accept` says that it may: false is certain, and so is true where the
+/// pattern is exact and the answer comes within bounds.
+pub(crate) fn may_match_where(query: &Query, target: &Target, accept: &mut dyn FnMut(&[u8]) -> bool) -> bool {
+    if target.features.len() <= 128 {
+        candidates::<1>(query, target).is_some_and(|sets| may_match_among(query, target, sets, accept))
+    } else {
+        candidates::<2>(query, target).is_some_and(|sets| may_match_among(query, target, sets, accept))
+    }
+}
+
+/// The same, where each step of the pattern is known to be one of its candidates.
+pub(crate) fn may_match_among<const W: usize>(
+    query: &Query,
+    target: &Target,
+    candidates: Candidates<W>,
+    accept: &mut dyn FnMut(&[u8]) -> bool,
+) -> bool {
+    let mut found = false;
+    let steps = run(query, target, candidates, MAX_SCREEN_STEPS, &mut |images| {
+        found = accept(images);
+        if found { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    found || steps > MAX_SCREEN_STEPS
+}
+
+/// Calls `visit` with every match: for each atom of the pattern, in the order of its text, the atom it is.
+///
+/// Ends when `visit` breaks off or too many assignments have been tried.
+pub(crate) fn matches(query: &Query, target: &Target, visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) {
+    if target.features.len() <= 128 {
+        if let Some(sets) = candidates::<1>(query, target) {
+            run(query, target, sets, MAX_STEPS, visit);
+        }
+    } else if let Some(sets) = candidates::<2>(query, target) {
+        run(query, target, sets, MAX_STEPS, visit);
+    }
+}
+
+/// The same, where each step of the pattern is known to be one of its candidates, and with fewer assignments tried.
+pub(crate) fn matches_among<const W: usize>(
+    query: &Query,
+    target: &Target,
+    candidates: Candidates<W>,
+    visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
+) {
+    run(query, target, candidates, MAX_SCREEN_STEPS, visit);
+}
+
+/// A set of atoms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Set<const W: usize>([u128; W]);
+
+/// For each step of a pattern, the atoms that it may be.
+pub(crate) type Candidates<const W: usize> = [Set<W>; MAX_PATTERN];
+
+impl<const W: usize> Set<W> {
+    pub const EMPTY: Self = Self([0; W]);
+
+    pub fn insert(&mut self, atom: u8) {
+        self.0[usize::from(atom >> 7) % W] |= 1 << (atom & 127);
+    }
+
+    /// Takes in all that `other` holds.
+    pub fn widen(&mut self, other: &Self) {
+        self.0.iter_mut().zip(other.0).for_each(|(word, other)| *word |= other);
+    }
+
+    /// Leaves out all that `other` does not hold.
+    pub fn narrow(&mut self, other: &Self) {
+        self.0.iter_mut().zip(other.0).for_each(|(word, other)| *word &= other);
+    }
+
+    fn holds(&self, atom: u8) -> bool {
+        self.0[usize::from(atom >> 7) % W] >> (atom & 127) & 1 == 1
+    }
+
+    fn flip(&mut self, atom: u8) {
+        self.0[usize::from(atom >> 7) % W] ^= 1 << (atom & 127);
+    }
+}
+
+/// The atoms that fit each step by themselves; `None` where some step has none.
+fn candidates<const W: usize>(query: &Query, target: &Target) -> Option<Candidates<W>> {
+    let mut candidates = [Set::<W>::EMPTY; MAX_PATTERN];
+    for (place, step) in query.steps.iter().enumerate() {
+        // Like atoms share their candidates.
+        if let Some(same) = query.steps[..place].iter().position(|earlier| earlier.mask == step.mask) {
+            candidates[place] = candidates[same];
+            continue;
+        }
+        let mut any = 0;
+        for (word, atoms) in candidates[place].0.iter_mut().zip(target.features.chunks(128)) {
+            for (atom, features) in atoms.iter().enumerate() {
+                *word |= u128::from(features & !step.mask == 0) << atom;
+            }
+            any |= *word;
+        }
+        if any == 0 {
+            return None;
+        }
+    }
+    Some(candidates)
+}
+
+/// Gives the number of assignments tried.
+fn run<const W: usize>(
+    query: &Query,
+    target: &Target,
+    candidates: Candidates<W>,
+    max_steps: u32,
+    visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
+) -> u32 {
+    let mut matching = Matching {
+        query,
+        target,
+        candidates,
+        images: [0; MAX_PATTERN],
+        by_atom: [0; MAX_PATTERN],
+        used: Set::EMPTY,
+        steps: 0,
+        max_steps,
+        visit,
+    };
+    let _ = matching.extend(0);
+    matching.steps
+}
+
+struct Matching<'a, const W: usize> {
+    query: &'a Query,
+    target: &'a Target,
+    candidates: Candidates<W>,
+    /// The atom each step is placed on.
+    images: [u8; MAX_PATTERN],
+    /// The same, by atom of the pattern.
+    by_atom: [u8; MAX_PATTERN],
+    used: Set<W>,
+    steps: u32,
+    max_steps: u32,
+    visit: &'a mut dyn FnMut(&[u8]) -> ControlFlow<()>,
+}
+
+impl<const W: usize> Matching<'_, W> {
+    fn extend(&mut self, depth: usize) -> ControlFlow<()> {
+        let query = self.query;
+        let Some(step) = query.steps.get(depth) else {
+            return (self.visit)(&self.by_atom[..query.steps.len()]);
+        };
+        self.steps += 1;
+        if self.steps > self.max_steps {
+            return ControlFlow::Break(());
+        }
+        match step.parent {
+            None => {
+                for word in 0..W {
+                    let mut rest = self.candidates[depth].0[word] & !self.used.0[word];
+                    while rest != 0 {
+                        let atom = (rest.trailing_zeros() as u8) | (word as u8) << 7;
+                        rest &= rest - 1;
+                        self.place(depth, step, atom)?;
+                    }
+                }
+            }
+            Some((parent, bonds)) => {
+                let target = self.target;
+                for &(atom, order) in target.around(self.images[usize::from(parent)]) {
+                    if order & bonds != 0 && self.candidates[depth].holds(atom) && !self.used.holds(atom) {
+                        self.place(depth, step, atom)?;
+                    }
+                }
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn place(&mut self, depth: usize, step: &Step, atom: u8) -> ControlFlow<()> {
+        let closed = step.closures.iter().all(|&(other, bonds)| {
+            let image = self.images[usize::from(other)];
+            self.target.around(atom).iter().any(|&(next, order)| next == image && order & bonds != 0)
+        });
+        if !closed {
+            return ControlFlow::Continue(());
+        }
+        self.images[depth] = atom;
+        self.by_atom[usize::from(step.atom)] = atom;
+        self.used.flip(atom);
+        let flow = self.extend(depth + 1);
+        self.used.flip(atom);
+        flow
+    }
+}

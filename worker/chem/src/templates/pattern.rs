@@ -1,0 +1,62 @@
+//! Substructure patterns.
+
+use std::ops::ControlFlow;
+
+use chematic::smarts::{self, MatchConfig, QueryMolecule};
+
+use super::matching::matcher::matches;
+use super::matching::query::Query;
+use super::prepared::PreparedMolecule;
+use crate::error::TemplateError;
+use crate::molecules::molecule::Molecule;
+
+/// Longest SMARTS taken, in bytes.
+const MAX_BYTES: usize = 4000;
+
+/// A SMARTS pattern, matched as RDKit matches it.
+pub struct Pattern {
+    query: QueryMolecule,
+    /// The same as masks, where they say all of it.
+    masks: Option<Query>,
+}
+
+impl Pattern {
+    /// Parses a SMARTS pattern.
+    ///
+    /// # Errors
+    /// Fails when the string is no SMARTS, or too long.
+    pub fn parse(smarts: &str) -> Result<Self, TemplateError> {
+        if smarts.len() > MAX_BYTES {
+            return Err(TemplateError::TooLong { bytes: smarts.len(), limit: MAX_BYTES });
+        }
+        let query = smarts::parse_smarts(smarts).map_err(|error| TemplateError::Smarts {
+            smarts: smarts.to_owned(),
+            reason: error.to_string(),
+        })?;
+        let masks = Query::new(&query).filter(|masks| masks.exact);
+        Ok(Self { query, masks })
+    }
+
+    /// Whether the pattern occurs in the molecule.
+    #[must_use]
+    pub fn matches(&self, molecule: &Molecule) -> bool {
+        smarts::has_match_perceived(&self.query, molecule.graph(), &MatchConfig::default())
+    }
+
+    /// The atoms that the pattern's first atom is in some match, ascending; found in about a microsecond.
+    ///
+    /// `None` where masks do not say enough: of the pattern (recursion, ring sizes, stereo), or of the molecule
+    /// (more than 256 atoms, `*`).
+    #[must_use]
+    pub fn first_atoms(&self, molecule: &PreparedMolecule) -> Option<Vec<u32>> {
+        let (masks, target) = (self.masks.as_ref()?, molecule.target()?);
+        let mut atoms = Vec::new();
+        matches(masks, target, &mut |images| {
+            atoms.push(u32::from(images[0]));
+            ControlFlow::Continue(())
+        });
+        atoms.sort_unstable();
+        atoms.dedup();
+        Some(atoms)
+    }
+}

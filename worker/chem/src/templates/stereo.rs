@@ -1,0 +1,90 @@
+//! Which stereo a molecule states, and whether a disconnection keeps it.
+//!
+//! RDKit ignores `@` and `/` when it matches a template and quietly drops a centre whose surroundings the
+//! template rewrites; rdchiral refuses such matches. Here a disconnection that loses stated stereo is refused
+//! unless the template states that stereo itself and, run forwards, gives the very product back.
+
+use chematic::core::{BondIdx, BondOrder, Chirality, Molecule as Graph};
+
+use crate::graph::index::index;
+use crate::molecules::molecule::Molecule;
+
+/// The stereo that a molecule states.
+#[derive(Debug, Default)]
+pub(crate) struct Stereo {
+    /// Atoms with a stated configuration.
+    pub centres: Vec<u32>,
+    /// Double bonds with a stated configuration, by their atoms.
+    pub bonds: Vec<(u32, u32)>,
+}
+
+impl Stereo {
+    /// The stereo that `molecule` states, in its own atom numbers.
+    pub fn of(molecule: &Molecule) -> Self {
+        if !molecule.as_canonical().contains(['@', '/', '\\']) {
+            return Self::default();
+        }
+        let graph = molecule.graph();
+        // In a canonical string every mark is meant; in any other, RDKit decides which marks mean anything.
+        let kept =
+            if molecule.is_canonical() { None } else { chematic::smiles::rdkit_legacy_stereo(graph).ok() };
+        let centre = |atom: usize| match &kept {
+            Some(kept) => kept.atom_tagged[atom],
+            None => has_centre(graph, atom),
+        };
+        let double_bond = |bond: BondIdx| match &kept {
+            Some(kept) => kept.bond_stereo[bond.0 as usize] > 1,
+            None => has_configuration(graph, bond),
+        };
+        Self {
+            centres: (0u32..).take(graph.atom_count()).filter(|&atom| centre(atom as usize)).collect(),
+            bonds: graph
+                .bonds()
+                .filter(|&(at, _)| double_bond(at))
+                .map(|(_, bond)| (bond.atom1.0, bond.atom2.0))
+                .collect(),
+        }
+    }
+
+    /// Whether all of it is still stated by molecules, each given with the atom of the product each atom is.
+    pub fn is_kept<'a>(
+        &self,
+        parts: impl Iterator<Item = (&'a Molecule, &'a [Option<u32>])> + Clone,
+    ) -> bool {
+        let find = |wanted: u32| {
+            parts.clone().find_map(|(molecule, sources)| {
+                let atom = sources.iter().position(|&source| source == Some(wanted))?;
+                Some((molecule.graph(), sources, atom))
+            })
+        };
+        let centres = self
+            .centres
+            .iter()
+            .all(|&centre| find(centre).is_some_and(|(graph, _, atom)| has_centre(graph, atom)));
+        centres
+            && self.bonds.iter().all(|&(from, to)| {
+                find(from).is_some_and(|(graph, sources, atom)| {
+                    let other = sources.iter().position(|&source| source == Some(to));
+                    let bond = other.and_then(|other| graph.bond_between(index(atom), index(other)));
+                    bond.is_some_and(|(bond, _)| has_configuration(graph, bond))
+                })
+            })
+    }
+}
+
+fn has_centre(graph: &Graph, atom: usize) -> bool {
+    graph.atom(index(atom)).chirality != Chirality::None
+}
+
+/// Whether a bond is double with a direction at each end.
+fn has_configuration(graph: &Graph, at: BondIdx) -> bool {
+    let bond = graph.bond(at);
+    let directed = |atom| {
+        graph.neighbor_slice(atom).iter().any(|&(_, other)| {
+            other != at
+                && (matches!(graph.bond(other).order, BondOrder::Up | BondOrder::Down)
+                    || graph.bond_direction(other).is_some())
+        })
+    };
+    bond.order == BondOrder::Double && directed(bond.atom1) && directed(bond.atom2)
+}

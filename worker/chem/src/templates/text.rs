@@ -1,0 +1,121 @@
+//! The text of a template: its sides, their components, their atom maps.
+
+use chematic::smarts::{self, QueryMolecule};
+
+use crate::error::TemplateError;
+
+/// Longest template taken, in bytes.
+const MAX_BYTES: usize = 4000;
+
+/// The two sides of a retro template, each as its components, without grouping parentheses.
+#[derive(Debug)]
+pub(crate) struct Sides {
+    pub product: Vec<String>,
+    pub precursors: Vec<String>,
+}
+
+impl Sides {
+    /// Splits a template, and gives the patterns of the sides along with the parts.
+    pub fn parse(template: &str) -> Result<(Self, QueryMolecule, QueryMolecule), TemplateError> {
+        if template.len() > MAX_BYTES {
+            return Err(TemplateError::TooLong { bytes: template.len(), limit: MAX_BYTES });
+        }
+        let (product, precursors) = template.trim().split_once(">>").ok_or(TemplateError::NotAReaction)?;
+        let sides = Self { product: components(product), precursors: components(precursors) };
+        if sides.product.is_empty() || sides.precursors.is_empty() {
+            return Err(TemplateError::NotAReaction);
+        }
+        let product = pattern(&sides.product.join("."))?;
+        let precursors = pattern(&sides.precursors.join("."))?;
+        Ok((sides, product, precursors))
+    }
+
+    /// The reaction from product to precursors, both sides grouped.
+    pub fn backward(&self) -> String {
+        let product = group(&self.product);
+        let precursors = self.precursors.join(".");
+        format!("{product}>>({})", without_foreign_maps(&precursors, &product))
+    }
+
+    /// The reaction from precursors to product; `groups` are the precursor components each molecule has.
+    pub fn forward(&self, groups: &[Vec<usize>]) -> String {
+        let precursors: Vec<String> = groups
+            .iter()
+            .map(|members| group(&members.iter().map(|&i| self.precursors[i].as_str()).collect::<Vec<_>>()))
+            .collect();
+        let precursors = precursors.join(".");
+        let product = self.product.join(".");
+        format!("{precursors}>>({})", without_foreign_maps(&product, &precursors))
+    }
+}
+
+fn pattern(smarts: &str) -> Result<QueryMolecule, TemplateError> {
+    smarts::parse_smarts(smarts)
+        .map_err(|error| TemplateError::Smarts { smarts: smarts.to_owned(), reason: error.to_string() })
+}
+
+/// A side as a group: in parentheses where there is more than one component.
+fn group<S: AsRef<str>>(components: &[S]) -> String {
+    match components {
+        [one] => one.as_ref().to_owned(),
+        many => format!("({})", many.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(".")),
+    }
+}
+
+/// Splits a side at its dots and takes off the grouping parentheses.
+fn components(side: &str) -> Vec<String> {
+    let side = side.trim();
+    let mut parts = Vec::new();
+    let (mut depth, mut bracket, mut start) = (0usize, 0usize, 0usize);
+    for (at, character) in side.char_indices() {
+        match character {
+            '[' => bracket += 1,
+            ']' => bracket = bracket.saturating_sub(1),
+            '(' if bracket == 0 => depth += 1,
+            ')' if bracket == 0 => depth = depth.saturating_sub(1),
+            '.' if bracket == 0 && depth == 0 => {
+                parts.push(&side[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&side[start..]);
+    parts
+        .into_iter()
+        .map(str::trim)
+        .filter(|part| !part.is_empty())
+        .flat_map(|part| match part.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) {
+            Some(inner) => components(inner),
+            None => vec![part.to_owned()],
+        })
+        .collect()
+}
+
+/// `side` without the atom map numbers that do not occur in `other`: chematic and RDKit refuse or warn at them.
+fn without_foreign_maps(side: &str, other: &str) -> String {
+    let known = map_numbers(other);
+    let mut text = String::with_capacity(side.len());
+    let mut rest = side;
+    while let Some(close) = rest.find(']') {
+        let (atom, after) = rest.split_at(close);
+        match map_of(atom) {
+            Some((head, number)) if !known.contains(&number) => text.push_str(head),
+            _ => text.push_str(atom),
+        }
+        text.push(']');
+        rest = &after[1..];
+    }
+    text.push_str(rest);
+    text
+}
+
+fn map_numbers(side: &str) -> Vec<u32> {
+    side.split(']').filter_map(|atom| map_of(atom).map(|(_, number)| number)).collect()
+}
+
+/// Splits `..[C;H1:12` into what stands before `:12` and 12.
+fn map_of(atom: &str) -> Option<(&str, u32)> {
+    let (head, digits) = atom.rsplit_once(':')?;
+    digits.parse().ok().map(|number| (head, number))
+}

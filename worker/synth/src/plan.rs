@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use reactivity::ReactionClass;
 
-use crate::records::Records;
+use crate::model::records::Records;
 
 /// The routes found for a target, grouped, and what it took to find them.
 #[derive(Debug, Clone, PartialEq)]

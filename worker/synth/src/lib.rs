@@ -12,7 +12,7 @@
 //! |---|---|
 //! | `model/` | what a model's directory holds: templates, the policy network, the judge, precedents, records |
 //! | `stock/` | what can be bought |
-//! | `task.rs`, `plan.rs`, `cores.rs` | what is asked, what is answered, on which cores |
+//! | `task.rs`, `plan.rs`, `route.rs`, `shared.rs`, `cores.rs` | what is asked, what is answered, a route as a graph, what routes share, and the cores |
 //! | `graph/` | the AND/OR graph, what templates make of a molecule, how costs flow |
 //! | `steps/` | one step by itself: assessed, validated, explained |
 //! | `routes/` | routes out of the graph: extraction, order, groups, prices |
@@ -22,8 +22,10 @@ mod cores;
 mod graph;
 mod model;
 mod plan;
+mod route;
 mod routes;
 mod search;
+mod shared;
 mod steps;
 mod stock;
 mod task;
@@ -36,9 +38,11 @@ pub use model::policy::ReferencePolicy;
 pub use model::records::{Records, Role};
 pub use plan::{BackboneGroup, Counts, Plan, Refusals, Route, RouteNode, Step, Timings, Warning};
 pub use reactivity::{Category, ReactionClass};
+pub use route::RouteGraph;
 pub use search::algorithm::{Algorithm, UnknownAlgorithm};
 pub use search::plan;
 pub use search::planner::{Planner, Settings};
+pub use shared::SharedGraph;
 pub use steps::explain::{ProposedBy, StepFault, explain};
 pub use steps::proposals::{Precursors, proposals};
 pub use stock::catalogue::{BlockIndex, Catalogue, CatalogueRow, Masks, REGIONS, Region};

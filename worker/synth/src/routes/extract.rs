@@ -8,35 +8,48 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
+use petgraph::graph::{DiGraph, NodeIndex};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::graph::{Graph, MoleculeId, ReactionId};
+use crate::route::RouteGraph;
 use crate::steps::validate::Validator;
 
 /// A route as choices in the graph.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Choices {
-    /// The reaction chosen for each molecule that is made, the target first; empty for a bought target.
-    pub made: Vec<(MoleculeId, ReactionId)>,
+    /// The molecules in the order in which they were chosen, from the target downwards.
+    pub route: RouteGraph<Chosen>,
     /// Sum of step costs, a step that is needed twice counted twice.
     pub cost: f64,
 }
 
+/// A molecule of a route.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Chosen {
+    pub molecule: MoleculeId,
+    /// What makes it; `None` if it is bought.
+    pub reaction: Option<ReactionId>,
+}
+
+/// A route would make one molecule in two ways.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Inconsistent;
+
 impl Choices {
+    /// The route that buys `target`.
+    pub fn bought(target: MoleculeId) -> Self {
+        Self { route: RouteGraph::bought(Chosen { molecule: target, reaction: None }), cost: 0.0 }
+    }
+
+    /// The molecules that are made, each with its reaction, the target first; none for a target that is bought.
+    pub fn made(&self) -> impl Iterator<Item = (MoleculeId, ReactionId)> {
+        self.route.molecules().filter_map(|chosen| Some((chosen.molecule, chosen.reaction?)))
+    }
+
     /// The reaction that makes `molecule`, `None` if it is bought.
     pub fn reaction(&self, molecule: MoleculeId) -> Option<ReactionId> {
-        self.made.iter().find(|(made, _)| *made == molecule).map(|(_, reaction)| *reaction)
-    }
-
-    /// Reaction steps of the route's longest branch.
-    pub fn longest_branch(&self, graph: &Graph) -> u32 {
-        self.longest_below(graph, graph.target())
-    }
-
-    fn longest_below(&self, graph: &Graph, molecule: MoleculeId) -> u32 {
-        let Some(reaction) = self.reaction(molecule) else { return 0 };
-        let precursors = graph.reaction(reaction).distinct_precursors();
-        1 + precursors.map(|(precursor, _)| self.longest_below(graph, precursor)).max().unwrap_or(0)
+        self.route.molecules().find(|chosen| chosen.molecule == molecule)?.reaction
     }
 }
 
@@ -97,37 +110,46 @@ impl Extractor {
     }
 
     /// The `rank`-th cheapest validated route, from 0; `None` when there are no more or the budget is spent.
-    /// The second value is false if it makes one molecule in two ways.
-    pub fn route(&mut self, source: &mut Source<'_, '_>, rank: usize) -> Option<(Choices, bool)> {
+    pub fn route(
+        &mut self,
+        source: &mut Source<'_, '_>,
+        rank: usize,
+    ) -> Option<Result<Choices, Inconsistent>> {
         if !self.find(source, self.root, rank) {
             return None;
         }
-        let mut made = Vec::new();
-        let mut consistent = true;
-        self.collect(source.graph, self.root, rank, &mut made, &mut consistent);
-        Some((Choices { made, cost: self.states[self.root].found[rank].cost }, consistent))
+        let mut route = DiGraph::with_capacity(16, 16);
+        let collected = self.collect(source.graph, self.root, rank, &mut route);
+        let cost = self.states[self.root].found[rank].cost;
+        let route = collected.and_then(|_| RouteGraph::new(route).ok_or(Inconsistent));
+        Some(route.map(|route| Choices { route, cost }))
     }
 
+    /// Adds this way of a state to the route, and says where its molecule stands.
     fn collect(
         &self,
         graph: &Graph,
         state: usize,
         rank: usize,
-        made: &mut Vec<(MoleculeId, ReactionId)>,
-        consistent: &mut bool,
-    ) {
-        let state = &self.states[state];
-        let Some((reaction, ranks)) = &state.found[rank].choice else { return };
-        if let Some((_, other)) = made.iter().find(|(molecule, _)| *molecule == state.molecule) {
-            // The same reaction may still be continued differently below, so the walk goes on.
-            *consistent &= other == reaction;
-        } else {
-            made.push((state.molecule, *reaction));
+        route: &mut DiGraph<Chosen, u32>,
+    ) -> Result<NodeIndex, Inconsistent> {
+        let State { molecule, remaining, found, .. } = &self.states[state];
+        let choice = found[rank].choice.as_ref();
+        let chosen = Chosen { molecule: *molecule, reaction: choice.map(|(reaction, _)| *reaction) };
+        let known = route.node_indices().find(|&place| route[place].molecule == *molecule);
+        if known.is_some_and(|place| route[place] != chosen) {
+            return Err(Inconsistent);
         }
-        for ((precursor, _), &rank) in graph.reaction(*reaction).distinct_precursors().zip(ranks) {
-            let child = self.known[&(precursor, state.remaining - 1)];
-            self.collect(graph, child, rank, made, consistent);
+        let product = known.unwrap_or_else(|| route.add_node(chosen));
+        // What is known may still be continued differently below, so the walk goes on.
+        if let Some((reaction, ranks)) = choice {
+            for ((precursor, times), &rank) in graph.reaction(*reaction).distinct_precursors().zip(ranks) {
+                let child = self.known[&(precursor, remaining - 1)];
+                let precursor = self.collect(graph, child, rank, route)?;
+                route.update_edge(product, precursor, times);
+            }
         }
+        Ok(product)
     }
 
     fn state(&mut self, molecule: MoleculeId, remaining: u32) -> usize {
@@ -395,8 +417,8 @@ mod tests {
         let mut source = Source { graph: &mut graph, validator: &mut validator, dropped: 0 };
         (0..)
             .map_while(|rank| extractor.route(&mut source, rank))
-            .filter(|(_, consistent)| *consistent)
-            .map(|(choices, _)| choices.cost)
+            .filter_map(Result::ok)
+            .map(|choices| choices.cost)
             .collect()
     }
 

@@ -1,9 +1,9 @@
 //! Routes sorted into backbone groups, cut to size, and written down.
 
-use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use chem::Molecule;
+use petgraph::graph::{DiGraph, NodeIndex};
 use reactivity::ReactionClass;
 use rustc_hash::FxHashMap;
 
@@ -11,8 +11,9 @@ use crate::graph::{Graph, MoleculeId, ReactionId};
 use crate::model::RetroModel;
 use crate::model::records::Records;
 use crate::plan::{BackboneGroup, Route, RouteNode, Step, Warning};
+use crate::route::RouteGraph;
 use crate::routes::backbone::{Keys, Orders, Tree};
-use crate::routes::extract::Choices;
+use crate::routes::extract::{Choices, Chosen};
 use crate::routes::price::{lead_time_days, needs, usd_per_mol};
 use crate::routes::rank::Weighed;
 use crate::stock::catalogue::{BlockIndex, Catalogue};
@@ -65,7 +66,7 @@ impl<'a> Groups<'a> {
         let choices = &route.choices;
         let tree = Tree::of(graph, choices, self.keys.atoms(), &mut self.orders);
         let key = self.keys.key(&tree);
-        let steps = choices.longest_branch(graph);
+        let steps = choices.route.longest_branch();
         let at = self.groups.iter().position(|group| group.steps == steps && group.key == key);
         let group = match at {
             Some(at) => &mut self.groups[at],
@@ -180,7 +181,7 @@ impl<'a> Writer<'a> {
     /// The route that buys the target, as a group of its own.
     pub fn trivial(&mut self, graph: &Graph) -> Option<BackboneGroup> {
         self.target_block?;
-        let choices = Choices { made: Vec::new(), cost: 0.0 };
+        let choices = Choices::bought(graph.target());
         let mut keys = Keys::new(&graph.molecule(graph.target()).molecule.canonical_smiles());
         let key = keys.key(&Tree::of(graph, &choices, keys.atoms(), &mut Orders::default()));
         let variations = vec![vec![self.route(graph, &choices, 0.0)]];
@@ -189,47 +190,35 @@ impl<'a> Writer<'a> {
 
     /// Writes a route down.
     pub fn route(&mut self, graph: &Graph, choices: &Choices, total: f64) -> Route {
-        let (order, depths) = breadth_first(graph, choices);
-        let mut nodes: Vec<RouteNode> = Vec::with_capacity(order.len());
-        let mut place: BTreeMap<MoleculeId, usize> = BTreeMap::new();
-        for (&id, depth) in order.iter().zip(depths) {
-            let node = self.node(graph, choices, id, depth);
+        let order = breadth_first(graph, choices);
+        let mut written: DiGraph<RouteNode, u32> = DiGraph::with_capacity(order.len(), order.len());
+        let mut places = vec![NodeIndex::end(); order.len()];
+        for &(place, depth) in &order {
+            let node = self.node(graph, choices, place, depth);
             // Two forms of one block are one node.
-            let known = nodes.iter().position(|known| known.smiles == node.smiles);
-            place.insert(id, known.unwrap_or(nodes.len()));
-            if known.is_none() {
-                nodes.push(node);
+            let known = written.node_indices().find(|&known| written[known].smiles == node.smiles);
+            places[place.index()] = known.unwrap_or_else(|| written.add_node(node));
+        }
+        for &(place, _) in &order {
+            let mut precursors: Vec<_> = choices
+                .route
+                .precursors(place)
+                .map(|(precursor, times)| (places[precursor.index()], times))
+                .collect();
+            precursors.sort_by(|a, b| written[a.0].smiles.cmp(&written[b.0].smiles));
+            let product = places[place.index()];
+            for (precursor, times) in precursors {
+                if let Some(known) = written.find_edge(product, precursor) {
+                    written[known] += times;
+                } else {
+                    written.add_edge(product, precursor, times);
+                }
             }
         }
-        let steps = order
-            .iter()
-            .filter_map(|&product| {
-                let id = choices.reaction(product)?;
-                let reaction = graph.reaction(id);
-                let proposal = reaction.proposal();
-                let mut precursors: Vec<usize> =
-                    reaction.precursors.iter().map(|precursor| place[precursor]).collect();
-                precursors.sort_by(|&a, &b| nodes[a].smiles.cmp(&nodes[b].smiles));
-                let evidence = self.evidence(graph, product, id);
-                Some(Step {
-                    product: place[&product],
-                    precursors,
-                    template: proposal.template,
-                    template_hash: self.model.template_hash(proposal.template).to_owned(),
-                    probability: reaction.probability(),
-                    plausibility: proposal.found.known_plausibility(),
-                    precedent: evidence.precedent,
-                    records: evidence.records,
-                    class: evidence.class,
-                    warnings: warnings(proposal.found.plausibilities(), evidence.precedent),
-                })
-            })
-            .collect();
         let needs = self.needs(graph, choices);
         let region = self.task.masks.region;
         Route {
-            nodes,
-            steps,
+            graph: RouteGraph::new(written).expect("group: forms of one block are made of nothing"),
             cost: choices.cost,
             total,
             usd_per_mol: usd_per_mol(self.catalogue, region, &needs, None),
@@ -237,12 +226,13 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn node(&mut self, graph: &Graph, choices: &Choices, id: MoleculeId, depth: u32) -> RouteNode {
+    fn node(&mut self, graph: &Graph, choices: &Choices, place: NodeIndex, depth: u32) -> RouteNode {
+        let Chosen { molecule: id, reaction } = *choices.route.molecule(place);
         let molecule = graph.molecule(id);
-        let block = if id == graph.target() {
-            self.target_block.filter(|_| choices.made.is_empty())
-        } else {
-            molecule.block.filter(|_| choices.reaction(id).is_none())
+        let block = match reaction {
+            Some(_) => None,
+            None if id == graph.target() => self.target_block,
+            None => molecule.block,
         };
         let (mw, nearest) = self.facts(graph, id);
         let sold = block.and_then(|block| self.as_sold(graph, choices, block, &molecule.molecule));
@@ -254,6 +244,23 @@ impl<'a> Writer<'a> {
             closest_building_block: if block.is_some() { 1.0 } else { nearest },
             depth,
             expanded: molecule.expanded,
+            step: reaction.map(|reaction| self.step(graph, id, reaction)),
+        }
+    }
+
+    fn step(&mut self, graph: &Graph, product: MoleculeId, id: ReactionId) -> Step {
+        let reaction = graph.reaction(id);
+        let proposal = reaction.proposal();
+        let evidence = self.evidence(graph, product, id);
+        Step {
+            template: proposal.template,
+            template_hash: self.model.template_hash(proposal.template).to_owned(),
+            probability: reaction.probability(),
+            plausibility: proposal.found.known_plausibility(),
+            precedent: evidence.precedent,
+            records: evidence.records,
+            class: evidence.class,
+            warnings: warnings(proposal.found.plausibilities(), evidence.precedent),
         }
     }
 
@@ -286,7 +293,7 @@ impl<'a> Writer<'a> {
         }
         let neutral = needed.neutral();
         let is_made = || {
-            let mut made = choices.made.iter().map(|&(made, _)| graph.molecule(made));
+            let mut made = choices.made().map(|(made, _)| graph.molecule(made));
             made.any(|made| made.molecule.canonical_smiles() == sold)
         };
         let renamed = neutral.canonical_smiles() == sold && !is_made();
@@ -312,32 +319,27 @@ impl<'a> Writer<'a> {
 
     /// How many molecules of each block a molecule of the target takes.
     fn needs(&self, graph: &Graph, choices: &Choices) -> Vec<(BlockIndex, u32)> {
-        let target = self.target_block.filter(|_| choices.made.is_empty());
+        let target = self.target_block.filter(|_| choices.made().next().is_none());
         target.map_or_else(|| needs(graph, choices), |block| vec![(block, 1)])
     }
 }
 
 /// The molecules of a route, each once, those of a step in the order of their SMILES, and how many steps each is from the target.
-fn breadth_first(graph: &Graph, choices: &Choices) -> (Vec<MoleculeId>, Vec<u32>) {
-    let mut depths: FxHashMap<MoleculeId, u32> = FxHashMap::from_iter([(graph.target(), 0)]);
-    let mut order = vec![graph.target()];
-    let mut queue = VecDeque::from([graph.target()]);
-    while let Some(next) = queue.pop_front() {
-        let Some(reaction) = choices.reaction(next) else { continue };
-        let mut precursors: Vec<_> = graph
-            .reaction(reaction)
-            .distinct_precursors()
-            .map(|(precursor, _)| (graph.molecule(precursor).molecule.canonical_smiles(), precursor))
-            .collect();
+fn breadth_first(graph: &Graph, choices: &Choices) -> Vec<(NodeIndex, u32)> {
+    let route = &choices.route;
+    let smiles = |place| graph.molecule(route.molecule(place).molecule).molecule.canonical_smiles();
+    let mut order = vec![(route.target(), 0)];
+    let mut at = 0;
+    while let Some(&(product, depth)) = order.get(at) {
+        let mut precursors: Vec<_> =
+            route.precursors(product).map(|(precursor, _)| (smiles(precursor), precursor)).collect();
         precursors.sort_unstable();
         for (_, precursor) in precursors {
-            if !depths.contains_key(&precursor) {
-                depths.insert(precursor, depths[&next] + 1);
-                order.push(precursor);
-                queue.push_back(precursor);
+            if order.iter().all(|&(known, _)| known != precursor) {
+                order.push((precursor, depth + 1));
             }
         }
+        at += 1;
     }
-    let depths = order.iter().map(|molecule| depths[molecule]).collect();
-    (order, depths)
+    order
 }

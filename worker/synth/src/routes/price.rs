@@ -3,34 +3,27 @@
 //! Counted for one mole of the target, every step in full yield: a block that two steps need, or one step twice, is needed
 //! twice. What is weighed out is molecules, not kinds of them, so that a dear block of which little is needed is cheap.
 
-use rustc_hash::FxHashMap;
-
-use crate::graph::{Graph, MoleculeId};
+use crate::graph::Graph;
 use crate::routes::extract::Choices;
 use crate::stock::catalogue::{BlockIndex, Catalogue, Region};
 
 /// How many molecules of each block one molecule of the target takes, ascending; none for a target that is bought.
 pub fn needs(graph: &Graph, choices: &Choices) -> Vec<(BlockIndex, u32)> {
-    let mut needed: FxHashMap<BlockIndex, u32> = FxHashMap::default();
-    let mut open = vec![(graph.target(), 1_u32)];
-    while let Some((molecule, times)) = open.pop() {
-        let Some(reaction) = choices.reaction(molecule) else { continue };
-        for (precursor, share) in graph.reaction(reaction).distinct_precursors() {
-            let times = times.saturating_mul(share);
-            match bought(graph, choices, precursor) {
-                Some(block) => *needed.entry(block).or_default() += times,
-                None => open.push((precursor, times)),
-            }
-        }
-    }
-    let mut needed: Vec<_> = needed.into_iter().collect();
+    let amounts = choices.route.molecules().zip(choices.route.amounts());
+    let bought = amounts.filter(|(chosen, _)| chosen.reaction.is_none());
+    let mut needed: Vec<(BlockIndex, u32)> = bought
+        .filter_map(|(chosen, amount)| Some((graph.molecule(chosen.molecule).block?, amount)))
+        .collect();
     needed.sort_unstable();
+    // Two forms of a block are that block.
+    needed.dedup_by(|other, first| {
+        let same = other.0 == first.0;
+        if same {
+            first.1 = first.1.saturating_add(other.1);
+        }
+        same
+    });
     needed
-}
-
-/// The block that `molecule` is, if the route buys it.
-fn bought(graph: &Graph, choices: &Choices, molecule: MoleculeId) -> Option<BlockIndex> {
-    graph.molecule(molecule).block.filter(|_| choices.reaction(molecule).is_none())
 }
 
 /// USD for one mole of what takes these blocks, at the best price of each that ships to `region`; a block without a known

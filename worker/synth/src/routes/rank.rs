@@ -54,28 +54,27 @@ impl<'a> Ranker<'a> {
 
     /// The total of a route as far as it is known without rivals, at least its cost.
     pub fn total(&mut self, graph: &Graph, choices: &Choices) -> f64 {
-        let steps: f64 =
-            choices.made.iter().map(|&(product, step)| self.unprecedented(graph, product, step)).sum();
+        let steps: f64 = choices.made().map(|(product, step)| self.unprecedented(graph, product, step)).sum();
         let needs = needs(graph, choices);
         let price = usd_per_mol(self.catalogue, self.task.masks.region, &needs, Some(UNKNOWN_PRICE));
         choices.cost
-            + LENGTH_COST * choices.made.len() as f64
+            + LENGTH_COST * choices.made().count() as f64
             + TOGETHER_COST * crowd(graph, choices) as f64
-            + BRANCH_COST * f64::from(choices.longest_branch(graph))
+            + BRANCH_COST * f64::from(choices.route.longest_branch())
             + steps
             + PRICE_COST * (price.unwrap_or(0.0) / TYPICAL_PRICE).ln_1p()
     }
 
     /// What rivals add to the total of a route.
     pub fn rivals(&self, graph: &Graph, choices: &Choices) -> f64 {
-        let of_step = |&(product, step): &(MoleculeId, ReactionId)| {
+        let of_step = |(product, step): (MoleculeId, ReactionId)| {
             let product = graph.molecule(product).expansion.as_ref()?;
             let found = &graph.reaction(step).proposal().found;
             let cost = |plausibility| Assessment { plausibility }.cost();
             let alone = cost(found.plausibility_alone(product, self.model));
             Some(cost(found.plausibility(product, self.model)) - alone)
         };
-        choices.made.iter().filter_map(of_step).sum()
+        choices.made().filter_map(of_step).sum()
     }
 
     fn unprecedented(&mut self, graph: &Graph, product: MoleculeId, step: ReactionId) -> f64 {
@@ -91,7 +90,7 @@ impl<'a> Ranker<'a> {
 /// How many molecules beyond two the steps' flasks take, all together.
 fn crowd(graph: &Graph, choices: &Choices) -> usize {
     let kinds = |step: ReactionId| graph.reaction(step).distinct_precursors().count();
-    choices.made.iter().map(|&(_, step)| kinds(step).saturating_sub(2)).sum()
+    choices.made().map(|(_, step)| kinds(step).saturating_sub(2)).sum()
 }
 
 /// Routes that came in the order of their costs and leave in the order of their totals.
@@ -168,7 +167,8 @@ mod tests {
     use super::*;
 
     fn choices(cost: f64) -> Choices {
-        Choices { made: Vec::new(), cost }
+        let target = Graph::new(&"C".parse().unwrap()).target();
+        Choices { cost, ..Choices::bought(target) }
     }
 
     /// What leaves the queue when rivals add nothing.

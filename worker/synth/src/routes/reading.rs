@@ -64,12 +64,12 @@ impl<'a> Reading<'a> {
         let mut queue = Queue::default();
         let mut room = true;
         for rank in 0..most {
-            let Some((choices, consistent)) = extractor.route(source, rank) else { break };
-            if !consistent {
+            let Some(route) = extractor.route(source, rank) else { break };
+            let Ok(choices) = route else {
                 counts.unvalidated_routes += 1;
                 counts.refusals.inconsistent += 1;
                 continue;
-            }
+            };
             counts.validated_routes += 1;
             let cost = choices.cost;
             let total = self.ranker.total(source.graph, &choices);
@@ -141,7 +141,7 @@ impl<'a> Ahead<'a> {
         if helpers == 0 {
             return;
         }
-        for &(product, step) in &choices.made {
+        for (product, step) in choices.made() {
             if self.known.insert(step)
                 && let Some(product) = &graph.molecule(product).expansion
             {

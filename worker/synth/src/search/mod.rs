@@ -247,11 +247,11 @@ impl<'a> Search<'a> {
         let mut found = None;
         for rank in 0..MAX_INCONSISTENT {
             match extractor.route(&mut source, rank) {
-                Some((choices, true)) => {
+                Some(Ok(choices)) => {
                     found = Some(choices);
                     break;
                 }
-                Some((_, false)) => {}
+                Some(Err(_)) => {}
                 None => break,
             }
         }

@@ -64,3 +64,87 @@ impl<'a> SharedGraph<'a> {
         Some(self.graph[nearest].0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::plan::{BackboneGroup, Counts, Route, RouteNode, Timings};
+    use crate::route::RouteGraph;
+
+    use super::*;
+
+    /// A plan of routes that are written as their edges: `AB` makes `A` of `B`.
+    fn plan(routes: &[&[&str]]) -> Plan {
+        let route = |edges: &&[&str]| {
+            let mut graph = DiGraph::new();
+            let mut places: FxHashMap<char, NodeIndex> = FxHashMap::default();
+            for edge in *edges {
+                let ends: Vec<NodeIndex> = edge
+                    .chars()
+                    .map(|name| *places.entry(name).or_insert_with(|| graph.add_node(molecule(name))))
+                    .collect();
+                graph.add_edge(ends[0], ends[1], 1);
+            }
+            let graph = RouteGraph::new(graph).unwrap();
+            Route { graph, cost: 0.0, total: 0.0, usd_per_mol: None, lead_time_days: None }
+        };
+        let variations = vec![routes.iter().map(route).collect()];
+        Plan {
+            target: "T".to_owned(),
+            groups: vec![BackboneGroup { steps: 1, key: String::new(), variations }],
+            counts: Counts::default(),
+            timings: Timings::default(),
+            exhausted: false,
+            stopped_by: Vec::new(),
+        }
+    }
+
+    fn molecule(name: char) -> RouteNode {
+        RouteNode {
+            smiles: name.to_string(),
+            mw: 0.0,
+            building_block: None,
+            closest_building_block: 0.0,
+            depth: 0,
+            expanded: false,
+            step: None,
+        }
+    }
+
+    #[test]
+    fn what_two_branches_of_one_route_need_goes_into_the_molecule_where_they_meet() {
+        let plan = plan(&[&["TM", "MA", "MB", "AX", "BX"]]);
+
+        let shared = SharedGraph::of(&plan);
+
+        assert_eq!(
+            ["T", "M", "A", "X"].map(|name| shared.only_for(name)),
+            [None, Some("T"), Some("M"), Some("M")]
+        );
+    }
+
+    #[test]
+    fn what_one_route_avoids_is_not_essential_and_what_another_uses_elsewhere_is_not_for_one_molecule_only() {
+        // One route makes A of B, the other B of A, and both take X.
+        let plan = plan(&[&["TA", "AB", "BX"], &["TB", "BA", "AX", "AY"]]);
+
+        let shared = SharedGraph::of(&plan);
+
+        assert_eq!(
+            ["T", "A", "B", "X", "Y"].map(|name| shared.is_essential(name)),
+            [true, true, true, true, false]
+        );
+        assert_eq!(
+            ["A", "B", "X", "Y"].map(|name| shared.only_for(name)),
+            [Some("T"), Some("T"), Some("T"), Some("A")]
+        );
+    }
+
+    #[test]
+    fn a_plan_without_routes_shares_nothing() {
+        let plan = plan(&[]);
+
+        let shared = SharedGraph::of(&plan);
+
+        assert_eq!((shared.is_essential("T"), shared.only_for("T")), (false, None));
+    }
+}

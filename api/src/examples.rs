@@ -113,7 +113,7 @@ fn tree_search() -> Value {
             "smiles": smiles, "mw": mw, "is_building_block": block.is_some(), "building_block_idx": block,
             "closest_building_block": if block.is_some() { 1.0 } else { 0.62 },
             "depth": i32::from(block.is_some()), "expanded": block.is_none(), "in_solution_path": true,
-        } })
+        }, "essential": true, "only_for": block.map(|_| target_id) })
     };
     let edge = |precursor: &str| {
         json!({

@@ -6,10 +6,10 @@ use std::{
 };
 
 use contract::{
-    Conditions, Edge, Metadata, Node, NodeData, PricingAnnotation, ReagentResults, RefusedSteps, RouteGraph,
-    RouteHierarchy, RouteStanding, SearchReport, StepEvidence, TreeSearchResult,
+    Conditions, Edge, Metadata, Node, NodeData, NodeStanding, PricingAnnotation, ReagentResults,
+    RefusedSteps, RouteGraph, RouteHierarchy, RouteStanding, SearchReport, StepEvidence, TreeSearchResult,
 };
-use synth::{Plan, Records, Role, Route, RouteNode, Step};
+use synth::{Plan, Records, Role, Route, RouteNode, SharedGraph, Step};
 use uuid::Uuid;
 
 /// Namespace of the node ids, made for this purpose: a molecule's id hangs on its canonical SMILES alone.
@@ -29,10 +29,11 @@ pub struct Annotation {
 pub fn result(plan: &Plan, annotation: Annotation, total: Duration) -> TreeSearchResult {
     let mut totals: Vec<f64> = plan.routes().map(|route| route.total).collect();
     totals.sort_by(f64::total_cmp);
+    let shared = SharedGraph::of(plan);
     let mut route_hierarchy = RouteHierarchy::new();
     for group in &plan.groups {
         let graphs =
-            |routes: &Vec<Route>| routes.iter().map(|route| graph(route, group.steps, &totals)).collect();
+            |routes: &Vec<Route>| routes.iter().map(|route| graph(route, &shared, &totals)).collect();
         let variations = group.variations.iter().map(graphs).collect();
         route_hierarchy.entry(group.steps.to_string()).or_default().insert(group.key.clone(), variations);
     }
@@ -59,7 +60,7 @@ pub fn result(plan: &Plan, annotation: Annotation, total: Duration) -> TreeSearc
 /// The catalogue's integers for the building blocks that the plan's routes buy, ascending.
 pub(crate) fn building_blocks(plan: &Plan) -> Vec<i32> {
     let used: BTreeSet<i32> =
-        plan.routes().flat_map(|route| &route.nodes).filter_map(|node| node.building_block).collect();
+        plan.routes().flat_map(Route::molecules).filter_map(|node| node.building_block).collect();
     used.into_iter().collect()
 }
 
@@ -77,40 +78,42 @@ fn report(plan: &Plan) -> SearchReport {
     }
 }
 
-/// Where a route whose longest branch has so many steps stands among all of its answer; `totals` are theirs, ascending.
-fn standing(route: &Route, longest: u32, totals: &[f64]) -> RouteStanding {
+/// Where a route stands among all of its answer; `totals` are theirs, ascending.
+fn standing(route: &Route, totals: &[f64]) -> RouteStanding {
+    let longest = route.graph.longest_branch();
     let better = totals.partition_point(|&total| total < route.total);
     RouteStanding {
         rank: u32::try_from(better + 1).unwrap_or(u32::MAX),
         score: rounded(1.0 / (1.0 + route.total)),
         cost_usd_per_mol: route.usd_per_mol.map(|usd| (usd * 100.0).round() / 100.0),
         lead_time_days: route.lead_time_days,
-        convergence: rounded(route.steps.len().max(1) as f64 / f64::from(longest.max(1))),
+        convergence: rounded(route.steps().count().max(1) as f64 / f64::from(longest.max(1))),
     }
 }
 
-fn graph(route: &Route, longest: u32, totals: &[f64]) -> RouteGraph {
-    // A precursor that is needed twice is one edge: the graph is no multigraph.
-    let mut edges = Vec::new();
-    for step in &route.steps {
-        for edge in edges_of(route, step) {
-            if !edges.contains(&edge) {
-                edges.push(edge);
-            }
+fn graph(route: &Route, shared: &SharedGraph<'_>, totals: &[f64]) -> RouteGraph {
+    let ids: Vec<String> = route.molecules().map(|molecule| id(&molecule.smiles)).collect();
+    let edges = route.graph.edges().map(|(product, precursor)| {
+        let step = route.graph.molecule(product).step.as_ref();
+        Edge {
+            source: ids[product.index()].clone(),
+            target: ids[precursor.index()].clone(),
+            plausibility: step.map(|step| rounded(f64::from(step.plausibility))),
+            evidence: step.map(evidence),
         }
-    }
+    });
     RouteGraph {
         directed: true,
         multigraph: false,
-        graph: Some(standing(route, longest, totals)),
-        nodes: route.nodes.iter().map(node).collect(),
-        edges,
+        graph: Some(standing(route, totals)),
+        nodes: route.molecules().zip(&ids).map(|(molecule, id)| node(molecule, id, shared)).collect(),
+        edges: edges.collect(),
     }
 }
 
-fn node(node: &RouteNode) -> Node {
+fn node(node: &RouteNode, own_id: &str, shared: &SharedGraph<'_>) -> Node {
     Node {
-        id: id(&node.smiles),
+        id: own_id.to_owned(),
         data: NodeData {
             smiles: node.smiles.clone(),
             mw: node.mw,
@@ -121,20 +124,11 @@ fn node(node: &RouteNode) -> Node {
             expanded: node.expanded,
             in_solution_path: true,
         },
+        standing: Some(NodeStanding {
+            essential: shared.is_essential(&node.smiles),
+            only_for: shared.only_for(&node.smiles).map(id),
+        }),
     }
-}
-
-fn edges_of(route: &Route, step: &Step) -> Vec<Edge> {
-    let source = id(&route.nodes[step.product].smiles);
-    step.precursors
-        .iter()
-        .map(|&precursor| Edge {
-            source: source.clone(),
-            target: id(&route.nodes[precursor].smiles),
-            plausibility: Some(rounded(f64::from(step.plausibility))),
-            evidence: Some(evidence(step)),
-        })
-        .collect()
 }
 
 fn evidence(step: &Step) -> StepEvidence {
@@ -168,15 +162,17 @@ fn conditions(records: &Records) -> Conditions {
 fn reactions(plan: &Plan) -> BTreeMap<String, Vec<String>> {
     let mut reactions: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for route in plan.routes() {
-        for step in &route.steps {
+        for (product, _) in route.steps() {
+            let smiles = |place| route.graph.molecule(place).smiles.as_str();
             let precursors: Vec<&str> =
-                step.precursors.iter().map(|&precursor| route.nodes[precursor].smiles.as_str()).collect();
-            let reaction = format!("{}>>{}", precursors.join("."), route.nodes[step.product].smiles);
-            let edges = edges_of(route, step);
+                route.precursors(product).map(|molecule| molecule.smiles.as_str()).collect();
+            let reaction = format!("{}>>{}", precursors.join("."), smiles(product));
+            let source = id(smiles(product));
+            let edges = route.graph.precursors(product);
             reactions
                 .entry(reaction)
                 .or_default()
-                .extend(edges.into_iter().map(|edge| format!("{}:{}", edge.source, edge.target)));
+                .extend(edges.map(|(precursor, _)| format!("{source}:{}", id(smiles(precursor)))));
         }
     }
     reactions.into_iter().map(|(reaction, edges)| (reaction, edges.into_iter().collect())).collect()
@@ -195,6 +191,7 @@ fn id(smiles: &str) -> String {
 mod tests {
     use std::sync::Arc;
 
+    use petgraph::graph::DiGraph;
     use synth::{BackboneGroup, Counts, ReactionClass, Timings, Warning};
 
     use super::*;
@@ -207,13 +204,12 @@ mod tests {
             closest_building_block: if building_block.is_some() { 1.0 } else { 0.5 },
             depth,
             expanded: building_block.is_none(),
+            step: building_block.is_none().then(step),
         }
     }
 
-    fn step(product: usize, precursors: &[usize]) -> Step {
+    fn step() -> Step {
         Step {
-            product,
-            precursors: precursors.to_vec(),
             template: 0,
             template_hash: "t".to_owned(),
             probability: 0.9,
@@ -229,28 +225,35 @@ mod tests {
         }
     }
 
+    /// A route of these molecules, in which `product` takes `times` of `precursor`: `(product, precursor, times)`.
+    fn route(molecules: Vec<RouteNode>, edges: &[(u32, u32, u32)], total: f64) -> Route {
+        let mut graph = DiGraph::new();
+        for molecule in molecules {
+            graph.add_node(molecule);
+        }
+        for &(product, precursor, times) in edges {
+            graph.add_edge(product.into(), precursor.into(), times);
+        }
+        let graph = synth::RouteGraph::new(graph).unwrap();
+        Route { graph, cost: total, total, usd_per_mol: None, lead_time_days: None }
+    }
+
     /// `CCOCC` from two `CCO`, each of which is made from `C` and `CO`; and `CCOCC` from bought `CCO`.
     fn plan() -> Plan {
-        let made = Route {
-            nodes: vec![
+        let made = route(
+            vec![
                 molecule("CCOCC", 0, None),
                 molecule("CCO", 1, None),
                 molecule("C", 2, Some(7)),
                 molecule("CO", 2, Some(3)),
             ],
-            steps: vec![step(0, &[1, 1]), step(1, &[2, 3])],
-            cost: 1.0,
-            total: 3.0,
-            usd_per_mol: None,
-            lead_time_days: None,
-        };
+            &[(0, 1, 2), (1, 2, 1), (1, 3, 1)],
+            3.0,
+        );
         let bought = Route {
-            nodes: vec![molecule("CCOCC", 0, None), molecule("CCO", 1, Some(5))],
-            steps: vec![step(0, &[1, 1])],
-            cost: 0.5,
-            total: 1.0,
             usd_per_mol: Some(12.345),
             lead_time_days: Some(3.0),
+            ..route(vec![molecule("CCOCC", 0, None), molecule("CCO", 1, Some(5))], &[(0, 1, 2)], 1.0)
         };
         let group = |steps, key: &str, route| BackboneGroup {
             steps,
@@ -319,6 +322,23 @@ mod tests {
         assert_eq!(edge["patents"], serde_json::json!(["US01234567"]));
         assert_eq!(edge["conditions"]["solvents"], serde_json::json!({ "THF": 9 }));
         assert_eq!(edge["warnings"], serde_json::json!(["the same precursors may give another product"]));
+    }
+
+    #[test]
+    fn a_molecule_that_no_route_avoids_is_essential_and_others_say_what_they_are_for() {
+        let answer = result(&plan(), Annotation::default(), Duration::ZERO);
+
+        let standings = |route: &RouteGraph| -> Vec<_> {
+            let standings = route.nodes.iter().filter_map(|node| node.standing.clone());
+            standings.map(|standing| (standing.essential, standing.only_for)).collect()
+        };
+        let (target, alcohol) = (Some(id("CCOCC")), Some(id("CCO")));
+        let shared = [(true, None), (true, target)];
+        assert_eq!(standings(&answer.route_hierarchy["1"]["b1"][0][0]), shared);
+        let made = [&shared[..], &[(false, alcohol.clone()), (false, alcohol)]].concat();
+        assert_eq!(standings(&answer.route_hierarchy["2"]["b2"][0][0]), made);
+        let target = serde_json::to_value(&answer.route_hierarchy["1"]["b1"][0][0].nodes[0]).unwrap();
+        assert_eq!((&target["essential"], &target["only_for"]), (&true.into(), &serde_json::Value::Null));
     }
 
     #[test]

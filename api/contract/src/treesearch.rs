@@ -269,6 +269,19 @@ pub struct Node {
     pub id: String,
     /// What is known of the molecule.
     pub data: NodeData,
+    /// How it stands in the routes of the answer. Absent in answers of earlier versions.
+    #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
+    pub standing: Option<NodeStanding>,
+}
+
+/// How a molecule stands in the routes of its answer: attributes of the node, the same in every route that has it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct NodeStanding {
+    /// Whether every route of the answer has it, bought or made: none avoids it.
+    pub essential: bool,
+    /// Node id of the molecule that all of it goes into, whatever the route: the nearest that lies on every way from it to the
+    /// target. Who has that one needs nothing of this one. Null for the target.
+    pub only_for: Option<String>,
 }
 
 /// What is known of a molecule of a route.

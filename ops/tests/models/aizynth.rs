@@ -12,7 +12,8 @@ use chem::Molecule;
 use flate2::{Compression, write::GzEncoder};
 use serde::Deserialize;
 use synth::{
-    Budget, Catalogue, CatalogueRow, GroupOrder, Masks, REGIONS, RetroModel, Step, Stop, Task, Trivial, plan,
+    Budget, Catalogue, CatalogueRow, GroupOrder, Masks, REGIONS, RetroModel, Route, Step, Stop, Task, Trivial,
+    plan,
 };
 
 use crate::stage::{Said, Stage, data};
@@ -180,7 +181,7 @@ fn steps(pack: &Path, target: &str) -> Vec<Step> {
         Budget::until(Instant::now() + Duration::from_secs(20), Arc::new(AtomicBool::new(false)));
     budget.max_expansions = Some(10);
     let plan = plan(&model, &shelf, &task, &budget);
-    let mut steps: Vec<Step> = plan.routes().flat_map(|route| route.steps.clone()).collect();
+    let mut steps: Vec<Step> = plan.routes().flat_map(Route::steps).map(|(_, step)| step.clone()).collect();
     steps.sort_by_key(|step| step.template);
     steps.dedup_by_key(|step| step.template);
     steps

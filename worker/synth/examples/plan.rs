@@ -25,6 +25,7 @@ use std::time::{Duration, Instant};
 
 use chem::Molecule;
 use flate2::read::MultiGzDecoder;
+use petgraph::graph::NodeIndex;
 use serde_json::{Value, json};
 use synth::{
     Algorithm, Budget, Catalogue, CatalogueRow, GroupOrder, Masks, Plan, Planner, REGIONS, RetroModel, Route,
@@ -140,9 +141,9 @@ fn print_routes(plan: &Plan) {
     for group in &plan.groups {
         println!("  {} {} ({} variations)", group.steps, group.key, group.variations.len());
         let route = &group.variations[0][0];
-        for step in &route.steps {
-            let precursors: Vec<_> = step.precursors.iter().map(|&node| &*route.nodes[node].smiles).collect();
-            let product = &route.nodes[step.product].smiles;
+        for (place, step) in route.steps() {
+            let precursors: Vec<_> = route.precursors(place).map(|node| &*node.smiles).collect();
+            let product = &route.graph.molecule(place).smiles;
             println!("    {product} <= {} (p {:.4})", precursors.join(" + "), step.probability);
         }
     }
@@ -152,7 +153,7 @@ fn print_routes(plan: &Plan) {
 fn trees_of(id: &str, plan: &Plan, total: Duration) -> Value {
     let mut routes: Vec<&Route> = plan.routes().collect();
     routes.sort_by(|a, b| a.total.total_cmp(&b.total));
-    let trees: Vec<Value> = routes.iter().map(|route| tree(route, 0)).collect();
+    let trees: Vec<Value> = routes.iter().map(|route| tree(route, route.graph.target())).collect();
     let features: Vec<Value> = routes.iter().map(|route| features(route)).collect();
     json!({ "id": id, "seconds": total.as_secs_f64(), "routes": trees, "features": features })
 }
@@ -160,14 +161,14 @@ fn trees_of(id: &str, plan: &Plan, total: Duration) -> Value {
 /// What may speak for and against a route: `[steps, Σ -ln probability, Σ -ln plausibility, least plausibility, Σ 1 - precedent,
 /// depth, blocks, USD per mole, total]`.
 fn features(route: &Route) -> Value {
-    let sum = |of: fn(&Step) -> f64| route.steps.iter().map(of).sum::<f64>();
-    let depth = route.nodes.iter().map(|node| node.depth).max();
-    let blocks = route.nodes.iter().filter(|node| node.building_block.is_some()).count();
+    let sum = |of: fn(&Step) -> f64| route.steps().map(|(_, step)| of(step)).sum::<f64>();
+    let depth = route.molecules().map(|node| node.depth).max();
+    let blocks = route.molecules().filter(|node| node.building_block.is_some()).count();
     json!([
-        route.steps.len(),
+        route.steps().count(),
         -sum(|step| f64::from(step.probability).ln()),
         -sum(|step| f64::from(step.plausibility.max(1e-9)).ln()),
-        route.steps.iter().map(|step| step.plausibility).fold(1.0, f32::min),
+        route.steps().map(|(_, step)| step.plausibility).fold(1.0, f32::min),
         sum(|step| 1.0 - f64::from(step.precedent.unwrap_or(1.0))),
         depth,
         blocks,
@@ -176,13 +177,11 @@ fn features(route: &Route) -> Value {
     ])
 }
 
-fn tree(route: &Route, node: usize) -> Value {
-    let step = route.steps.iter().find(|step| step.product == node);
-    let mut below: Vec<usize> = step.map_or_else(Vec::new, |step| step.precursors.clone());
-    // What is needed twice is one molecule of the flask.
-    below.dedup();
-    let below: Vec<Value> = below.into_iter().map(|precursor| tree(route, precursor)).collect();
-    json!([route.nodes[node].smiles, below])
+/// What is needed twice is one molecule of the flask.
+fn tree(route: &Route, node: NodeIndex) -> Value {
+    let below: Vec<Value> =
+        route.graph.precursors(node).map(|(precursor, _)| tree(route, precursor)).collect();
+    json!([route.graph.molecule(node).smiles, below])
 }
 
 fn summarise(plans: &[(Plan, Duration, f64)]) {
@@ -225,9 +224,8 @@ fn summarise(plans: &[(Plan, Duration, f64)]) {
     );
     let disconnections = |plan: &Plan| {
         let first = |route: &Route| {
-            let precursors =
-                route.steps.first()?.precursors.iter().map(|&node| route.nodes[node].smiles.clone());
-            Some(precursors.collect::<Vec<_>>())
+            let (place, _) = route.steps().next()?;
+            Some(route.precursors(place).map(|node| node.smiles.clone()).collect::<Vec<_>>())
         };
         plan.routes().filter_map(first).collect::<BTreeSet<_>>().len()
     };

@@ -5,52 +5,45 @@
 //! answer is a [`Plan`]: validated routes, grouped by backbone. Everything here is synchronous, does no I/O
 //! but for [`RetroModel::load`], and gives, on one core, the same plan for the same inputs and number of
 //! expansions.
+//!
+//! A folder imports those above it, never those below:
+//!
+//! | | |
+//! |---|---|
+//! | `model/` | what a model's directory holds: templates, the policy network, the judge, precedents, records |
+//! | `stock/` | what can be bought |
+//! | `task.rs`, `plan.rs`, `route.rs`, `shared.rs`, `cores.rs` | what is asked, what is answered, a route as a graph, what routes share, and the cores |
+//! | `graph/` | the AND/OR graph, what templates make of a molecule, how costs flow |
+//! | `steps/` | one step by itself: assessed, validated, explained |
+//! | `routes/` | routes out of the graph: extraction, order, groups, prices |
+//! | `search/` | the search: which molecule comes next, and what searches share |
 
-mod algorithm;
-mod assess;
-mod backbone;
-mod catalogue;
 mod cores;
-mod dense;
-mod error;
-mod expander;
-mod explain;
-mod extract;
 mod graph;
-mod group;
-mod hash;
-mod library;
 mod model;
-mod nearest;
 mod plan;
-mod planner;
-mod plausibility;
-mod policy;
-mod precedents;
-mod price;
-mod proposals;
-mod rank;
-mod reading;
-mod records;
-mod reference;
+mod route;
+mod routes;
 mod search;
+mod shared;
+mod steps;
+mod stock;
 mod task;
-mod tensors;
-mod update;
-mod validate;
 
-pub use algorithm::{Algorithm, UnknownAlgorithm};
-pub use catalogue::{BlockIndex, Catalogue, CatalogueRow, Masks, REGIONS, Region};
-pub use error::ModelError;
-pub use explain::{ProposedBy, StepFault, explain};
-pub use library::Library;
 pub use model::RetroModel;
+pub use model::error::ModelError;
+pub use model::judge::reference::ReferenceJudge;
+pub use model::library::Library;
+pub use model::policy::ReferencePolicy;
+pub use model::records::{Records, Role};
 pub use plan::{BackboneGroup, Counts, Plan, Refusals, Route, RouteNode, Step, Timings, Warning};
-pub use planner::{Planner, Settings};
-pub use policy::ReferencePolicy;
-pub use proposals::{Precursors, proposals};
 pub use reactivity::{Category, ReactionClass};
-pub use records::{Records, Role};
-pub use reference::ReferenceJudge;
+pub use route::RouteGraph;
+pub use search::algorithm::{Algorithm, UnknownAlgorithm};
 pub use search::plan;
+pub use search::planner::{Planner, Settings};
+pub use shared::SharedGraph;
+pub use steps::explain::{ProposedBy, StepFault, explain};
+pub use steps::proposals::{Precursors, proposals};
+pub use stock::catalogue::{BlockIndex, Catalogue, CatalogueRow, Masks, REGIONS, Region};
 pub use task::{Budget, GroupOrder, Stop, Task, Trivial};

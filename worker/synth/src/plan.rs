@@ -3,9 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use petgraph::graph::NodeIndex;
 use reactivity::ReactionClass;
 
-use crate::records::Records;
+use crate::model::records::Records;
+use crate::route::RouteGraph;
 
 /// The routes found for a target, grouped, and what it took to find them.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,10 +54,8 @@ pub struct BackboneGroup {
 /// A validated route.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Route {
-    /// The molecules, the target first, each once.
-    pub nodes: Vec<RouteNode>,
-    /// The reactions, each after the one that made its product necessary.
-    pub steps: Vec<Step>,
+    /// The molecules, the target first, then those of fewer steps first; what a step takes in order of canonical SMILES.
+    pub graph: RouteGraph<RouteNode>,
     /// Sum of the steps' costs (lower is better), a step that is needed twice counted twice.
     pub cost: f64,
     /// What routes are ranked by (lower is better): the cost, and what the lack of convergence and of precedents and
@@ -67,6 +67,24 @@ pub struct Route {
     /// Days until the last building block is there, by the quickest offers in the task's region; `None` when one of them has
     /// no known lead time.
     pub lead_time_days: Option<f64>,
+}
+
+impl Route {
+    /// The molecules, the target first, each once.
+    pub fn molecules(&self) -> impl Iterator<Item = &RouteNode> {
+        self.graph.molecules()
+    }
+
+    /// The steps with the places of their products, each after the one that made its product necessary.
+    pub fn steps(&self) -> impl Iterator<Item = (NodeIndex, &Step)> {
+        self.graph.places().filter_map(|place| Some((place, self.graph.molecule(place).step.as_ref()?)))
+    }
+
+    /// What the step to `product` takes, in order of canonical SMILES; what it takes twice is listed twice.
+    pub fn precursors(&self, product: NodeIndex) -> impl Iterator<Item = &RouteNode> {
+        let times = |(place, times)| std::iter::repeat_n(self.graph.molecule(place), times as usize);
+        self.graph.precursors(product).flat_map(times)
+    }
 }
 
 /// A molecule of a route.
@@ -84,15 +102,13 @@ pub struct RouteNode {
     pub depth: u32,
     /// Whether the search expanded it.
     pub expanded: bool,
+    /// The step that makes it; `None` if it is bought.
+    pub step: Option<Step>,
 }
 
-/// A reaction of a route; indices point into [`Route::nodes`].
+/// The reaction that makes a molecule of a route.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
-    /// What it makes.
-    pub product: usize,
-    /// What it needs, in order of canonical SMILES; one that is needed twice is listed twice.
-    pub precursors: Vec<usize>,
     /// Row of the most probable template that proposes it, in the model's files.
     pub template: u32,
     /// The template's hash in `templates.csv.gz`.

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use chem::Molecule;
 
-use crate::catalogue::Masks;
+use crate::stock::catalogue::Masks;
 
 /// When a search ends, other than by its [`Budget`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,13 +9,18 @@ use std::path::Path;
 use std::sync::Arc;
 
 use candle_core::{DType, Device, Tensor};
-use synth::{RetroModel, plan};
+use synth::{Plan, RetroModel, Step, plan};
 use toy::*;
 
 const HEADER: &str = "\tretro_template\ttemplate_hash\tlibrary_occurrence\tlibrary_index\n";
 
 fn fault(dir: &Path) -> String {
     RetroModel::load(dir).unwrap_err().to_string()
+}
+
+/// The first step of the best route.
+fn first_step(plan: &Plan) -> &Step {
+    plan.routes().next().unwrap().steps().next().unwrap().1
 }
 
 #[test]
@@ -106,7 +111,7 @@ fn templates_that_cannot_be_compiled_are_counted_and_skipped() {
     let plan = plan(&model, &shelf(&["CC(=O)O", "CCN"]), &task("CC(=O)NCC"), &expansions(10));
 
     assert_eq!((model.templates(), model.skipped_templates()), (2, 1));
-    assert_eq!(plan.routes().next().unwrap().steps[0].template, 1);
+    assert_eq!(first_step(&plan).template, 1);
 }
 
 #[test]
@@ -132,7 +137,7 @@ fn half_precision_weights_are_read() {
 
     let plan = plan(&model, &shelf(&["CC(=O)O", "CCN"]), &task("CC(=O)NCC"), &expansions(10));
 
-    let probability = plan.routes().next().unwrap().steps[0].probability;
+    let probability = first_step(&plan).probability;
     assert!((probability - 0.75).abs() < 1e-3, "{probability}");
 }
 

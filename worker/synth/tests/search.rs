@@ -27,7 +27,8 @@ fn a_target_in_the_catalogue_needs_no_reaction_where_that_is_allowed() {
     assert_eq!(texts(&plan), [Vec::<String>::new()]);
     assert_eq!(plan.groups[0].steps, 0);
     let route = plan.routes().next().unwrap();
-    assert_eq!((route.nodes.len(), route.nodes[0].building_block), (1, Some(0)));
+    let blocks: Vec<_> = route.molecules().map(|molecule| molecule.building_block).collect();
+    assert_eq!(blocks, [Some(0)]);
 }
 
 #[test]
@@ -35,7 +36,7 @@ fn a_target_in_the_catalogue_is_made_where_buying_it_is_masked() {
     let plan = plan(&amide(), &shelf(&["CC(=O)NC", "CC(=O)O", "CN"]), &task("CC(=O)NC"), &expansions(10));
 
     assert_eq!(texts(&plan), [["CC(=O)O.CN>>CNC(C)=O"]]);
-    let target = &plan.routes().next().unwrap().nodes[0];
+    let target = plan.routes().next().unwrap().molecules().next().unwrap();
     assert_eq!((target.building_block, target.closest_building_block), (None, 1.0));
 }
 
@@ -47,20 +48,22 @@ fn a_route_of_one_step_is_described_in_full() {
 
     let route = plan.routes().next().unwrap();
     let facts: Vec<_> = route
-        .nodes
-        .iter()
+        .molecules()
         .map(|node| (node.smiles.as_str(), node.building_block, node.depth, node.expanded))
         .collect();
     assert_eq!(
         facts,
         [("CCNC(C)=O", None, 0, true), ("CC(=O)O", Some(0), 1, false), ("CCN", Some(1), 1, false)]
     );
-    assert_eq!((route.steps[0].product, route.steps[0].precursors.clone()), (0, vec![1, 2]));
-    assert_eq!((route.steps[0].template, route.steps[0].template_hash.as_str()), (0, "hash0"));
+    let edges: Vec<_> =
+        route.graph.edges().map(|(product, precursor)| (product.index(), precursor.index())).collect();
+    assert_eq!(edges, [(0, 1), (0, 2)]);
+    let (_, step) = route.steps().next().unwrap();
+    assert_eq!((step.template, step.template_hash.as_str()), (0, "hash0"));
     // Acetic acid and ethylamine, 60.05 and 45.08 g a mole, at a dollar a gram.
     assert!((route.usd_per_mol.unwrap() - 105.14).abs() < 0.01);
     assert_eq!(route.lead_time_days, Some(5.0));
-    assert!((route.nodes[0].mw - 87.122).abs() < 0.01);
+    assert!((route.molecules().next().unwrap().mw - 87.122).abs() < 0.01);
     assert_eq!((plan.counts.validated_routes, plan.counts.unvalidated_routes), (1, 0));
     assert!(plan.timings.first_route.is_some());
 }
@@ -304,11 +307,11 @@ fn a_molecule_that_is_needed_twice_is_one_node() {
     let plan = plan(&amide(), &shelf(&["CC(=O)O", "NCCN"]), &task("CC(=O)NCCNC(C)=O"), &expansions(50));
 
     let route = plan.routes().next().unwrap();
-    let mut smiles: Vec<_> = route.nodes.iter().map(|node| &node.smiles).collect();
+    let mut smiles: Vec<_> = route.molecules().map(|node| &node.smiles).collect();
     smiles.sort();
     smiles.dedup();
-    assert_eq!(smiles.len(), route.nodes.len());
+    assert_eq!(smiles.len(), route.molecules().count());
     let acid: Molecule = "CC(=O)O".parse().unwrap();
-    let acid = route.nodes.iter().find(|node| node.smiles == acid.canonical_smiles()).unwrap();
+    let acid = route.molecules().find(|node| node.smiles == acid.canonical_smiles()).unwrap();
     assert_eq!(acid.depth, 1);
 }

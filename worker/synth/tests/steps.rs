@@ -49,9 +49,9 @@ fn is_returned(model: &Arc<RetroModel>, row: &Row) -> bool {
     let task = Task { max_depth: 1, max_groups: 1000, max_group_size: 1000, ..task(&row.product) };
     let plan = plan(model, &shelf(&names), &task, &expansions(60));
     plan.routes().any(|route| {
-        route.steps.iter().any(|step| {
+        route.steps().any(|(product, _)| {
             let mut names: Vec<&str> =
-                step.precursors.iter().map(|&at| route.nodes[at].smiles.as_str()).collect();
+                route.precursors(product).map(|molecule| molecule.smiles.as_str()).collect();
             names.sort_unstable();
             names == wanted
         })

@@ -120,12 +120,11 @@ pub fn expansions(most: u64) -> Budget {
 
 /// A route as text: each step as `precursor.precursor>>product`, the target's first.
 pub fn text(route: &Route) -> Vec<String> {
-    let name = |at: usize| route.nodes[at].smiles.as_str();
-    let step = |step: &synth::Step| {
-        let precursors: Vec<_> = step.precursors.iter().map(|&at| name(at)).collect();
-        format!("{}>>{}", precursors.join("."), name(step.product))
+    let step = |(product, _)| {
+        let precursors: Vec<_> = route.precursors(product).map(|molecule| molecule.smiles.as_str()).collect();
+        format!("{}>>{}", precursors.join("."), route.graph.molecule(product).smiles)
     };
-    route.steps.iter().map(step).collect()
+    route.steps().map(step).collect()
 }
 
 /// The routes of a plan as text, group by group.

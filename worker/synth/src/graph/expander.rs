@@ -1,0 +1,322 @@
+//! What the templates make of a molecule, computed once for all searches of a process.
+//!
+//! An [`Expansion`] is the list of templates that match a molecule and the outcomes of those tried so far. It grows as searches ask for more and depends on the molecule and the model alone, not on a search's masks,
+//! depth or budget: so searches share expansions, through a cache that is bounded in bytes, and find the same
+//! with and without it. To that end a molecule is brought into the atom order of its canonical SMILES before
+//! templates see it, whatever order it came in.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use chem::{Change, Flask, Key, Molecule, Outcome, Precursor, PreparedMolecule};
+use quick_cache::Weighter;
+use quick_cache::sync::Cache;
+use reactivity::{Certainty, Facts, ReactionClass, Refusal, Step, classify, judge};
+
+use crate::model::RetroModel;
+use crate::model::judge;
+use crate::model::policy::{Ranked, Ranking};
+
+/// A step that needs more molecules than this is not considered; running it forwards would take factorially
+/// many orders.
+const MAX_PRECURSORS: usize = 4;
+/// About what a molecule takes beside its atoms, and what each atom of it does.
+const MOLECULE_BYTES: (usize, usize) = (512, 48);
+
+/// Expands molecules by one model.
+pub struct Expander {
+    model: Arc<RetroModel>,
+    /// `None`: nothing is kept.
+    cache: Option<Cache<Key, Kept, Weight>>,
+}
+
+/// The templates that match a molecule and what they make of it, as far as it is known.
+pub struct Expansion {
+    key: Key,
+    /// As it was met first.
+    molecule: Molecule,
+    prepared: OnceLock<PreparedMolecule>,
+    facts: OnceLock<Facts>,
+    /// The templates that may match, most probable first.
+    ranking: OnceLock<Ranking>,
+    /// What each of the first templates of `ranking` found.
+    outcomes: Mutex<Vec<Arc<[Arc<Found>]>>>,
+    bytes: AtomicUsize,
+}
+
+/// One way that a template finds to make a molecule.
+#[derive(Debug)]
+pub struct Found {
+    /// In the order of their keys. Sources are atoms of [`Expansion::molecule`].
+    pub precursors: Vec<Precursor>,
+    /// What part of its template's probability is that of the sites where it does this, above 0 and at most 1.
+    pub share: f32,
+    soundness: OnceLock<Result<Certainty, Refusal>>,
+    plausibility_alone: OnceLock<f32>,
+    plausibility: OnceLock<f32>,
+}
+
+impl Expander {
+    /// Keeps expansions of up to `cache_bytes` in all; 0 keeps none.
+    pub fn new(model: Arc<RetroModel>, cache_bytes: usize) -> Self {
+        /// What an expansion that has been tried takes, roughly; the cache grows its tables as it needs.
+        const TYPICAL: usize = 32 * 1024;
+        let cache = (cache_bytes > 0)
+            .then(|| Cache::with_weighter(cache_bytes.div_ceil(TYPICAL), cache_bytes as u64, Weight));
+        Self { model, cache }
+    }
+
+    pub fn model(&self) -> &Arc<RetroModel> {
+        &self.model
+    }
+
+    /// The expansion of `molecule`, which may know nothing yet.
+    pub fn expansion(&self, molecule: &Molecule) -> Arc<Expansion> {
+        let new = || {
+            Arc::new(Expansion {
+                key: molecule.key(),
+                molecule: molecule.clone(),
+                prepared: OnceLock::new(),
+                facts: OnceLock::new(),
+                ranking: OnceLock::new(),
+                outcomes: Mutex::default(),
+                bytes: AtomicUsize::new(size_of::<Expansion>() + 2 * molecule_bytes(molecule)),
+            })
+        };
+        let Some(cache) = &self.cache else { return new() };
+        let known: Result<Kept, std::convert::Infallible> =
+            cache.get_or_insert_with(&molecule.key(), || Ok(Kept::new(new())));
+        match known {
+            Ok(known) => known.expansion,
+        }
+    }
+
+    /// The templates that may match, most probable first; finds and ranks them if nobody has.
+    pub fn list<'a>(&self, expansion: &'a Expansion) -> &'a [Ranked] {
+        self.ranking(expansion).templates()
+    }
+
+    fn ranking<'a>(&self, expansion: &'a Expansion) -> &'a Ranking {
+        expansion.ranking.get_or_init(|| {
+            let ranking = self.model.rank(expansion.prepared());
+            expansion.bytes.fetch_add(ranking.bytes(), Ordering::Relaxed);
+            ranking
+        })
+    }
+
+    /// What template number `at` of the expansion's list finds; `None` when `go_on` says to stop before that is
+    /// known.
+    ///
+    /// # Panics
+    /// Panics when the list has no such template.
+    pub fn outcomes(
+        &self,
+        expansion: &Expansion,
+        at: usize,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Option<Arc<[Arc<Found>]>> {
+        let list = self.list(expansion);
+        loop {
+            let next = {
+                let known = expansion.outcomes();
+                if let Some(found) = known.get(at) {
+                    return Some(Arc::clone(found));
+                }
+                known.len()
+            };
+            let found = self.apply(expansion, list[next], go_on)?;
+            let bytes =
+                size_of::<Arc<[Arc<Found>]>>() + found.iter().map(|found| found.bytes()).sum::<usize>();
+            let mut known = expansion.outcomes();
+            // Another search may have been quicker.
+            if known.len() == next {
+                known.push(found);
+                expansion.bytes.fetch_add(bytes, Ordering::Relaxed);
+            }
+        }
+    }
+
+    fn apply(
+        &self,
+        expansion: &Expansion,
+        ranked: Ranked,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Option<Arc<[Arc<Found>]>> {
+        let product = expansion.prepared();
+        let Some(template) = self.model.template(ranked.template) else { return Some(Arc::default()) };
+        let mut stopped = false;
+        let outcomes = template.apply_while(product, &mut || {
+            stopped |= !go_on();
+            !stopped
+        });
+        if stopped {
+            return None;
+        }
+        let possible = |outcome: &Outcome| (1..=MAX_PRECURSORS).contains(&outcome.precursors.len());
+        let ranking = self.ranking(expansion);
+        let found = outcomes.into_iter().filter(possible).map(|outcome| {
+            let share = ranking.share(ranked.template, &outcome.sites);
+            Arc::new(Found { share, ..Found::new(outcome.precursors) })
+        });
+        Some(found.collect())
+    }
+
+    /// Tells the cache that the expansion has grown.
+    pub fn keep(&self, expansion: &Arc<Expansion>) {
+        if let Some(cache) = &self.cache {
+            cache.insert(expansion.key, Kept::new(Arc::clone(expansion)));
+        }
+    }
+
+    /// Bytes in the cache.
+    pub fn cached_bytes(&self) -> u64 {
+        self.cache.as_ref().map_or(0, Cache::weight)
+    }
+}
+
+impl Expansion {
+    /// The molecule, its atoms in the order of its canonical SMILES.
+    pub fn molecule(&self) -> &Molecule {
+        self.prepared().molecule()
+    }
+
+    /// What chemists see in [`Self::molecule`].
+    fn facts(&self) -> &Facts {
+        self.facts.get_or_init(|| Facts::of(self.molecule()))
+    }
+
+    fn prepared(&self) -> &PreparedMolecule {
+        self.prepared.get_or_init(|| {
+            // What our canonicaliser has written our parser can read; were it not so, any order would do.
+            let canonical = Molecule::trusted(&self.molecule.canonical_smiles());
+            PreparedMolecule::new(canonical.as_ref().unwrap_or(&self.molecule))
+        })
+    }
+
+    fn outcomes(&self) -> MutexGuard<'_, Vec<Arc<[Arc<Found>]>>> {
+        // What is known is pushed whole, so a panic elsewhere leaves nothing half done.
+        self.outcomes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl std::fmt::Debug for Expansion {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "Expansion({:?})", self.molecule)
+    }
+}
+
+impl Found {
+    /// What makes something of these, in the order of their keys.
+    pub fn new(precursors: Vec<Precursor>) -> Self {
+        Self {
+            precursors,
+            share: 1.0,
+            soundness: OnceLock::new(),
+            plausibility_alone: OnceLock::new(),
+            plausibility: OnceLock::new(),
+        }
+    }
+
+    /// Whether a chemist would sign the step, by what else would happen in the flask; `product` is what it makes.
+    pub fn soundness(&self, product: &Expansion) -> Result<Certainty, Refusal> {
+        *self.soundness.get_or_init(|| self.as_step(product, judge))
+    }
+
+    /// What chemists call the step that makes `product`.
+    pub fn class(&self, product: &Expansion) -> ReactionClass {
+        self.as_step(product, classify)
+    }
+
+    fn as_step<T>(&self, product: &Expansion, look: impl FnOnce(&Step<'_>) -> T) -> T {
+        let flask: Vec<Facts> =
+            self.precursors.iter().map(|precursor| Facts::of(&precursor.molecule)).collect();
+        let sources = self.precursors.iter().map(|precursor| &*precursor.sources);
+        look(&Step::new(flask.iter().zip(sources), product.facts()))
+    }
+
+    /// Probability that the flask gives `product`, whatever else it might give.
+    pub fn plausibility_alone(&self, product: &Expansion, model: &RetroModel) -> f32 {
+        *self.plausibility_alone.get_or_init(|| {
+            self.change(product, model).map_or(1.0, |(_, change)| model.plausibility_alone(&change))
+        })
+    }
+
+    /// The same beside everything that the templates make of the flask, which is never more.
+    pub fn plausibility(&self, product: &Expansion, model: &RetroModel) -> f32 {
+        *self.plausibility.get_or_init(|| {
+            self.change(product, model).map_or(1.0, |(flask, change)| model.plausibility(&flask, &change))
+        })
+    }
+
+    /// The least of the two that has been asked for; 1 where nobody asked.
+    pub fn known_plausibility(&self) -> f32 {
+        self.plausibility.get().or(self.plausibility_alone.get()).copied().unwrap_or(1.0)
+    }
+
+    /// The plausibility alone and beside rivals, 1 where nobody asked; without rivals both are the same.
+    pub fn plausibilities(&self) -> (f32, f32) {
+        let alone = self.plausibility_alone.get().copied().unwrap_or(1.0);
+        (alone, self.plausibility.get().copied().unwrap_or(alone))
+    }
+
+    /// The flask and what changes in it; `None` where nobody judges that, or what is in it cannot be told.
+    fn change(&self, product: &Expansion, model: &RetroModel) -> Option<(Flask, Change)> {
+        model.judge().and_then(|_| judge::change(product.molecule(), &self.precursors))
+    }
+
+    /// About how much memory it takes.
+    pub fn bytes(&self) -> usize {
+        let precursor = |precursor: &Precursor| {
+            size_of::<Precursor>()
+                + precursor.sources.len() * size_of::<Option<u32>>()
+                + molecule_bytes(&precursor.molecule)
+        };
+        size_of::<Self>() + self.precursors.iter().map(precursor).sum::<usize>()
+    }
+}
+
+fn molecule_bytes(molecule: &Molecule) -> usize {
+    let (fixed, per_atom) = MOLECULE_BYTES;
+    fixed + per_atom * molecule.atoms()
+}
+
+/// An expansion in the cache, with its weight when it was put there: the cache must see it unchanged.
+#[derive(Clone)]
+struct Kept {
+    expansion: Arc<Expansion>,
+    bytes: u64,
+}
+
+impl Kept {
+    fn new(expansion: Arc<Expansion>) -> Self {
+        let bytes = expansion.bytes.load(Ordering::Relaxed) as u64;
+        Self { expansion, bytes }
+    }
+}
+
+#[derive(Clone)]
+struct Weight;
+
+impl Weighter<Key, Kept> for Weight {
+    fn weight(&self, _key: &Key, kept: &Kept) -> u64 {
+        kept.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn templates_that_do_not_match_are_not_listed_and_those_that_do_share_the_probability() {
+        let model = Arc::new(RetroModel::of_one_template("[C:1]-[O:2]>>[C:1]-Cl.[O:2]"));
+        let expander = Expander::new(model, 0);
+        let list = |smiles: &str| {
+            let expansion = expander.expansion(&smiles.parse().unwrap());
+            expander.list(&expansion).to_vec()
+        };
+
+        assert_eq!(list("CCO"), [Ranked { template: 0, probability: 1.0 }]);
+        assert_eq!(list("CCN"), []);
+    }
+}

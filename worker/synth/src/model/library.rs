@@ -1,0 +1,157 @@
+//! The templates of a model, and which of them match a molecule.
+
+use std::fmt;
+use std::fs::File;
+use std::path::Path;
+use std::thread;
+
+use chem::{Matches, PreparedMolecule, Template, TemplateIndex};
+use flate2::read::MultiGzDecoder;
+
+use crate::model::error::ModelError;
+
+/// The columns of `templates.csv.gz`, behind an unnamed one that numbers the rows.
+const COLUMNS: [&str; 4] = ["retro_template", "template_hash", "library_occurrence", "library_index"];
+
+/// Templates by row.
+pub struct Library {
+    /// `None` for a template that cannot be compiled: it is never applied.
+    templates: Vec<Option<Template>>,
+    /// Of those that can be compiled, by row.
+    index: TemplateIndex,
+    hashes: Vec<String>,
+    occurrences: Vec<u32>,
+}
+
+/// A row of the template table.
+struct Row {
+    smarts: String,
+    hash: String,
+    /// How many recorded reactions it was extracted from; 0 where the table says nothing that is a number.
+    occurrence: u32,
+}
+
+impl Library {
+    /// Loads `templates.csv.gz`, TAB-separated with the header `retro_template template_hash library_occurrence
+    /// library_index` behind an unnamed column that numbers the rows from 0.
+    ///
+    /// Templates that cannot be compiled are skipped: see [`skipped`](Self::skipped).
+    ///
+    /// # Errors
+    /// Fails when the file is missing or broken, says which line it is, or when no template is usable.
+    pub fn load(path: &Path) -> Result<Self, ModelError> {
+        let library = Self::new(read_rows(path)?);
+        if library.skipped() == library.len() {
+            return Err(ModelError::NoTemplates { path: path.to_owned(), read: library.len() });
+        }
+        Ok(library)
+    }
+
+    fn new(rows: Vec<Row>) -> Self {
+        let templates = compile(&rows);
+        let index = TemplateIndex::new(usable(&templates));
+        let occurrences = rows.iter().map(|row| row.occurrence).collect();
+        Self { templates, index, occurrences, hashes: rows.into_iter().map(|row| row.hash).collect() }
+    }
+
+    /// A library for tests of what comes after the templates.
+    #[cfg(test)]
+    pub fn of_one(smarts: &str) -> Self {
+        Self::new(vec![Row { smarts: smarts.to_owned(), hash: String::new(), occurrence: 0 }])
+    }
+
+    /// Number of templates, usable or not.
+    #[must_use]
+    #[expect(clippy::len_without_is_empty, reason = "one without templates is refused")]
+    pub fn len(&self) -> usize {
+        self.templates.len()
+    }
+
+    /// Number of templates that could not be compiled and are never applied.
+    #[must_use]
+    pub fn skipped(&self) -> usize {
+        self.templates.iter().filter(|template| template.is_none()).count()
+    }
+
+    /// The compiled template of a row, `None` when it could not be compiled.
+    ///
+    /// # Panics
+    /// Panics when there is no such row.
+    #[must_use]
+    pub fn template(&self, row: u32) -> Option<&Template> {
+        self.templates[row as usize].as_ref()
+    }
+
+    /// The compiled templates, each with its row.
+    pub(crate) fn templates(&self) -> impl Iterator<Item = (u32, &Template)> {
+        usable(&self.templates)
+    }
+
+    /// The hash that the table gives the template of a row.
+    pub(crate) fn hash(&self, row: u32) -> &str {
+        &self.hashes[row as usize]
+    }
+
+    /// How many recorded reactions the template of a row was extracted from.
+    pub(crate) fn occurrence(&self, row: u32) -> u32 {
+        self.occurrences[row as usize]
+    }
+
+    /// The templates that may match a product, and where.
+    #[must_use]
+    pub fn matches(&self, product: &PreparedMolecule) -> Matches {
+        self.index.matches(product)
+    }
+}
+
+fn usable(templates: &[Option<Template>]) -> impl Iterator<Item = (u32, &Template)> {
+    (0_u32..).zip(templates).filter_map(|(row, template)| Some((row, template.as_ref()?)))
+}
+
+impl fmt::Debug for Library {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Library({} templates)", self.len())
+    }
+}
+
+fn read_rows(path: &Path) -> Result<Vec<Row>, ModelError> {
+    let file = File::open(path).map_err(|source| ModelError::Unreadable { path: path.to_owned(), source })?;
+    let mut reader = csv::ReaderBuilder::new().delimiter(b'\t').from_reader(MultiGzDecoder::new(file));
+    let fault = |line: u64, fault: String| ModelError::Row { path: path.to_owned(), line, fault };
+    let header = reader.headers().map_err(|error| fault(1, error.to_string()))?;
+    if header.iter().skip(1).ne(COLUMNS) {
+        let expected = COLUMNS.join(", ");
+        return Err(fault(1, format!("expected an unnamed column and {expected}")));
+    }
+    let mut rows = Vec::new();
+    for record in reader.records() {
+        // The header is line 1; no field holds a line break.
+        let line = rows.len() as u64 + 2;
+        let record = record.map_err(|error| fault(line, error.to_string()))?;
+        if record[0].parse() != Ok(rows.len()) {
+            return Err(fault(line, format!("is numbered `{}`, expected {}", &record[0], rows.len())));
+        }
+        let occurrence = record[3].parse().unwrap_or(0);
+        rows.push(Row { smarts: record[1].to_owned(), hash: record[2].to_owned(), occurrence });
+    }
+    Ok(rows)
+}
+
+/// Compiles every template, on all cores.
+fn compile(rows: &[Row]) -> Vec<Option<Template>> {
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let share = rows.len().div_ceil(cores).max(1);
+    thread::scope(|scope| {
+        let parts: Vec<_> = rows
+            .chunks(share)
+            .map(|part| {
+                let one = |row: &Row| Template::parse(&row.smarts).ok();
+                scope.spawn(move || part.iter().map(one).collect::<Vec<_>>())
+            })
+            .collect();
+        parts
+            .into_iter()
+            .flat_map(|part| part.join().expect("model: compiling a template does not panic"))
+            .collect()
+    })
+}

@@ -1,0 +1,140 @@
+//! A retrosynthesis model: reaction templates, the network that ranks them, the judge of what they propose, and what is
+//! recorded of them.
+//!
+//! One file or folder here reads one file of a model's directory; [`RetroModel`] holds them together. Nothing here knows of
+//! searches, so its files import one another alone.
+
+pub mod dense;
+pub mod error;
+pub mod judge;
+pub mod library;
+pub mod policy;
+pub mod precedents;
+pub mod records;
+pub mod tensors;
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use chem::{Change, Fingerprint, Flask, PreparedMolecule, Template};
+
+use crate::model::error::ModelError;
+use crate::model::judge::Judge;
+use crate::model::library::Library;
+use crate::model::policy::{Policy, Ranking};
+use crate::model::precedents::Precedents;
+use crate::model::records::{AllRecords, Records};
+
+/// Templates and the policy network that ranks them, loaded once and shared.
+pub struct RetroModel {
+    library: Library,
+    policy: Policy,
+    judge: Option<Judge>,
+    precedents: Option<Precedents>,
+    records: AllRecords,
+}
+
+impl RetroModel {
+    /// Loads `templates.csv.gz` and `policy.safetensors` from `dir`, and what is there of
+    /// `sites.safetensors`, with which the network sees where templates match,
+    /// `plausibility.safetensors`, which tells how probable it is that a flask gives what it is said to, and
+    /// `precedents.safetensors`, products of recorded reactions, and `evidence.tsv.gz` with `agents.tsv`, the patents and
+    /// conditions of these.
+    ///
+    /// The table is TAB-separated with the header `retro_template template_hash library_occurrence
+    /// library_index` behind an unnamed column that numbers the rows from 0; row `i` is output `i` of the
+    /// network. The weights are `layer1.weight` `[H, 2048]`, `layer1.bias` `[H]`, `layer2.weight` `[N, H]`,
+    /// `layer2.bias` `[N]`, f16, bf16 or f32; `layer2.weight` may be signed bytes that share a scale with their
+    /// row, `layer2.scale` `[N]`. The header's `activation` is `elu` (if it says nothing) or `relu`.
+    ///
+    /// Templates that cannot be compiled are skipped: see [`skipped_templates`](Self::skipped_templates).
+    ///
+    /// # Errors
+    /// Fails when a file is missing or broken, says which line or tensor it is, or when no template is usable.
+    pub fn load(dir: &Path) -> Result<Self, ModelError> {
+        let library = Library::load(&dir.join("templates.csv.gz"))?;
+        let policy = Policy::load(dir, library.len())?;
+        let there = |name: &str| Some(dir.join(name)).filter(|path| path.exists());
+        let judge = there("plausibility.safetensors").map(|path| Judge::load(&path, library.templates()));
+        let judge = judge.transpose()?;
+        let precedents =
+            there("precedents.safetensors").map(|path| Precedents::load(&path, library.len())).transpose()?;
+        let records = there("evidence.tsv.gz").map(|_| AllRecords::load(dir, library.len())).transpose()?;
+        Ok(Self { library, policy, judge, precedents, records: records.unwrap_or_default() })
+    }
+
+    /// A model for tests of what comes after the templates.
+    #[cfg(test)]
+    pub(crate) fn of_one_template(smarts: &str) -> Self {
+        Self {
+            library: Library::of_one(smarts),
+            policy: Policy::uniform(1),
+            judge: None,
+            precedents: None,
+            records: AllRecords::default(),
+        }
+    }
+
+    /// Number of templates, usable or not.
+    #[must_use]
+    pub fn templates(&self) -> usize {
+        self.library.len()
+    }
+
+    /// Number of templates that could not be compiled and are never applied.
+    #[must_use]
+    pub fn skipped_templates(&self) -> usize {
+        self.library.skipped()
+    }
+
+    /// The compiled template of row `index`, `None` when it could not be compiled.
+    pub(crate) fn template(&self, index: u32) -> Option<&Template> {
+        self.library.template(index)
+    }
+
+    /// The hash that the table gives the template of row `index`.
+    pub(crate) fn template_hash(&self, index: u32) -> &str {
+        self.library.hash(index)
+    }
+
+    /// The recorded reactions of a template: as many as it was extracted from where nothing else is known of them.
+    pub(crate) fn records(&self, template: u32) -> Arc<Records> {
+        self.records.of(template).cloned().unwrap_or_else(|| {
+            Arc::new(Records { reactions: self.library.occurrence(template), ..Records::default() })
+        })
+    }
+
+    /// Probability that a flask gives this, rivals or not; 1 as far as the model does not know.
+    pub(crate) fn plausibility_alone(&self, change: &Change) -> f32 {
+        self.judge.as_ref().map_or(1.0, |judge| judge.alone(change))
+    }
+
+    /// The same beside everything that the templates make of the flask, which is never more.
+    pub(crate) fn plausibility(&self, flask: &Flask, change: &Change) -> f32 {
+        let judge = self.judge.as_ref();
+        judge.map_or(1.0, |judge| judge.among_rivals(flask, change, |row| self.template(row)))
+    }
+
+    /// What judges the steps, if anything does.
+    pub(crate) fn judge(&self) -> Option<&Judge> {
+        self.judge.as_ref()
+    }
+
+    /// Similarity of the product to the nearest one that a recorded reaction of the template made; `None` where the
+    /// model has no records.
+    pub(crate) fn nearest_precedent(&self, template: u32, product: &Fingerprint) -> Option<f32> {
+        self.precedents.as_ref().map(|precedents| precedents.nearest(template, product))
+    }
+
+    /// The templates that may match a product, most probable first.
+    pub(crate) fn rank(&self, product: &PreparedMolecule) -> Ranking {
+        self.policy.rank(product.molecule(), self.library.matches(product))
+    }
+}
+
+impl fmt::Debug for RetroModel {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "RetroModel({} templates)", self.templates())
+    }
+}

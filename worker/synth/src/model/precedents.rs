@@ -1,0 +1,110 @@
+//! Recorded reactions of each template: how close the nearest one is.
+
+use std::path::Path;
+
+use chem::Fingerprint;
+
+use crate::model::error::ModelError;
+use crate::model::tensors::Weights;
+
+/// Bits of a folded fingerprint.
+const BITS: usize = 512;
+/// Its words.
+type Folded = [u64; BITS / 64];
+
+/// Products of recorded reactions, a few for each template.
+pub struct Precedents {
+    /// Where each template's products start, and one more for the end.
+    starts: Vec<u32>,
+    products: Vec<Folded>,
+}
+
+impl Precedents {
+    /// Loads `starts` `[N + 1]`, unsigned and ascending, and `bits` `[M, 64]`, the products' fingerprints folded to
+    /// 512 bits.
+    pub fn load(path: &Path, templates: usize) -> Result<Self, ModelError> {
+        let file = Weights::read(path)?;
+        let starts = file.unsigned("starts", &[templates + 1])?;
+        let count = *starts.last().expect("precedents: there is an end") as usize;
+        if !starts.is_sorted() || starts[0] != 0 {
+            return Err(file.fault("starts", "does not ascend from 0".to_owned()));
+        }
+        let bytes = file.bytes("bits", &[count, BITS / 8])?;
+        let word =
+            |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("precedents: words have 8 bytes"));
+        let folded = |row: &[u8]| std::array::from_fn(|at| word(&row[8 * at..8 * at + 8]));
+        Ok(Self { starts, products: bytes.chunks_exact(BITS / 8).map(folded).collect() })
+    }
+
+    /// Tanimoto similarity, on 512 bits, of the product to the nearest product that a recorded reaction of the
+    /// template made; 0 where none is recorded.
+    pub fn nearest(&self, template: u32, product: &Fingerprint) -> f32 {
+        let at = template as usize;
+        let (Some(&start), Some(&end)) = (self.starts.get(at), self.starts.get(at + 1)) else { return 0.0 };
+        let product = fold(product);
+        let similarity = |other: &Folded| {
+            let (mut shared, mut either) = (0, 0);
+            for (a, b) in product.iter().zip(other) {
+                shared += (a & b).count_ones();
+                either += (a | b).count_ones();
+            }
+            if either == 0 { 1.0 } else { shared as f32 / either as f32 }
+        };
+        self.products[start as usize..end as usize].iter().map(similarity).fold(0.0, f32::max)
+    }
+}
+
+/// Bit `i` of the fingerprint becomes bit `i % 512`.
+fn fold(fingerprint: &Fingerprint) -> Folded {
+    let mut folded = [0; BITS / 64];
+    for (at, word) in fingerprint.words().iter().enumerate() {
+        folded[at % (BITS / 64)] |= word;
+    }
+    folded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(starts: &[u32], products: &[&Fingerprint]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        let starts_bytes: Vec<u8> = starts.iter().flat_map(|start| start.to_le_bytes()).collect();
+        let bits: Vec<u8> = products
+            .iter()
+            .flat_map(|product| fold(product).into_iter().flat_map(u64::to_le_bytes))
+            .collect();
+        let view = |dtype, shape, bytes| safetensors::tensor::TensorView::new(dtype, shape, bytes).unwrap();
+        let tensors = [
+            ("starts", view(safetensors::Dtype::U32, vec![starts.len()], &starts_bytes)),
+            ("bits", view(safetensors::Dtype::U8, vec![products.len(), 64], &bits)),
+        ];
+        let bytes = safetensors::serialize(tensors, None).unwrap();
+        std::fs::write(folder.path().join("precedents.safetensors"), bytes).unwrap();
+        folder
+    }
+
+    #[test]
+    fn the_nearest_product_of_the_template_counts() {
+        let (a, b) = (Fingerprint::from_on_bits([1, 2, 3]), Fingerprint::from_on_bits([2, 3, 4, 512 + 9]));
+        let folder = file(&[0, 1, 1, 3], &[&a, &a, &b]);
+
+        let precedents = Precedents::load(&folder.path().join("precedents.safetensors"), 3).unwrap();
+
+        assert_eq!(precedents.nearest(0, &a), 1.0);
+        assert_eq!(precedents.nearest(1, &a), 0.0);
+        assert_eq!(precedents.nearest(2, &Fingerprint::from_on_bits([2, 3, 4, 9])), 1.0);
+        assert_eq!(precedents.nearest(2, &Fingerprint::from_on_bits([1, 2])), 2.0 / 3.0);
+        assert_eq!(precedents.nearest(7, &a), 0.0);
+    }
+
+    #[test]
+    fn lists_that_do_not_ascend_and_lists_of_another_length_are_refused() {
+        let a = Fingerprint::from_on_bits([1]);
+        for starts in [&[0, 2, 1][..], &[1, 1, 1], &[0, 1]] {
+            let folder = file(starts, &[&a]);
+            let fault = Precedents::load(&folder.path().join("precedents.safetensors"), 2).err().unwrap();
+            assert!(fault.to_string().contains("starts"), "{fault}");
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! What recorded reactions say of a template: how many there are, in which patents, and under which conditions.
+
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+
+use flate2::read::MultiGzDecoder;
+use rustc_hash::FxHashMap;
+
+use crate::model::error::ModelError;
+
+/// What an agent is there for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Role {
+    /// Takes part: bases, acids, reductants, coupling agents.
+    Reagent,
+    /// Metals, ligands, phase transfer.
+    Catalyst,
+    /// What it is done in.
+    Solvent,
+}
+
+/// The recorded reactions of a template.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Records {
+    /// How many there are.
+    pub reactions: u32,
+    /// Numbers of up to three patents, the oldest first.
+    pub patents: Vec<String>,
+    /// The commonest agents by name, each with the number of reactions that used it; the commonest first.
+    pub agents: Vec<(Role, Arc<str>, u32)>,
+}
+
+/// The records of all templates that have some, by row.
+#[derive(Debug, Default)]
+pub struct AllRecords(FxHashMap<u32, Arc<Records>>);
+
+impl AllRecords {
+    /// Loads `agents.tsv` (`smiles role name` with a header) and `evidence.tsv.gz`, TAB-separated without a header: row of the template,
+    /// number of its reactions, patents separated by commas, and `row of agents.tsv:count` separated by commas.
+    ///
+    /// # Errors
+    /// Fails when a file cannot be read or a line is broken, and says which line it is.
+    pub fn load(folder: &Path, templates: usize) -> Result<Self, ModelError> {
+        let agents = read_agents(&folder.join("agents.tsv"))?;
+        let path = folder.join("evidence.tsv.gz");
+        let file =
+            File::open(&path).map_err(|source| ModelError::Unreadable { path: path.clone(), source })?;
+        let mut records = FxHashMap::default();
+        for (line, fields) in rows(MultiGzDecoder::new(file), &path, false)? {
+            let fault = |fault: &str| ModelError::Row { path: path.clone(), line, fault: fault.to_owned() };
+            let template: u32 =
+                fields[0].parse().map_err(|_| fault("does not begin with a template's row"))?;
+            if template as usize >= templates {
+                return Err(fault("is about a template that the model does not have"));
+            }
+            let agents = list(&fields[3])
+                .map(|agent| {
+                    let (row, count) = agent.split_once(':')?;
+                    let (role, name) = agents.get(row.parse::<usize>().ok()?)?;
+                    Some((*role, Arc::clone(name), count.parse().ok()?))
+                })
+                .collect::<Option<_>>()
+                .ok_or_else(|| fault("names an agent that is none"))?;
+            let reactions =
+                fields[1].parse().map_err(|_| fault("does not say how many reactions there are"))?;
+            let patents = list(&fields[2]).map(str::to_owned).collect();
+            records.insert(template, Arc::new(Records { reactions, patents, agents }));
+        }
+        Ok(Self(records))
+    }
+
+    /// Those of a template, if there are any.
+    pub fn of(&self, template: u32) -> Option<&Arc<Records>> {
+        self.0.get(&template)
+    }
+}
+
+fn list(field: &str) -> impl Iterator<Item = &str> {
+    field.split(',').filter(|item| !item.is_empty())
+}
+
+fn read_agents(path: &Path) -> Result<Vec<(Role, Arc<str>)>, ModelError> {
+    let file = File::open(path).map_err(|source| ModelError::Unreadable { path: path.to_owned(), source })?;
+    let agent = |(line, fields): (u64, csv::StringRecord)| {
+        let role = match &fields[1] {
+            "reagent" => Role::Reagent,
+            "catalyst" => Role::Catalyst,
+            "solvent" => Role::Solvent,
+            other => {
+                let fault = format!("`{other}` is no role: reagent, catalyst or solvent");
+                return Err(ModelError::Row { path: path.to_owned(), line, fault });
+            }
+        };
+        Ok((role, Arc::from(&fields[2])))
+    };
+    rows(file, path, true)?.into_iter().map(agent).collect()
+}
+
+/// The lines of a TAB-separated file with their numbers, all of as many fields as the first.
+fn rows(
+    source: impl std::io::Read,
+    path: &Path,
+    headed: bool,
+) -> Result<Vec<(u64, csv::StringRecord)>, ModelError> {
+    let mut reader =
+        csv::ReaderBuilder::new().delimiter(b'\t').quoting(false).has_headers(headed).from_reader(source);
+    let width = if headed { 3 } else { 4 };
+    let mut rows = Vec::new();
+    for record in reader.records() {
+        let line = rows.len() as u64 + 1 + u64::from(headed);
+        let fault = |fault: String| ModelError::Row { path: path.to_owned(), line, fault };
+        let record = record.map_err(|error| fault(error.to_string()))?;
+        if record.len() != width {
+            return Err(fault(format!("has {} fields, expected {width}", record.len())));
+        }
+        rows.push((line, record));
+    }
+    Ok(rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::io::Write as _;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    use super::*;
+
+    fn loaded(evidence: &str) -> Result<AllRecords, ModelError> {
+        let folder = tempfile::tempdir().unwrap();
+        let agents = "smiles\trole\tname\nO\tsolvent\twater\n[Pd]\tcatalyst\tpalladium\n";
+        fs::write(folder.path().join("agents.tsv"), agents).unwrap();
+        let file = File::create(folder.path().join("evidence.tsv.gz")).unwrap();
+        let mut packed = GzEncoder::new(file, Compression::fast());
+        packed.write_all(evidence.as_bytes()).unwrap();
+        packed.finish().unwrap();
+        AllRecords::load(folder.path(), 10)
+    }
+
+    #[test]
+    fn records_are_read_by_template() {
+        let all = loaded("3\t7\tUS1,US2\t1:5,0:2\n4\t1\t\t\n").unwrap();
+
+        let expected = Records {
+            reactions: 7,
+            patents: vec!["US1".to_owned(), "US2".to_owned()],
+            agents: vec![(Role::Catalyst, Arc::from("palladium"), 5), (Role::Solvent, Arc::from("water"), 2)],
+        };
+        assert_eq!(all.of(3).map(|records| &**records), Some(&expected));
+        assert_eq!(all.of(4).map(|records| records.reactions), Some(1));
+        assert!(all.of(5).is_none());
+    }
+
+    #[test]
+    fn a_broken_line_is_named() {
+        let broken = ["3\t7\t\n", "x\t7\t\t\n", "10\t7\t\t\n", "3\tmany\t\t\n", "3\t7\t\t9:1\n"];
+        for line in broken {
+            let error = loaded(&format!("1\t1\t\t\n{line}")).unwrap_err().to_string();
+
+            assert!(error.contains("line 2"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! A route as a graph of molecules, in which edges run from a product to what its step takes.
+//!
+//! One type from extraction to the answer: while routes are weighed a node is a choice in the search graph, in the answer it
+//! is what is told of a molecule. petgraph keeps nodes and edges and puts them in order, which also shows that no molecule is
+//! needed for itself; what hangs on the order (the longest branch, how much of everything is needed) is one walk along it.
+
+use petgraph::algo::toposort;
+use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::visit::EdgeRef;
+
+/// A route that has no cycle; `M` is what is known of a molecule. The first is the target.
+#[derive(Debug, Clone)]
+pub struct RouteGraph<M> {
+    /// An edge says how many molecules of the precursor the step takes.
+    graph: DiGraph<M, u32>,
+    /// Every molecule after all that it is needed for.
+    order: Vec<NodeIndex>,
+}
+
+impl<M> RouteGraph<M> {
+    /// The route of these molecules, the target first; `None` if one is needed to make itself.
+    #[must_use]
+    pub fn new(graph: DiGraph<M, u32>) -> Option<Self> {
+        let order = toposort(&graph, None).ok()?;
+        Some(Self { graph, order })
+    }
+
+    /// A target that is bought.
+    #[must_use]
+    pub fn bought(target: M) -> Self {
+        let mut graph = DiGraph::new();
+        let order = vec![graph.add_node(target)];
+        Self { graph, order }
+    }
+
+    /// Where the target stands.
+    #[must_use]
+    pub fn target(&self) -> NodeIndex {
+        NodeIndex::new(0)
+    }
+
+    /// The molecules, each once, as they were put in.
+    pub fn molecules(&self) -> impl Iterator<Item = &M> {
+        self.graph.node_weights()
+    }
+
+    /// Where they stand, in the same order.
+    pub fn places(&self) -> impl Iterator<Item = NodeIndex> + use<M> {
+        self.graph.node_indices()
+    }
+
+    /// The molecule at a place.
+    #[must_use]
+    pub fn molecule(&self, place: NodeIndex) -> &M {
+        &self.graph[place]
+    }
+
+    /// What the step to the molecule at `product` takes, each once and with the number of times, as it was put in.
+    pub fn precursors(&self, product: NodeIndex) -> impl Iterator<Item = (NodeIndex, u32)> + use<M> {
+        let newest_first: Vec<_> =
+            self.graph.edges(product).map(|edge| (edge.target(), *edge.weight())).collect();
+        newest_first.into_iter().rev()
+    }
+
+    /// From product to precursor, as they were put in.
+    pub fn edges(&self) -> impl Iterator<Item = (NodeIndex, NodeIndex)> {
+        self.graph.edge_references().map(|edge| (edge.source(), edge.target()))
+    }
+
+    /// Reaction steps of the longest branch.
+    #[must_use]
+    pub fn longest_branch(&self) -> u32 {
+        let mut steps = vec![0_u32; self.order.len()];
+        for &product in &self.order {
+            for precursor in self.graph.neighbors(product) {
+                steps[precursor.index()] = steps[precursor.index()].max(steps[product.index()] + 1);
+            }
+        }
+        steps.into_iter().max().unwrap_or(0)
+    }
+
+    /// How many of each molecule one of the target takes, every step in full yield.
+    #[must_use]
+    pub fn amounts(&self) -> Vec<u32> {
+        let mut amounts = vec![0_u32; self.order.len()];
+        amounts[self.target().index()] = 1;
+        for &product in &self.order {
+            let made = amounts[product.index()];
+            for edge in self.graph.edges(product) {
+                let amount = &mut amounts[edge.target().index()];
+                *amount = amount.saturating_add(made.saturating_mul(*edge.weight()));
+            }
+        }
+        amounts
+    }
+}
+
+impl<M: PartialEq> PartialEq for RouteGraph<M> {
+    /// The same molecules and edges, put in in the same order.
+    fn eq(&self, other: &Self) -> bool {
+        let edges = |route: &Self| -> Vec<_> {
+            let edges = route.graph.edge_references();
+            edges.map(|edge| (edge.source(), edge.target(), *edge.weight())).collect()
+        };
+        self.molecules().eq(other.molecules()) && edges(self) == edges(other)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn route(edges: &[(u32, u32, u32)]) -> Option<RouteGraph<()>> {
+        RouteGraph::new(DiGraph::from_edges(edges))
+    }
+
+    #[test]
+    fn a_molecule_that_two_branches_need_is_needed_as_often_as_both_say() {
+        // The target takes two of 1 and one of 2, and both take 3.
+        let route = route(&[(0, 1, 2), (0, 2, 1), (1, 3, 1), (2, 3, 3)]).unwrap();
+
+        assert_eq!(route.amounts(), [1, 2, 1, 5]);
+        assert_eq!(route.longest_branch(), 2);
+        let below: Vec<_> = route.precursors(route.target()).map(|(at, times)| (at.index(), times)).collect();
+        assert_eq!(below, [(1, 2), (2, 1)]);
+    }
+
+    #[test]
+    fn a_branch_is_as_long_as_its_longest_way() {
+        let route = route(&[(0, 3, 1), (0, 1, 1), (1, 2, 1), (2, 3, 1)]).unwrap();
+
+        assert_eq!(route.longest_branch(), 3);
+    }
+
+    #[test]
+    fn nothing_is_needed_to_make_itself() {
+        assert_eq!(route(&[(0, 1, 1), (1, 2, 1), (2, 1, 1)]), None);
+    }
+
+    #[test]
+    fn a_target_that_is_bought_has_no_branch() {
+        let route = RouteGraph::bought(());
+
+        assert_eq!((route.longest_branch(), route.amounts()), (0, vec![1]));
+    }
+}

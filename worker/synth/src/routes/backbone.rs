@@ -1,0 +1,315 @@
+//! Backbones: what a route does to the target, whatever its handles.
+//!
+//! Every molecule of a route covers the atoms of the target that end up in it, by the atom maps of the steps.
+//! The backbone is the tree of these sets. A molecule that covers no atom (a protecting group's reagent) is no
+//! node of it, and a step that leaves one precursor with exactly the product's atoms (a protection, an
+//! interconversion of functional groups, an acid made from its ester) is no level of it: so routes that differ
+//! in handles share a backbone. They are still told apart by their number of steps, which is not part of it.
+//!
+//! The key must be the same for routes that differ by a symmetry of the target only. It is a hash of the
+//! target's skeleton with the tree hung onto it, by colour refinement (Weisfeiler and Leman, 1968), which no
+//! renumbering of the atoms can change.
+
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+
+use crate::graph::{Graph, MoleculeId, ReactionId};
+use crate::routes::extract::Choices;
+use crate::routes::hash::{mix, stable};
+
+/// Of no atom of the target.
+const NO_ATOM: u16 = u16::MAX;
+/// Rounds of refinement with the tree; distances in a molecule that a tree of few nodes leaves undecided are
+/// shorter. A constant, since the key must never change.
+const ROUNDS: usize = 16;
+
+/// The tree of covered target atoms.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Tree {
+    /// Ascending.
+    covered: Vec<u16>,
+    /// Ascending.
+    children: Vec<Self>,
+}
+
+impl Tree {
+    /// The backbone of a route, `atoms` being the number of atoms of the target.
+    pub fn of(graph: &Graph, choices: &Choices, atoms: usize, orders: &mut Orders) -> Self {
+        let whole: Vec<u16> = (0..).take(atoms).collect();
+        Self::below(graph, choices, graph.target(), &whole, orders)
+            .unwrap_or(Self { covered: Vec::new(), children: Vec::new() })
+    }
+
+    /// The tree of `molecule`, whose atoms, in the order that its expansion has them in, are the target's atoms
+    /// `map`; `None` if none is.
+    fn below(
+        graph: &Graph,
+        choices: &Choices,
+        molecule: MoleculeId,
+        map: &[u16],
+        orders: &mut Orders,
+    ) -> Option<Self> {
+        let mut covered: Vec<u16> = map.iter().copied().filter(|&atom| atom != NO_ATOM).collect();
+        if covered.is_empty() {
+            return None;
+        }
+        covered.sort_unstable();
+        covered.dedup();
+        let Some(reaction) = choices.reaction(molecule) else {
+            return Some(Self { covered, children: Vec::new() });
+        };
+        let precursors = &graph.reaction(reaction).precursors;
+        let mut children: Vec<Self> = (0..precursors.len())
+            .filter_map(|at| {
+                let sources = orders.sources(graph, reaction, at);
+                let of_target = |&source: &u16| map.get(usize::from(source)).copied().unwrap_or(NO_ATOM);
+                let map: Vec<u16> = sources.iter().map(of_target).collect();
+                Self::below(graph, choices, precursors[at], &map, orders)
+            })
+            .collect();
+        children.sort_unstable();
+        match children.as_slice() {
+            [only] if only.covered == covered => children.pop(),
+            _ => Some(Self { covered, children }),
+        }
+    }
+}
+
+/// Where the atoms of precursors come from, in the atom order of the precursor's own expansion.
+///
+/// A template numbers a precursor's atoms in its own way; the precursor's expansion has its own order. Matching
+/// the two takes microseconds and is done once.
+#[derive(Default)]
+pub struct Orders {
+    known: FxHashMap<(ReactionId, usize, usize), Rc<[u16]>>,
+}
+
+impl Orders {
+    /// For each atom of precursor number `at` of `reaction`, the atom of the product that it is, or [`NO_ATOM`].
+    fn sources(&mut self, graph: &Graph, reaction: ReactionId, at: usize) -> Rc<[u16]> {
+        let node = graph.reaction(reaction);
+        let key = (reaction, node.current, at);
+        Rc::clone(self.known.entry(key).or_insert_with(|| {
+            let found = &node.proposal().found.precursors[at];
+            let atom =
+                |source: Option<u32>| source.and_then(|atom| u16::try_from(atom).ok()).unwrap_or(NO_ATOM);
+            let in_its_order: Vec<u16> = found.sources.iter().map(|&source| atom(source)).collect();
+            // A molecule that is bought has no expansion, and no order matters.
+            let order = graph
+                .molecule(node.precursors[at])
+                .expansion
+                .as_ref()
+                .and_then(|expansion| found.molecule.correspondence(expansion.molecule()));
+            match order {
+                Some(order) => order.iter().map(|&atom| in_its_order[atom as usize]).collect(),
+                None => in_its_order.into(),
+            }
+        }))
+    }
+}
+
+/// Writes the keys of the backbones of one target.
+pub struct Keys {
+    /// Hash of the canonical SMILES.
+    target: u64,
+    /// Colour of each atom, refined without a tree.
+    colours: Vec<u64>,
+    bonds: Vec<Bond>,
+    known: FxHashMap<Tree, String>,
+}
+
+/// A bond of the target's skeleton.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Bond {
+    atoms: (usize, usize),
+    kind: u64,
+}
+
+impl Keys {
+    /// For the target with this canonical SMILES.
+    pub fn new(smiles: &str) -> Self {
+        let (mut colours, bonds) = skeleton(smiles);
+        for _ in 0..colours.len() {
+            colours = refine(&colours, &bonds);
+        }
+        Self { target: stable(smiles.as_bytes()), colours, bonds, known: FxHashMap::default() }
+    }
+
+    /// Number of atoms of the target.
+    pub fn atoms(&self) -> usize {
+        self.colours.len()
+    }
+
+    /// `b` and 16 hexadecimal digits.
+    pub fn key(&mut self, tree: &Tree) -> String {
+        if let Some(known) = self.known.get(tree) {
+            return known.clone();
+        }
+        let key = format!("b{:016x}", self.hash(tree));
+        self.known.insert(tree.clone(), key.clone());
+        key
+    }
+
+    /// Refines the skeleton with one more vertex per node of the tree, tied to the atoms that it covers and to
+    /// its parent, and sums up all colours.
+    fn hash(&self, tree: &Tree) -> u64 {
+        const NODE: u64 = 0x6e6f_6465;
+        const COVERS: u64 = 0x6174_6f6d;
+        const PARENT: u64 = 0x7061_7265;
+        let mut colours = self.colours.clone();
+        let mut bonds = self.bonds.clone();
+        let mut stack = vec![(tree, None, NODE)];
+        while let Some((node, parent, depth)) = stack.pop() {
+            let vertex = colours.len();
+            colours.push(mix(depth));
+            let covers =
+                node.covered.iter().map(|&atom| Bond { atoms: (usize::from(atom), vertex), kind: COVERS });
+            bonds.extend(covers.filter(|bond| bond.atoms.0 < self.atoms()));
+            bonds.extend(parent.map(|parent| Bond { atoms: (parent, vertex), kind: PARENT }));
+            stack.extend(node.children.iter().map(|child| (child, Some(vertex), depth + 1)));
+        }
+        for _ in 0..ROUNDS {
+            colours = refine(&colours, &bonds);
+        }
+        let sum = colours.iter().fold(0_u64, |sum, &colour| sum.wrapping_add(mix(colour)));
+        mix(self.target ^ mix(sum))
+    }
+}
+
+/// One round: every vertex takes in the colours around it, whatever their order.
+fn refine(colours: &[u64], bonds: &[Bond]) -> Vec<u64> {
+    let mut around = vec![0_u64; colours.len()];
+    for bond in bonds {
+        let (a, b) = bond.atoms;
+        around[a] = around[a].wrapping_add(mix(colours[b] ^ mix(bond.kind)));
+        around[b] = around[b].wrapping_add(mix(colours[a] ^ mix(bond.kind)));
+    }
+    colours.iter().zip(around).map(|(&colour, around)| mix(colour.rotate_left(17) ^ mix(around))).collect()
+}
+
+/// Atom colours and bonds of a canonical SMILES. Stereo marks are left out: they depend on the order of atoms.
+fn skeleton(smiles: &str) -> (Vec<u64>, Vec<Bond>) {
+    let bytes = smiles.as_bytes();
+    let (mut colours, mut bonds) = (Vec::new(), Vec::new());
+    let mut rings: FxHashMap<u32, (usize, u8)> = FxHashMap::default();
+    let (mut previous, mut branches, mut order) = (None, Vec::new(), 0_u8);
+    let mut at = 0;
+    while at < bytes.len() {
+        let mut width = 1;
+        match bytes[at] {
+            b'(' => branches.push(previous),
+            b')' => previous = branches.pop().flatten(),
+            b'.' => previous = None,
+            b'/' | b'\\' => {}
+            mark @ (b'-' | b'=' | b'#' | b':' | b'$') => order = if mark == b'-' { 0 } else { mark },
+            b'0'..=b'9' | b'%' => {
+                if bytes[at] == b'%' {
+                    width = 3;
+                }
+                let digits = smiles.get(at..at + width).unwrap_or_default().trim_start_matches('%');
+                let ring = digits.parse().unwrap_or(0);
+                let here = previous.unwrap_or(0);
+                match rings.remove(&ring) {
+                    Some((other, opened)) => {
+                        bonds.push(Bond { atoms: (other, here), kind: u64::from(order.max(opened)) });
+                    }
+                    None => {
+                        rings.insert(ring, (here, order));
+                    }
+                }
+                order = 0;
+            }
+            first => {
+                width = atom_width(bytes, at, first);
+                let text: Vec<u8> =
+                    bytes[at..at + width].iter().copied().filter(|&mark| mark != b'@').collect();
+                let text = text.strip_prefix(b"[").and_then(|rest| rest.strip_suffix(b"]")).unwrap_or(&text);
+                // `[C@H]` and `C` may be images of each other: without their stereo marks, their hydrogens go.
+                let end = text.iter().position(|&mark| mark == b'H').filter(|&place| place > 0);
+                let text = if bytes[at..at + width].contains(&b'@') {
+                    &text[..end.unwrap_or(text.len())]
+                } else {
+                    text
+                };
+                let atom = colours.len();
+                colours.push(stable(text));
+                bonds.extend(previous.map(|other| Bond { atoms: (other, atom), kind: u64::from(order) }));
+                previous = Some(atom);
+                order = 0;
+            }
+        }
+        at += width;
+    }
+    (colours, bonds)
+}
+
+fn atom_width(bytes: &[u8], at: usize, first: u8) -> usize {
+    match (first, bytes.get(at + 1)) {
+        (b'[', _) => {
+            bytes[at..].iter().position(|&byte| byte == b']').map_or(bytes.len() - at, |end| end + 1)
+        }
+        (b'B', Some(b'r')) | (b'C', Some(b'l')) => 2,
+        _ => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn leaf(covered: &[u16]) -> Tree {
+        Tree { covered: covered.to_vec(), children: Vec::new() }
+    }
+
+    fn cut(atoms: u16, parts: &[&[u16]]) -> Tree {
+        Tree { covered: (0..atoms).collect(), children: parts.iter().map(|part| leaf(part)).collect() }
+    }
+
+    #[test]
+    fn a_skeleton_has_the_bonds_of_the_molecule() {
+        let (colours, bonds) = skeleton("C[C@H]1CC=C(Br)%10CC%10C1");
+
+        let pairs: Vec<_> = bonds.iter().map(|bond| bond.atoms).collect();
+        assert_eq!(colours.len(), 9);
+        assert_eq!(pairs, [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (4, 6), (6, 7), (4, 7), (7, 8), (1, 8)]);
+        assert_eq!(bonds[3].kind, u64::from(b'='));
+        assert_eq!(colours[0], colours[1]);
+    }
+
+    #[test]
+    fn cuts_that_a_symmetry_of_the_target_maps_onto_each_other_have_one_key() {
+        let mut keys = Keys::new("CCNC(=O)NCC");
+
+        let left = keys.key(&cut(8, &[&[0, 1, 2], &[3, 4, 5, 6, 7]]));
+        let right = keys.key(&cut(8, &[&[0, 1, 2, 3, 4], &[5, 6, 7]]));
+        let other = keys.key(&cut(8, &[&[0, 1], &[2, 3, 4, 5, 6, 7]]));
+
+        assert_eq!(left, right);
+        assert_ne!(left, other);
+        assert_eq!(left.len(), 17);
+    }
+
+    #[test]
+    fn the_order_of_cuts_is_part_of_the_backbone() {
+        let mut keys = Keys::new("CCOCN");
+        let nested =
+            |inner: Tree, rest: Tree| Tree { covered: vec![0, 1, 2, 3, 4], children: vec![inner, rest] };
+        let inner = |parts: &[&[u16]], covered: &[u16]| Tree {
+            covered: covered.to_vec(),
+            children: parts.iter().map(|part| leaf(part)).collect(),
+        };
+
+        let one = keys.key(&nested(inner(&[&[0, 1], &[2, 3]], &[0, 1, 2, 3]), leaf(&[4])));
+        let other = keys.key(&nested(leaf(&[0, 1]), inner(&[&[2, 3], &[4]], &[2, 3, 4])));
+
+        assert_ne!(one, other);
+    }
+
+    #[test]
+    fn a_key_is_what_it_was_in_every_earlier_version() {
+        let key = Keys::new("CC(=O)NC").key(&cut(5, &[&[0, 1, 2], &[3, 4]]));
+
+        assert_eq!(key, "b28985ef2e6f18417");
+    }
+}

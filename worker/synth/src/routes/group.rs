@@ -1,0 +1,345 @@
+//! Routes sorted into backbone groups, cut to size, and written down.
+
+use std::sync::Arc;
+
+use chem::Molecule;
+use petgraph::graph::{DiGraph, NodeIndex};
+use reactivity::ReactionClass;
+use rustc_hash::FxHashMap;
+
+use crate::graph::{Graph, MoleculeId, ReactionId};
+use crate::model::RetroModel;
+use crate::model::records::Records;
+use crate::plan::{BackboneGroup, Route, RouteNode, Step, Warning};
+use crate::route::RouteGraph;
+use crate::routes::backbone::{Keys, Orders, Tree};
+use crate::routes::extract::{Choices, Chosen};
+use crate::routes::price::{lead_time_days, needs, usd_per_mol};
+use crate::routes::rank::Weighed;
+use crate::stock::catalogue::{BlockIndex, Catalogue};
+use crate::task::{GroupOrder, Task};
+
+/// Most routes kept for one set of building blocks.
+const ROUTES_PER_VARIATION: usize = 5;
+/// How many times the variations that will be kept are collected when they are ranked by cost.
+const CHOICE: usize = 4;
+
+/// The groups as they fill, in the order of their best routes.
+pub struct Groups<'a> {
+    keys: Keys,
+    orders: Orders,
+    groups: Vec<Group>,
+    task: &'a Task,
+    /// Most variations collected for each group.
+    variations: usize,
+}
+
+struct Group {
+    steps: u32,
+    key: String,
+    /// In the order of their best routes.
+    variations: Vec<Variation>,
+}
+
+struct Variation {
+    blocks: Vec<BlockIndex>,
+    routes: Vec<Route>,
+}
+
+impl<'a> Groups<'a> {
+    pub fn new(graph: &Graph, task: &'a Task) -> Self {
+        let variations = match task.group_order {
+            GroupOrder::Total => task.max_group_size,
+            GroupOrder::Cost => task.max_group_size.saturating_mul(CHOICE),
+        };
+        Self {
+            keys: Keys::new(&graph.molecule(graph.target()).molecule.canonical_smiles()),
+            orders: Orders::default(),
+            groups: Vec::new(),
+            task,
+            variations,
+        }
+    }
+
+    /// Sorts in the next best route and writes it down, if it finds a place; false once no further route can.
+    pub fn push(&mut self, graph: &Graph, route: &Weighed, writer: &mut Writer<'_>) -> bool {
+        let choices = &route.choices;
+        let tree = Tree::of(graph, choices, self.keys.atoms(), &mut self.orders);
+        let key = self.keys.key(&tree);
+        let steps = choices.route.longest_branch();
+        let at = self.groups.iter().position(|group| group.steps == steps && group.key == key);
+        let group = match at {
+            Some(at) => &mut self.groups[at],
+            None if self.groups.len() < self.task.max_groups => {
+                self.groups.push(Group { steps, key, variations: Vec::new() });
+                self.groups.last_mut().expect("group: one was pushed")
+            }
+            None => return !self.full(),
+        };
+        let blocks: Vec<BlockIndex> = needs(graph, choices).into_iter().map(|(block, _)| block).collect();
+        let room = group.variations.len() < self.variations;
+        match group.variations.iter_mut().find(|variation| variation.blocks == blocks) {
+            Some(variation) if variation.routes.len() < ROUTES_PER_VARIATION => {
+                variation.routes.push(writer.route(graph, choices, route.total));
+            }
+            None if room => {
+                let routes = vec![writer.route(graph, choices, route.total)];
+                group.variations.push(Variation { blocks, routes });
+            }
+            Some(_) | None => {}
+        }
+        !self.full()
+    }
+
+    /// Whether no route has been sorted in.
+    pub fn is_empty(&self) -> bool {
+        self.groups.is_empty()
+    }
+
+    fn full(&self) -> bool {
+        self.groups.len() >= self.task.max_groups
+            && self.groups.iter().all(|group| group.variations.len() >= self.variations)
+    }
+
+    /// The groups, cut to size.
+    pub fn finish(self) -> impl Iterator<Item = BackboneGroup> {
+        self.groups.into_iter().map(|group| {
+            let mut variations = group.variations;
+            if self.task.group_order == GroupOrder::Cost {
+                let price = |variation: &Variation| {
+                    let prices = variation.routes.iter().filter_map(|route| route.usd_per_mol);
+                    prices.fold(f64::INFINITY, f64::min)
+                };
+                // A stable sort: of variations that cost the same, the better route stays first.
+                variations.sort_by(|a, b| price(a).total_cmp(&price(b)));
+            }
+            variations.truncate(self.task.max_group_size);
+            let variations = variations.into_iter().map(|variation| variation.routes).collect();
+            BackboneGroup { steps: group.steps, key: group.key, variations }
+        })
+    }
+}
+
+/// Turns choices in the graph into routes that stand alone.
+pub struct Writer<'a> {
+    model: &'a RetroModel,
+    catalogue: &'a Catalogue,
+    task: &'a Task,
+    /// The target's own block, where buying it counts as a route.
+    target_block: Option<BlockIndex>,
+    /// Weight and similarity to the nearest building block, which are the same in every route.
+    known: FxHashMap<MoleculeId, (f64, f32)>,
+    /// The same in every route, too.
+    evidence: FxHashMap<ReactionId, Evidence>,
+}
+
+/// Below this the forward judge takes a step for one that does not happen: 98 of 100 recorded reactions are above.
+const DOUBTFUL: f32 = 0.35;
+/// A product that has less in common with every recorded one of its template is far from all.
+const FAR: f32 = 0.12;
+
+/// What speaks against a step of this plausibility alone and beside its rivals, and this similarity to precedents.
+fn warnings((alone, beside): (f32, f32), precedent: Option<f32>) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    if alone < DOUBTFUL {
+        warnings.push(Warning::Doubtful);
+    } else if beside < DOUBTFUL {
+        warnings.push(Warning::CompetingProduct);
+    }
+    // A hand-written template has no recorded product.
+    if precedent.is_some_and(|nearest| nearest > 0.0 && nearest < FAR) {
+        warnings.push(Warning::FarFromPrecedents);
+    }
+    warnings
+}
+
+/// What a step rests on.
+#[derive(Clone)]
+struct Evidence {
+    records: Arc<Records>,
+    precedent: Option<f32>,
+    class: ReactionClass,
+}
+
+impl<'a> Writer<'a> {
+    pub fn new(
+        model: &'a RetroModel,
+        catalogue: &'a Catalogue,
+        task: &'a Task,
+        target_block: Option<BlockIndex>,
+    ) -> Self {
+        Self {
+            model,
+            catalogue,
+            task,
+            target_block,
+            known: FxHashMap::default(),
+            evidence: FxHashMap::default(),
+        }
+    }
+
+    /// The route that buys the target, as a group of its own.
+    pub fn trivial(&mut self, graph: &Graph) -> Option<BackboneGroup> {
+        self.target_block?;
+        let choices = Choices::bought(graph.target());
+        let mut keys = Keys::new(&graph.molecule(graph.target()).molecule.canonical_smiles());
+        let key = keys.key(&Tree::of(graph, &choices, keys.atoms(), &mut Orders::default()));
+        let variations = vec![vec![self.route(graph, &choices, 0.0)]];
+        Some(BackboneGroup { steps: 0, key, variations })
+    }
+
+    /// Writes a route down.
+    pub fn route(&mut self, graph: &Graph, choices: &Choices, total: f64) -> Route {
+        let order = breadth_first(graph, choices);
+        let mut written: DiGraph<RouteNode, u32> = DiGraph::with_capacity(order.len(), order.len());
+        let mut places = vec![NodeIndex::end(); order.len()];
+        for &(place, depth) in &order {
+            let node = self.node(graph, choices, place, depth);
+            // Two forms of one block are one node.
+            let known = written.node_indices().find(|&known| written[known].smiles == node.smiles);
+            places[place.index()] = known.unwrap_or_else(|| written.add_node(node));
+        }
+        for &(place, _) in &order {
+            let mut precursors: Vec<_> = choices
+                .route
+                .precursors(place)
+                .map(|(precursor, times)| (places[precursor.index()], times))
+                .collect();
+            precursors.sort_by(|a, b| written[a.0].smiles.cmp(&written[b.0].smiles));
+            let product = places[place.index()];
+            for (precursor, times) in precursors {
+                if let Some(known) = written.find_edge(product, precursor) {
+                    written[known] += times;
+                } else {
+                    written.add_edge(product, precursor, times);
+                }
+            }
+        }
+        let needs = self.needs(graph, choices);
+        let region = self.task.masks.region;
+        Route {
+            graph: RouteGraph::new(written).expect("group: forms of one block are made of nothing"),
+            cost: choices.cost,
+            total,
+            usd_per_mol: usd_per_mol(self.catalogue, region, &needs, None),
+            lead_time_days: lead_time_days(self.catalogue, region, &needs),
+        }
+    }
+
+    fn node(&mut self, graph: &Graph, choices: &Choices, place: NodeIndex, depth: u32) -> RouteNode {
+        let Chosen { molecule: id, reaction } = *choices.route.molecule(place);
+        let molecule = graph.molecule(id);
+        let block = match reaction {
+            Some(_) => None,
+            None if id == graph.target() => self.target_block,
+            None => molecule.block,
+        };
+        let (mw, nearest) = self.facts(graph, id);
+        let sold = block.and_then(|block| self.as_sold(graph, choices, block, &molecule.molecule));
+        let (smiles, mw) = sold.unwrap_or_else(|| (molecule.molecule.canonical_smiles(), mw));
+        RouteNode {
+            smiles,
+            mw,
+            building_block: block.map(|block| self.catalogue.id(block)),
+            closest_building_block: if block.is_some() { 1.0 } else { nearest },
+            depth,
+            expanded: molecule.expanded,
+            step: reaction.map(|reaction| self.step(graph, id, reaction)),
+        }
+    }
+
+    fn step(&mut self, graph: &Graph, product: MoleculeId, id: ReactionId) -> Step {
+        let reaction = graph.reaction(id);
+        let proposal = reaction.proposal();
+        let evidence = self.evidence(graph, product, id);
+        Step {
+            template: proposal.template,
+            template_hash: self.model.template_hash(proposal.template).to_owned(),
+            probability: reaction.probability(),
+            plausibility: proposal.found.known_plausibility(),
+            precedent: evidence.precedent,
+            records: evidence.records,
+            class: evidence.class,
+            warnings: warnings(proposal.found.plausibilities(), evidence.precedent),
+        }
+    }
+
+    fn evidence(&mut self, graph: &Graph, product: MoleculeId, step: ReactionId) -> Evidence {
+        let (model, product, proposal) =
+            (self.model, graph.molecule(product), graph.reaction(step).proposal());
+        let evidence = self.evidence.entry(step).or_insert_with(|| Evidence {
+            records: model.records(proposal.template),
+            precedent: model.nearest_precedent(proposal.template, &product.molecule.fingerprint()),
+            class: product
+                .expansion
+                .as_ref()
+                .map_or_else(ReactionClass::default, |it| proposal.found.class(it)),
+        });
+        evidence.clone()
+    }
+
+    /// SMILES and weight of a block that the route needs as an ion, where it is sold without the charge (cyanide as hydrogen
+    /// cyanide, nitrite as nitrous acid) and the route does not make it.
+    fn as_sold(
+        &self,
+        graph: &Graph,
+        choices: &Choices,
+        block: BlockIndex,
+        needed: &Molecule,
+    ) -> Option<(String, f64)> {
+        let sold = self.catalogue.smiles(block);
+        if needed.canonical_smiles() == sold {
+            return None;
+        }
+        let neutral = needed.neutral();
+        let is_made = || {
+            let mut made = choices.made().map(|(made, _)| graph.molecule(made));
+            made.any(|made| made.molecule.canonical_smiles() == sold)
+        };
+        let renamed = neutral.canonical_smiles() == sold && !is_made();
+        renamed.then(|| (sold.to_owned(), neutral.molecular_weight()))
+    }
+
+    fn facts(&mut self, graph: &Graph, id: MoleculeId) -> (f64, f32) {
+        if let Some(&known) = self.known.get(&id) {
+            return known;
+        }
+        let node = graph.molecule(id);
+        let nearest = match node.block {
+            Some(_) => Some(1.0),
+            None => self
+                .catalogue
+                .nearest(&node.molecule.fingerprint(), &self.task.masks)
+                .map(|(_, similarity)| similarity),
+        };
+        let facts = (node.molecule.molecular_weight(), nearest.unwrap_or(0.0));
+        self.known.insert(id, facts);
+        facts
+    }
+
+    /// How many molecules of each block a molecule of the target takes.
+    fn needs(&self, graph: &Graph, choices: &Choices) -> Vec<(BlockIndex, u32)> {
+        let target = self.target_block.filter(|_| choices.made().next().is_none());
+        target.map_or_else(|| needs(graph, choices), |block| vec![(block, 1)])
+    }
+}
+
+/// The molecules of a route, each once, those of a step in the order of their SMILES, and how many steps each is from the target.
+fn breadth_first(graph: &Graph, choices: &Choices) -> Vec<(NodeIndex, u32)> {
+    let route = &choices.route;
+    let smiles = |place| graph.molecule(route.molecule(place).molecule).molecule.canonical_smiles();
+    let mut order = vec![(route.target(), 0)];
+    let mut at = 0;
+    while let Some(&(product, depth)) = order.get(at) {
+        let mut precursors: Vec<_> =
+            route.precursors(product).map(|(precursor, _)| (smiles(precursor), precursor)).collect();
+        precursors.sort_unstable();
+        for (_, precursor) in precursors {
+            if order.iter().all(|&(known, _)| known != precursor) {
+                order.push((precursor, depth + 1));
+            }
+        }
+        at += 1;
+    }
+    order
+}

@@ -1,0 +1,214 @@
+//! The order of routes: what counts beside the cost of their steps.
+//!
+//! The total of a route is the sum of
+//! - the costs of its steps: −ln of the template's probability and of the step's plausibility by itself, 0.2 a step;
+//! - what the rivals in their flasks take from the plausibility of its steps, −ln as well;
+//! - [`LENGTH_COST`] for each of its steps: the probabilities of many likely ones together are too good;
+//! - [`BRANCH_COST`] for each step of its longest branch: of two routes of as many steps the convergent one is better;
+//! - [`TOGETHER_COST`] for each molecule that a flask takes beyond two: several steps at once are seldom what they seem;
+//! - [`PRECEDENT_COST`] for each step times how unlike its product is to what its template is recorded to have made;
+//! - [`PRICE_COST`] times ln(1 + USD per mole of target / 2,000), over the building blocks.
+//!
+//! Lower is better. All but the first are at least 0, so that routes that come in the order of their costs can be
+//! put into the order of their totals as they come. Rivals cost a millisecond a flask, so they are asked for last, for the
+//! routes that all the rest puts first.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+
+use rustc_hash::FxHashMap;
+
+use crate::graph::{Assessment, Graph, MoleculeId, ReactionId};
+use crate::model::RetroModel;
+use crate::routes::extract::Choices;
+use crate::routes::price::{needs, usd_per_mol};
+use crate::stock::catalogue::Catalogue;
+use crate::task::Task;
+
+// Steps, depth and precedents weigh as a conditional logit on 196 published routes has them (of the public sets of
+// `./ops/bench routes`), beside a weight of one for the steps' own costs.
+const LENGTH_COST: f64 = 0.3;
+const BRANCH_COST: f64 = 0.4;
+const PRECEDENT_COST: f64 = 0.8;
+// As much as a step and its branch. Of 200 published routes the first ten hold as many with 0 as with 1.
+const TOGETHER_COST: f64 = 1.0;
+const PRICE_COST: f64 = 0.15;
+/// USD for a mole of target from which on price counts: a building block of 200 daltons at 10 USD a gram.
+const TYPICAL_PRICE: f64 = 2000.0;
+/// What a building block of unknown price is taken to cost, USD per gram.
+const UNKNOWN_PRICE: f64 = 100.0;
+
+/// Adds up what counts.
+pub struct Ranker<'a> {
+    model: &'a RetroModel,
+    catalogue: &'a Catalogue,
+    task: &'a Task,
+    /// What each step costs for want of precedents.
+    unprecedented: FxHashMap<ReactionId, f64>,
+}
+
+impl<'a> Ranker<'a> {
+    pub fn new(model: &'a RetroModel, catalogue: &'a Catalogue, task: &'a Task) -> Self {
+        Self { model, catalogue, task, unprecedented: FxHashMap::default() }
+    }
+
+    /// The total of a route as far as it is known without rivals, at least its cost.
+    pub fn total(&mut self, graph: &Graph, choices: &Choices) -> f64 {
+        let steps: f64 = choices.made().map(|(product, step)| self.unprecedented(graph, product, step)).sum();
+        let needs = needs(graph, choices);
+        let price = usd_per_mol(self.catalogue, self.task.masks.region, &needs, Some(UNKNOWN_PRICE));
+        choices.cost
+            + LENGTH_COST * choices.made().count() as f64
+            + TOGETHER_COST * crowd(graph, choices) as f64
+            + BRANCH_COST * f64::from(choices.route.longest_branch())
+            + steps
+            + PRICE_COST * (price.unwrap_or(0.0) / TYPICAL_PRICE).ln_1p()
+    }
+
+    /// What rivals add to the total of a route.
+    pub fn rivals(&self, graph: &Graph, choices: &Choices) -> f64 {
+        let of_step = |(product, step): (MoleculeId, ReactionId)| {
+            let product = graph.molecule(product).expansion.as_ref()?;
+            let found = &graph.reaction(step).proposal().found;
+            let cost = |plausibility| Assessment { plausibility }.cost();
+            let alone = cost(found.plausibility_alone(product, self.model));
+            Some(cost(found.plausibility(product, self.model)) - alone)
+        };
+        choices.made().filter_map(of_step).sum()
+    }
+
+    fn unprecedented(&mut self, graph: &Graph, product: MoleculeId, step: ReactionId) -> f64 {
+        *self.unprecedented.entry(step).or_insert_with(|| {
+            let template = graph.reaction(step).proposal().template;
+            let fingerprint = graph.molecule(product).molecule.fingerprint();
+            let nearest = self.model.nearest_precedent(template, &fingerprint).unwrap_or(1.0);
+            PRECEDENT_COST * f64::from(1.0 - nearest)
+        })
+    }
+}
+
+/// How many molecules beyond two the steps' flasks take, all together.
+fn crowd(graph: &Graph, choices: &Choices) -> usize {
+    let kinds = |step: ReactionId| graph.reaction(step).distinct_precursors().count();
+    choices.made().map(|(_, step)| kinds(step).saturating_sub(2)).sum()
+}
+
+/// Routes that came in the order of their costs and leave in the order of their totals.
+#[derive(Default)]
+pub struct Queue {
+    waiting: BinaryHeap<Reverse<Weighed>>,
+    came: usize,
+}
+
+/// A route and its total.
+#[derive(Debug)]
+pub struct Weighed {
+    pub choices: Choices,
+    pub total: f64,
+    /// Its place among routes of the same total.
+    pub place: usize,
+    /// Whether the total has all that counts.
+    whole: bool,
+}
+
+impl Queue {
+    /// Takes the next route.
+    pub fn push(&mut self, choices: Choices, total: f64) {
+        self.waiting.push(Reverse(Weighed { choices, total, place: self.came, whole: false }));
+        self.came += 1;
+    }
+
+    /// The best route, if nothing that costs at least `cost` can be better. `rest` is what has to be added to a total, and
+    /// is asked for once for each route that would be best without it.
+    pub fn next(&mut self, cost: f64, mut rest: impl FnMut(&Choices) -> f64) -> Option<Weighed> {
+        while self.waiting.peek()?.0.total <= cost {
+            let Reverse(mut best) = self.waiting.pop()?;
+            if best.whole {
+                return Some(best);
+            }
+            best.total += rest(&best.choices);
+            best.whole = true;
+            self.waiting.push(Reverse(best));
+        }
+        None
+    }
+}
+
+impl Weighed {
+    /// A route by itself.
+    pub fn only(choices: Choices, total: f64) -> Self {
+        Self { choices, total, place: 0, whole: true }
+    }
+}
+
+impl Ord for Weighed {
+    /// By total; of the same total, the one that came first is less.
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.total.total_cmp(&other.total).then(self.place.cmp(&other.place))
+    }
+}
+
+impl PartialOrd for Weighed {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Weighed {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Weighed {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn choices(cost: f64) -> Choices {
+        let target = Graph::new(&"C".parse().unwrap()).target();
+        Choices { cost, ..Choices::bought(target) }
+    }
+
+    /// What leaves the queue when rivals add nothing.
+    fn next(queue: &mut Queue, cost: f64) -> Option<f64> {
+        queue.next(cost, |_| 0.0).map(|route| route.total)
+    }
+
+    #[test]
+    fn routes_leave_in_the_order_of_their_totals_and_none_before_it_is_safe() {
+        let mut queue = Queue::default();
+        queue.push(choices(1.0), 5.0);
+        assert!(next(&mut queue, 1.0).is_none());
+        queue.push(choices(2.0), 2.5);
+        assert!(next(&mut queue, 2.0).is_none());
+        queue.push(choices(3.0), 5.0);
+        assert_eq!(next(&mut queue, 3.0), Some(2.5));
+        assert!(next(&mut queue, 3.0).is_none());
+        let rest: Vec<f64> = std::iter::from_fn(|| queue.next(f64::INFINITY, |_| 0.0))
+            .map(|route| route.choices.cost)
+            .collect();
+        assert_eq!(rest, [1.0, 3.0]);
+    }
+
+    #[test]
+    fn what_is_added_late_counts_and_is_asked_for_only_at_the_top() {
+        let mut queue = Queue::default();
+        for (cost, total) in [(1.0, 1.0), (2.0, 2.0), (3.0, 9.0)] {
+            queue.push(choices(cost), total);
+        }
+        let mut asked = Vec::new();
+        let mut next = |bound| {
+            queue.next(bound, |choices| {
+                asked.push(choices.cost);
+                if choices.cost < 1.5 { 4.0 } else { 0.5 }
+            })
+        };
+
+        let left = [next(3.0), next(3.0), next(6.0)].map(|route| route.map(|route| route.total));
+
+        assert_eq!(left, [Some(2.5), None, Some(5.0)]);
+        assert_eq!(asked, [1.0, 2.0]);
+    }
+}

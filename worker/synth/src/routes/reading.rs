@@ -1,0 +1,165 @@
+//! The best routes of a graph that has grown: taken out cheapest first, weighed, put in order, sorted into groups and
+//! written down.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Instant;
+
+use rustc_hash::FxHashSet;
+
+use crate::cores::Seat;
+use crate::graph::expander::{Expansion, Found};
+use crate::graph::{Graph, ReactionId};
+use crate::model::RetroModel;
+use crate::plan::{BackboneGroup, Counts};
+use crate::routes::extract::{Choices, Extractor, Source};
+use crate::routes::group::{Groups, Writer};
+use crate::routes::rank::{Queue, Ranker, Weighed};
+use crate::stock::catalogue::{BlockIndex, Catalogue};
+use crate::task::{Budget, Task};
+
+/// Routes taken out of the graph for each that may be returned.
+const CANDIDATES_PER_PLACE: usize = 20;
+/// Part of the time for reading in which routes are taken out; what is left is for putting them in order and writing them down.
+const TAKING_OUT: f64 = 0.5;
+
+/// The routes of a search's answer as they are read.
+pub struct Reading<'a> {
+    task: &'a Task,
+    budget: &'a Budget,
+    ranker: Ranker<'a>,
+    groups: Groups<'a>,
+    writer: Writer<'a>,
+    ahead: Ahead<'a>,
+}
+
+impl<'a> Reading<'a> {
+    /// Nothing but the route that buys the target, if it counts: `target_block` then.
+    pub fn new(
+        model: &'a Arc<RetroModel>,
+        catalogue: &'a Catalogue,
+        task: &'a Task,
+        budget: &'a Budget,
+        graph: &Graph,
+        target_block: Option<BlockIndex>,
+    ) -> Self {
+        Self {
+            task,
+            budget,
+            ranker: Ranker::new(model, catalogue, task),
+            groups: Groups::new(graph, task),
+            writer: Writer::new(model, catalogue, task, target_block),
+            ahead: Ahead::new(model, budget),
+        }
+    }
+
+    /// Reads routes until no more can find a place or the time is over. The seat's helpers look for rivals.
+    pub fn all(&mut self, source: &mut Source<'_, '_>, seat: &Seat<'_>, counts: &mut Counts) {
+        let now = Instant::now();
+        let time = self.budget.deadline.saturating_duration_since(now);
+        source.validator.deadline = now + time.mul_f64(TAKING_OUT);
+        let places = self.task.max_groups.saturating_mul(self.task.max_group_size);
+        let most = places.saturating_mul(CANDIDATES_PER_PLACE).clamp(100, 20_000);
+        let mut extractor = Extractor::new(source.graph, self.task.max_depth);
+        let mut queue = Queue::default();
+        let mut room = true;
+        for rank in 0..most {
+            let Some(route) = extractor.route(source, rank) else { break };
+            let Ok(choices) = route else {
+                counts.unvalidated_routes += 1;
+                counts.refusals.inconsistent += 1;
+                continue;
+            };
+            counts.validated_routes += 1;
+            let cost = choices.cost;
+            let total = self.ranker.total(source.graph, &choices);
+            self.ahead.look(source.graph, &choices, seat);
+            queue.push(choices, total);
+            room = self.sort_in(source.graph, &mut queue, cost);
+            if !room {
+                break;
+            }
+        }
+        if room {
+            self.sort_in(source.graph, &mut queue, f64::INFINITY);
+        }
+    }
+
+    /// Sorts in the routes that nothing which costs at least `cost` can better, as long as there is time, but for the first;
+    /// false once no further route can find a place.
+    fn sort_in(&mut self, graph: &Graph, queue: &mut Queue, cost: f64) -> bool {
+        let Self { budget, ranker, groups, writer, .. } = self;
+        let rivals = |choices: &Choices| if budget.spent() { 0.0 } else { ranker.rivals(graph, choices) };
+        while (groups.is_empty() || !budget.spent())
+            && let Some(route) = queue.next(cost, rivals)
+        {
+            if !groups.push(graph, &route, writer) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Sorts in this route.
+    pub fn one(&mut self, graph: &Graph, choices: Choices) {
+        let total = self.ranker.total(graph, &choices) + self.ranker.rivals(graph, &choices);
+        self.groups.push(graph, &Weighed::only(choices, total), &mut self.writer);
+    }
+
+    /// Whether no route has been read.
+    pub fn is_empty(&self) -> bool {
+        self.groups.is_empty()
+    }
+
+    /// The groups, that of the bought target first.
+    pub fn finish(mut self, graph: &Graph) -> Vec<BackboneGroup> {
+        let mut written: Vec<_> = self.writer.trivial(graph).into_iter().collect();
+        written.extend(self.groups.finish());
+        written.truncate(self.task.max_groups);
+        written
+    }
+}
+
+/// Has helpers find out what else the flasks of candidate routes give, before it is asked for. The answer hangs on the step, whoever
+/// finds it.
+struct Ahead<'a> {
+    model: &'a Arc<RetroModel>,
+    budget: &'a Budget,
+    known: FxHashSet<ReactionId>,
+    waiting: VecDeque<(Arc<Expansion>, Arc<Found>)>,
+    /// Every helper at work holds a copy.
+    at_work: Arc<()>,
+}
+
+impl<'a> Ahead<'a> {
+    fn new(model: &'a Arc<RetroModel>, budget: &'a Budget) -> Self {
+        Self { model, budget, known: FxHashSet::default(), waiting: VecDeque::new(), at_work: Arc::default() }
+    }
+
+    fn look(&mut self, graph: &Graph, choices: &Choices, seat: &Seat<'_>) {
+        let helpers = seat.helpers();
+        if helpers == 0 {
+            return;
+        }
+        for (product, step) in choices.made() {
+            if self.known.insert(step)
+                && let Some(product) = &graph.molecule(product).expansion
+            {
+                self.waiting
+                    .push_back((Arc::clone(product), Arc::clone(&graph.reaction(step).proposal().found)));
+            }
+        }
+        while Arc::strong_count(&self.at_work) <= helpers
+            && let Some((product, found)) = self.waiting.pop_front()
+        {
+            let (model, budget, at_work) =
+                (Arc::clone(self.model), self.budget.clone(), Arc::clone(&self.at_work));
+            seat.help(move || {
+                if !budget.spent() {
+                    found.plausibility(&product, &model);
+                }
+                drop(at_work);
+            });
+        }
+    }
+}

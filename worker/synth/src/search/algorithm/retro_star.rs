@@ -1,0 +1,85 @@
+//! Best-first search (Retro*, Chen et al., ICML 2020).
+//!
+//! The next molecule is the open leaf of the cheapest partial route. Templates are tried in small batches: once
+//! a batch is tried, the molecule is open again at the cost of its next template, so a sure step deep in the
+//! tree is tried before an unlikely one at the top. What is left to try on a molecule costs what the molecule is estimated
+//! to cost (`graph/update.rs`) beside its template.
+
+use super::Choice;
+use crate::graph::{Graph, MoleculeId};
+
+pub struct RetroStar;
+
+impl Choice for RetroStar {
+    fn next(&mut self, graph: &Graph) -> Option<MoleculeId> {
+        let mut next = graph.target();
+        if graph.molecule(next).frontier.is_infinite() {
+            return None;
+        }
+        loop {
+            let node = graph.molecule(next);
+            if node.is_open() && node.open <= node.frontier {
+                return Some(next);
+            }
+            let reaction = node
+                .reactions
+                .iter()
+                .map(|&id| graph.reaction(id))
+                .min_by(|a, b| {
+                    a.frontier.total_cmp(&b.frontier).then_with(|| a.precursors.cmp(&b.precursors))
+                })
+                .expect("retro star: a frontier comes from the molecule or from a reaction");
+            // Of several, the largest: it is the likeliest dead end, so the rest may not be needed.
+            next = reaction
+                .precursors
+                .iter()
+                .copied()
+                .filter(|&id| graph.molecule(id).frontier.is_finite())
+                .min_by(|&a, &b| {
+                    let (a, b) = (graph.molecule(a), graph.molecule(b));
+                    (a.frontier - a.best)
+                        .total_cmp(&(b.frontier - b.best))
+                        .then(b.heavy_atoms.cmp(&a.heavy_atoms))
+                        .then(a.key.cmp(&b.key))
+                })
+                .expect("retro star: a reaction's frontier comes from a precursor");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use chem::{Molecule, Precursor};
+
+    use super::*;
+    use crate::graph::expander::Found;
+    use crate::graph::update::{Bounds, propagate};
+    use crate::model::policy::Ranked;
+
+    fn alkane(atoms: usize) -> Molecule {
+        "C".repeat(atoms).parse().unwrap()
+    }
+
+    /// The size of what is expanded next, of 32 atoms with probability 0.6 and 12 with 0.4.
+    fn next(per_atom: f64) -> u32 {
+        let mut graph = Graph::new(&alkane(40));
+        let target = graph.target();
+        for (template, (probability, atoms)) in [(0.6, 32), (0.4, 12)].into_iter().enumerate() {
+            let precursor = Precursor { molecule: alkane(atoms), sources: Arc::default() };
+            let ranked = Ranked { template: template as u32, probability };
+            graph.link(target, ranked, &[Arc::new(Found::new(vec![precursor]))], |_| None);
+        }
+        let tried = graph.molecule_mut(target);
+        (tried.expanded, tried.untried) = (true, f64::INFINITY);
+        graph.mark_molecule(target);
+        propagate(&mut graph, Bounds { max_depth: 5, per_atom, solved_penalty: 0.0 });
+        graph.molecule(RetroStar.next(&graph).unwrap()).heavy_atoms
+    }
+
+    #[test]
+    fn a_smaller_molecule_is_worth_a_less_probable_step() {
+        assert_eq!((next(0.0), next(0.8)), (32, 12));
+    }
+}

@@ -1,0 +1,423 @@
+//! One search: grow the graph until the budget is spent, then take the routes out.
+//!
+//! Which molecule is expanded next is the [algorithm]'s choice. This thread alone touches the
+//! graph. Helpers, where there are cores to spare, only warm up the shared [expansions](crate::graph::expander) of
+//! molecules that are about to be chosen anyway; what a search links does not depend on who computed it.
+//!
+//! This folder is the top of the crate: which molecule comes next, what all searches of a process share
+//! ([`planner`]), and the search itself, which grows the graph and has [routes](crate::routes) read out of it.
+
+pub mod algorithm;
+pub mod planner;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::{Duration, Instant};
+
+use chem::Molecule;
+use rustc_hash::FxHashSet;
+
+use crate::cores::Seat;
+use crate::graph::expander::{Expansion, Found};
+use crate::graph::update::{Bounds, propagate};
+use crate::graph::{Graph, MoleculeId, ReactionId, UNSOLVED, step_cost};
+use crate::model::RetroModel;
+use crate::plan::{Counts, Plan, Refusals, Timings};
+use crate::routes::extract::{Choices, Extractor, Source};
+use crate::routes::reading::Reading;
+use crate::search::algorithm::Choice;
+use crate::search::planner::{Planner, Settings};
+use crate::steps::validate::Validator;
+use crate::stock::catalogue::{BlockIndex, Catalogue};
+use crate::task::{Budget, Stop, Task, Trivial};
+
+/// Part of the time that a search for many routes keeps for reading them out of the graph. Of 25 published routes a search of 4 s
+/// has 15 in its answer with half of its time kept, as many as with all the time that reading takes after 1,500 expansions, and 9
+/// with 0.35.
+const EXTRACTION_SHARE: f64 = 0.5;
+/// The most that this part is.
+const MAX_EXTRACTION: Duration = Duration::from_millis(2500);
+/// Routes that make a molecule in two ways, looked past in search of the first route.
+const MAX_INCONSISTENT: usize = 100;
+/// What a search for many routes adds to the frontier of every solved reaction once it has a route: as much as
+/// a template's being a twentieth as probable. Measured on the benchmark kit's targets, 150 expansions each: 627
+/// backbones and 190 first disconnections, against 587 and 173 without.
+const SOLVED_PENALTY: f64 = 3.0;
+/// What a molecule is estimated to cost for each heavy atom, in the unit of a step's cost, until the search has a route. Surveys
+/// of 1,500 searches say 0.3; what finds a first route soonest is more (README, "Cost to go").
+const PER_ATOM: f64 = 0.8;
+/// The same once it has one and looks for others, where probable steps count for more.
+const PER_ATOM_LATER: f64 = 0.5;
+/// How long the search waits for a helper before it looks at the clock again.
+const PATIENCE: Duration = Duration::from_millis(2);
+
+/// A running search.
+pub struct Search<'a> {
+    planner: &'a Planner,
+    catalogue: &'a Catalogue,
+    task: &'a Task,
+    budget: &'a Budget,
+    started: Instant,
+    graph: Graph,
+    bounds: Bounds,
+    choice: Box<dyn Choice>,
+    help: Help<'a>,
+    validator: Validator<'a>,
+    counts: Counts,
+    timings: Timings,
+}
+
+/// The helpers' side of a search.
+struct Help<'a> {
+    seat: Seat<'a>,
+    at_work: usize,
+    /// Set when the search needs nothing more.
+    over: Arc<AtomicBool>,
+    done: (Sender<MoleculeId>, Receiver<MoleculeId>),
+}
+
+impl Drop for Help<'_> {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Why the growing of the graph ended.
+#[derive(PartialEq, Eq)]
+enum End {
+    FirstRoute,
+    Spent,
+    Exhausted,
+}
+
+impl<'a> Search<'a> {
+    pub fn new(planner: &'a Planner, catalogue: &'a Catalogue, task: &'a Task, budget: &'a Budget) -> Self {
+        let started = Instant::now();
+        // The backbones' keys count on the target's atoms being numbered as its canonical SMILES is written.
+        let canonical = Molecule::trusted(&task.target.canonical_smiles());
+        let choice = planner.settings.algorithm.start();
+        Self {
+            planner,
+            catalogue,
+            task,
+            budget,
+            started,
+            graph: Graph::new(canonical.as_ref().unwrap_or(&task.target)),
+            bounds: Bounds { max_depth: task.max_depth, per_atom: PER_ATOM, solved_penalty: 0.0 },
+            choice,
+            help: Help { seat: planner.cores.seat(), at_work: 0, over: Arc::default(), done: channel() },
+            validator: Validator::new(planner.model(), budget),
+            counts: Counts::default(),
+            timings: Timings::default(),
+        }
+    }
+
+    pub fn run(mut self) -> Plan {
+        let trivial = self.trivial();
+        let mut first = None;
+        let end = if trivial.is_some() && self.task.stop == Stop::FirstRoute {
+            End::FirstRoute
+        } else {
+            self.grow(&mut first)
+        };
+        self.help.over.store(true, Ordering::Relaxed);
+        if trivial.is_some() {
+            self.timings.first_route = Some(Duration::ZERO);
+            self.counts.validated_routes += 1;
+        }
+        let in_search = self.timings.extraction + self.validator.elapsed;
+        self.timings.search = self.started.elapsed().saturating_sub(in_search);
+
+        let start = Instant::now();
+        let validated = self.validator.elapsed;
+        let (model, task, budget) = (self.planner.expander.model(), self.task, self.budget);
+        let mut reading = Reading::new(model, self.catalogue, task, budget, &self.graph, trivial);
+        if task.stop == Stop::Budget && self.solved() {
+            let mut source = Source { graph: &mut self.graph, validator: &mut self.validator, dropped: 0 };
+            reading.all(&mut source, &self.help.seat, &mut self.counts);
+            self.counts.unvalidated_routes += source.dropped;
+        }
+        // However little time refused candidates have left, what was found is not forgotten.
+        if let Some(choices) = first.filter(|_| reading.is_empty()) {
+            reading.one(&self.graph, choices);
+            self.counts.validated_routes += 1;
+        }
+        let written = reading.finish(&self.graph);
+        let validation = self.validator.elapsed;
+        self.timings.extraction += start.elapsed().saturating_sub(validation - validated);
+        self.timings.validation = validation;
+        let inconsistent = self.counts.refusals.inconsistent;
+        self.counts.refusals = Refusals { inconsistent, ..self.validator.refusals };
+        self.counts.molecules = self.graph.molecules() as u64;
+        self.counts.reactions = self.graph.reactions() as u64;
+        self.counts.graph_bytes = self.graph.bytes() as u64;
+        let stopped_by = if written.is_empty() { self.stopped_by() } else { Vec::new() };
+        Plan {
+            target: self.graph.molecule(self.graph.target()).molecule.canonical_smiles(),
+            groups: written,
+            counts: self.counts,
+            timings: self.timings,
+            exhausted: end == End::Exhausted,
+            stopped_by,
+        }
+    }
+
+    /// The target's own block, where buying it counts as a route.
+    fn trivial(&self) -> Option<BlockIndex> {
+        let target = &self.graph.molecule(self.graph.target()).molecule;
+        self.catalogue.find(target, &self.task.masks).filter(|_| self.task.trivial == Trivial::Allow)
+    }
+
+    /// What is neither made nor bought in the cheapest attempt at the target, each once.
+    fn stopped_by(&self) -> Vec<String> {
+        let mut seen = FxHashSet::default();
+        let mut stopped = Vec::new();
+        let mut open = vec![self.graph.target()];
+        while let Some(id) = open.pop() {
+            let molecule = self.graph.molecule(id);
+            if molecule.height != UNSOLVED && id != self.graph.target() || !seen.insert(id) {
+                continue;
+            }
+            let reactions = molecule.reactions.iter().map(|&reaction| self.graph.reaction(reaction));
+            let cheapest = reactions
+                .filter(|reaction| reaction.best.is_finite())
+                .min_by(|a, b| a.best.total_cmp(&b.best).then_with(|| a.precursors.cmp(&b.precursors)));
+            match cheapest {
+                Some(reaction) => open.extend(reaction.precursors.iter().rev()),
+                None => stopped.push(molecule.molecule.canonical_smiles()),
+            }
+        }
+        stopped
+    }
+
+    /// Grows the graph until the search is over, and puts the first validated route into `first`.
+    fn grow(&mut self, first: &mut Option<Choices>) -> End {
+        let deadline = match self.task.stop {
+            Stop::FirstRoute => self.budget.deadline,
+            Stop::Budget => {
+                let time = self.budget.deadline.saturating_duration_since(self.started);
+                self.budget.deadline - time.mul_f64(EXTRACTION_SHARE).min(MAX_EXTRACTION)
+            }
+        };
+        propagate(&mut self.graph, self.bounds);
+        loop {
+            if first.is_none() && self.solved() {
+                *first = self.first_route();
+                if first.is_some() {
+                    self.timings.first_route = Some(self.started.elapsed());
+                    if self.task.stop == Stop::FirstRoute {
+                        return End::FirstRoute;
+                    }
+                    self.diversify();
+                }
+            }
+            let spent = self.budget.max_expansions.is_some_and(|most| self.counts.expansions >= most);
+            let full = self.graph.bytes() >= self.planner.settings.memory_bytes;
+            if spent || full || self.budget.spent_at(deadline) {
+                return End::Spent;
+            }
+            if let Some(warm) = self.warmed_up(Duration::ZERO) {
+                self.expand(warm, deadline);
+                continue;
+            }
+            self.ask_for_help(deadline);
+            match self.next() {
+                Some(molecule) => self.expand(molecule, deadline),
+                None if self.help.at_work > 0 => {
+                    if let Some(warm) = self.warmed_up(PATIENCE) {
+                        self.expand(warm, deadline);
+                    }
+                }
+                None => return End::Exhausted,
+            }
+        }
+    }
+
+    fn solved(&self) -> bool {
+        self.graph.molecule(self.graph.target()).height <= self.task.max_depth
+    }
+
+    /// The cheapest route that stands validation. Refused steps are taken out of the graph's solutions.
+    fn first_route(&mut self) -> Option<Choices> {
+        let start = Instant::now();
+        let validated = self.validator.elapsed;
+        let mut extractor = Extractor::new(&self.graph, self.task.max_depth);
+        let mut source = Source { graph: &mut self.graph, validator: &mut self.validator, dropped: 0 };
+        let mut found = None;
+        for rank in 0..MAX_INCONSISTENT {
+            match extractor.route(&mut source, rank) {
+                Some(Ok(choices)) => {
+                    found = Some(choices);
+                    break;
+                }
+                Some(Err(_)) => {}
+                None => break,
+            }
+        }
+        self.counts.unvalidated_routes += source.dropped;
+        propagate(&mut self.graph, self.bounds);
+        self.timings.extraction += start.elapsed().saturating_sub(self.validator.elapsed - validated);
+        found
+    }
+
+    /// Has the search turn to what is not solved, and to what is probable.
+    fn diversify(&mut self) {
+        self.bounds.solved_penalty = SOLVED_PENALTY;
+        self.bounds.per_atom = PER_ATOM_LATER;
+        for molecule in self.graph.all_molecules() {
+            self.graph.mark_molecule(molecule);
+        }
+        for reaction in self.graph.all_reactions() {
+            self.graph.mark_reaction(reaction);
+        }
+        propagate(&mut self.graph, self.bounds);
+    }
+
+    /// The molecule to turn to. What it is needed for is assessed first, which may make another the better choice.
+    fn next(&mut self) -> Option<MoleculeId> {
+        loop {
+            let id = self.choice.next(&self.graph)?;
+            let frontier = |&reaction: &ReactionId| self.graph.reaction(reaction).frontier;
+            let best = self
+                .graph
+                .molecule(id)
+                .needed_by
+                .iter()
+                .copied()
+                .min_by(|a, b| frontier(a).total_cmp(&frontier(b)).then(a.cmp(b)));
+            if !best.is_some_and(|reaction| self.validator.assess(&mut self.graph, reaction)) {
+                return Some(id);
+            }
+            propagate(&mut self.graph, self.bounds);
+        }
+    }
+
+    /// A molecule whose expansion a helper has warmed up, if there is one within `patience`.
+    fn warmed_up(&mut self, patience: Duration) -> Option<MoleculeId> {
+        if self.help.at_work == 0 {
+            return None;
+        }
+        let warm = self.help.done.1.recv_timeout(patience).ok()?;
+        self.help.at_work -= 1;
+        self.graph.molecule_mut(warm).pending = false;
+        Some(warm)
+    }
+
+    /// Gives the helpers that this search may have the molecules that come next.
+    fn ask_for_help(&mut self, deadline: Instant) {
+        while self.help.at_work < self.help.seat.helpers() {
+            let Some(id) = self.next() else { return };
+            let expansion = self.expansion(id);
+            let node = self.graph.molecule_mut(id);
+            node.pending = true;
+            let tried = node.tried;
+            let end = tried.saturating_add(self.choice.batch(tried));
+            self.graph.mark_molecule(id);
+            propagate(&mut self.graph, self.bounds);
+            self.help.at_work += 1;
+
+            let expander = Arc::clone(&self.planner.expander);
+            let (over, done) = (Arc::clone(&self.help.over), Report { id, to: self.help.done.0.clone() });
+            let budget = self.budget.clone();
+            self.help.seat.help(move || {
+                let _done = done;
+                let mut go_on = || !over.load(Ordering::Relaxed) && !budget.spent_at(deadline);
+                if !go_on() {
+                    return;
+                }
+                for at in tried..end.min(expander.list(&expansion).len()) {
+                    if !go_on() || expander.outcomes(&expansion, at, &mut go_on).is_none() {
+                        return;
+                    }
+                }
+            });
+        }
+    }
+
+    /// Tries the next batch of templates on `id`.
+    fn expand(&mut self, id: MoleculeId, deadline: Instant) {
+        self.counts.expansions += 1;
+        let node = self.graph.molecule(id);
+        if !node.expanded {
+            self.counts.expanded_molecules += 1;
+        }
+        let end = node.tried.saturating_add(self.choice.batch(node.tried));
+        self.apply(id, end, deadline);
+        self.graph.mark_molecule(id);
+        propagate(&mut self.graph, self.bounds);
+    }
+
+    fn expansion(&mut self, id: MoleculeId) -> Arc<Expansion> {
+        let expander = &self.planner.expander;
+        let node = self.graph.molecule_mut(id);
+        Arc::clone(node.expansion.get_or_insert_with(|| expander.expansion(&node.molecule)))
+    }
+
+    /// Tries templates of the list of `id` up to number `end`.
+    fn apply(&mut self, id: MoleculeId, end: usize, deadline: Instant) {
+        let (catalogue, masks) = (self.catalogue, &self.task.masks);
+        let block_of = |molecule: &Molecule| catalogue.find(molecule, masks);
+        let budget = self.budget;
+        let node = self.graph.molecule(id);
+        let first_way = node.height == UNSOLVED;
+        let mut tried = node.tried;
+        let expansion = self.expansion(id);
+        let list = self.planner.expander.list(&expansion);
+        let end = end.min(list.len());
+        while tried < end && !budget.spent_at(deadline) {
+            let mut go_on = || !budget.spent_at(deadline);
+            let Some(found) = self.planner.expander.outcomes(&expansion, tried, &mut go_on) else { break };
+            self.counts.template_applications += 1;
+            self.graph.charge(found.iter().map(|found| found.bytes()).sum());
+            self.graph.link(id, list[tried], &found, block_of);
+            tried += 1;
+            // The rest of the batch may not be needed; it stays open at its cost.
+            let can_be_bought = |found: &Arc<Found>| {
+                found.precursors.iter().all(|precursor| block_of(&precursor.molecule).is_some())
+            };
+            if first_way && self.task.stop == Stop::FirstRoute && found.iter().any(can_be_bought) {
+                break;
+            }
+        }
+        let node = self.graph.molecule_mut(id);
+        node.expanded = true;
+        node.tried = tried;
+        node.untried = list.get(tried).map_or(f64::INFINITY, |next| step_cost(next.probability));
+        self.planner.expander.keep(&expansion);
+    }
+}
+
+impl Planner {
+    /// Searches for routes to the task's target until the budget is spent.
+    ///
+    /// # Panics
+    /// Never; a broken template or weight has been refused when the model was loaded.
+    #[must_use]
+    pub fn plan(&self, catalogue: &Catalogue, task: &Task, budget: &Budget) -> Plan {
+        Search::new(self, catalogue, task, budget).run()
+    }
+}
+
+/// Plans once, on one thread and without a cache.
+///
+/// # Panics
+/// As [`Planner::plan`].
+#[must_use]
+pub fn plan(model: &Arc<RetroModel>, catalogue: &Catalogue, task: &Task, budget: &Budget) -> Plan {
+    let settings = Settings { cache_bytes: 0, ..Settings::default() };
+    Planner::new(Arc::clone(model), settings).plan(catalogue, task, budget)
+}
+
+/// Tells the search that a helper is done with a molecule, however it ends.
+struct Report {
+    id: MoleculeId,
+    to: Sender<MoleculeId>,
+}
+
+impl Drop for Report {
+    fn drop(&mut self) {
+        // A search that is over does not listen any more.
+        let _ = self.to.send(self.id);
+    }
+}

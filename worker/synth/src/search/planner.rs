@@ -1,0 +1,69 @@
+//! What the searches of a process share: the model, the cache of expansions, the cores.
+
+use std::sync::Arc;
+
+use crate::cores::Cores;
+use crate::graph::expander::Expander;
+use crate::model::RetroModel;
+use crate::search::algorithm::Algorithm;
+
+/// How a [`Planner`] searches and what it may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Settings {
+    /// Which molecules are expanded first.
+    pub algorithm: Algorithm,
+    /// Most bytes of the cache of expansions that all searches share; 0: no cache. What running searches hold
+    /// is counted by `memory_bytes`, so in all a process needs this and that for each search.
+    pub cache_bytes: usize,
+    /// Most bytes of one search's graph, with the outcomes that hang on it. A search that gets there stops
+    /// growing and answers with what it has.
+    pub memory_bytes: usize,
+    /// Cores that the searches share; one search alone uses all of them. With 1, a search that ends by its number
+    /// of expansions is reproducible.
+    pub cores: usize,
+}
+
+impl Default for Settings {
+    /// Retro*, 256 MiB of cache, 512 MiB a search, one core.
+    fn default() -> Self {
+        Self { algorithm: Algorithm::default(), cache_bytes: 256 << 20, memory_bytes: 512 << 20, cores: 1 }
+    }
+}
+
+/// Plans routes; one per process, shared by all its searches.
+pub struct Planner {
+    pub(crate) expander: Arc<Expander>,
+    pub(crate) cores: Cores,
+    pub(crate) settings: Settings,
+}
+
+impl Planner {
+    /// A planner with an empty cache.
+    #[must_use]
+    pub fn new(model: Arc<RetroModel>, settings: Settings) -> Self {
+        let expander = Arc::new(Expander::new(model, settings.cache_bytes));
+        Self { expander, cores: Cores::new(settings.cores), settings }
+    }
+
+    /// The model it plans with.
+    #[must_use]
+    pub fn model(&self) -> &RetroModel {
+        self.expander.model()
+    }
+
+    /// Bytes that the cache of expansions holds now.
+    #[must_use]
+    pub fn cached_bytes(&self) -> u64 {
+        self.expander.cached_bytes()
+    }
+}
+
+impl std::fmt::Debug for Planner {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Planner")
+            .field("model", self.model())
+            .field("settings", &self.settings)
+            .finish()
+    }
+}

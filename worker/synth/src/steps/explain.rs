@@ -1,0 +1,102 @@
+//! What the model says of one step: which templates propose it, and what becomes of each proposal.
+
+use std::fmt;
+
+use chem::{Key, Molecule, Outcome, PreparedMolecule};
+use reactivity::{Facts, ReactionClass, Refusal, Step, classify, describe, judge};
+
+use crate::model::RetroModel;
+use crate::model::judge::change;
+use crate::steps::validate::{Fault, fault};
+
+/// A template that proposes a step.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProposedBy {
+    /// What happens in the step.
+    pub events: String,
+    /// What chemists call it.
+    pub class: ReactionClass,
+    /// Row of the template in the model's files.
+    pub template: u32,
+    /// Probability that the precursors give the product, whatever else they might give, and beside that; 1 for a model
+    /// without a judge.
+    pub plausibility: [f32; 2],
+    /// What is wrong with the step as the template has it; `None` if it stands.
+    pub fault: Option<StepFault>,
+}
+
+/// Why a proposed step is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StepFault {
+    /// A chemist would not sign it.
+    Unsound(Refusal),
+    /// Run forwards, it does not give its product.
+    ProductNotRegained,
+    /// Run forwards, it gives other products as well.
+    CompetingSite,
+}
+
+/// Every template that makes `product` of exactly these precursors, in the order of the model's rows.
+///
+/// Tries every template that matches: some ten milliseconds.
+#[must_use]
+pub fn explain(model: &RetroModel, product: &Molecule, precursors: &[Molecule]) -> Vec<ProposedBy> {
+    let Ok(canonical) = Molecule::trusted(&product.canonical_smiles()) else { return Vec::new() };
+    let mut wanted: Vec<Key> = precursors.iter().map(Molecule::key).collect();
+    wanted.sort_unstable();
+    let prepared = PreparedMolecule::new(&canonical);
+    let facts = Facts::of(&canonical);
+    let mut found = Vec::new();
+    for template in 0..model.templates() as u32 {
+        let Some(compiled) = model.template(template).filter(|compiled| compiled.may_match(&prepared)) else {
+            continue;
+        };
+        for outcome in compiled.apply(&prepared) {
+            let keys = outcome.precursors.iter().map(|precursor| precursor.molecule.key());
+            if !keys.eq(wanted.iter().copied()) {
+                continue;
+            }
+            let flask: Vec<Facts> =
+                outcome.precursors.iter().map(|precursor| Facts::of(&precursor.molecule)).collect();
+            let sources = outcome.precursors.iter().map(|precursor| &*precursor.sources);
+            let molecules: Vec<Molecule> =
+                outcome.precursors.iter().map(|precursor| precursor.molecule.clone()).collect();
+            let step = Step::new(flask.iter().zip(sources), &facts);
+            let (events, class) = (describe(&step), classify(&step));
+            let fault = match judge(&step) {
+                Err(refusal) => Some(StepFault::Unsound(refusal)),
+                Ok(certainty) => {
+                    fault(compiled, canonical.key(), &molecules, certainty).map(|fault| match fault {
+                        Fault::ProductNotRegained => StepFault::ProductNotRegained,
+                        Fault::CompetingSite => StepFault::CompetingSite,
+                    })
+                }
+            };
+            found.push(ProposedBy {
+                events,
+                class,
+                template,
+                plausibility: plausibility(model, &canonical, &outcome),
+                fault,
+            });
+        }
+    }
+    found
+}
+
+fn plausibility(model: &RetroModel, product: &Molecule, outcome: &Outcome) -> [f32; 2] {
+    let change = model.judge().and_then(|_| change(product, &outcome.precursors));
+    change.map_or([1.0; 2], |(flask, change)| {
+        [model.plausibility_alone(&change), model.plausibility(&flask, &change)]
+    })
+}
+
+impl fmt::Display for StepFault {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unsound(refusal) => refusal.fmt(formatter),
+            Self::ProductNotRegained => formatter.write_str("run forwards, it does not give its product"),
+            Self::CompetingSite => formatter.write_str("run forwards, it gives other products as well"),
+        }
+    }
+}

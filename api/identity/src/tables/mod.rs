@@ -1,5 +1,5 @@
-//! The tables, one owner file each: no statement on them stands anywhere else, the operator's included. Two that belong together
-//! (an account and its rations, an organisation and its members) share a file.
+//! The tables, one owner file each: nobody else writes them, the operator included, and what neighbours read of each other is known
+//! (`worker/tests/tables.rs`). An account and its rations share a file.
 
 pub mod accounts;
 pub mod applications;

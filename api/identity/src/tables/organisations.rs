@@ -1,4 +1,4 @@
-//! Organisations and who belongs to them: an account belongs to one at most.
+//! Organisations and who belongs to them: an account belongs to one at most, which its own row says.
 
 use sqlx::PgConnection;
 use ulid::Ulid;

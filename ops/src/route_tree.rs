@@ -7,9 +7,7 @@ use std::{
     fmt::Write as _,
 };
 
-use contract::{
-    Conditions, Country, Edge, Node, PricingAnnotation, RouteGraph, TreeSearchResult,
-};
+use contract::{Conditions, Country, Edge, Node, PricingAnnotation, RouteGraph, TreeSearchResult};
 
 pub use page::page;
 
@@ -81,7 +79,9 @@ pub fn without_route(result: &TreeSearchResult) -> Option<String> {
         (_, false) => return None,
         (None, true) => {}
         (Some(search), true) => {
-            lines.extend(search.stopped_by.iter().map(|smiles| format!("  neither made nor bought: {smiles}")));
+            lines.extend(
+                search.stopped_by.iter().map(|smiles| format!("  neither made nor bought: {smiles}")),
+            );
             let refused = search.refused_steps;
             let reasons = [
                 (refused.unsound, "something else would happen in the flask"),

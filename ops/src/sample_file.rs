@@ -120,7 +120,10 @@ mod tests {
         assert!(write(&sample(), &folder.path().join("nowhere/a.csv"), Format::Csv).is_err());
         for name in ["a.xlsx", "a", ".csv"] {
             let fault = Format::of(Path::new(name)).unwrap_err();
-            assert!(matches!(&fault, Failure::Usage(why) if why.contains(".smi, .txt, .csv, .parquet, .json")), "{fault}");
+            assert!(
+                matches!(&fault, Failure::Usage(why) if why.contains(".smi, .txt, .csv, .parquet, .json")),
+                "{fault}"
+            );
         }
     }
 }

@@ -142,7 +142,8 @@ impl Service {
         complete: impl Fn(RequestBuilder) -> RequestBuilder,
     ) -> Result<T, Failure> {
         let send = async |token: &str| {
-            let request = self.http.request(method.clone(), format!("{}{path}", self.base)).bearer_auth(token);
+            let request =
+                self.http.request(method.clone(), format!("{}{path}", self.base)).bearer_auth(token);
             complete(request).send().await.map_err(|error| Failure::http(&self.base, &error))
         };
         let token = self.access_token().await?;

@@ -23,6 +23,9 @@ use tracing::{error, info};
 /// The files of a pack that say which molecules come out of it.
 const FILES: [&str; 4] = ["config.json", "generation_config.json", "tokenizer.json", "model.safetensors"];
 
+/// Changes with what a sampler keeps of what it draws, so that molecules made before are dropped.
+const WHAT_IS_KEPT: &str = "valid, no radicals";
+
 /// A generative model, ready to draw from.
 #[derive(Debug)]
 pub struct Model {
@@ -215,6 +218,7 @@ pub(crate) fn stamp(dirs: &[PathBuf]) -> Result<Stamp> {
 
 fn version(folder: &Path) -> Result<String> {
     let mut hash = Sha256::new();
+    hash.update(WHAT_IS_KEPT);
     for file in FILES {
         let bytes = fs::read(folder.join(file)).context(file)?;
         hash.update((bytes.len() as u64).to_le_bytes());

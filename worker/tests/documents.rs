@@ -40,7 +40,9 @@ fn names(text: &str) -> Vec<&str> {
 
 fn is_path(name: &str) -> bool {
     let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-/".contains(&byte));
-    plain && (ENDINGS.iter().any(|ending| name.ends_with(ending)) || TOPS.iter().any(|top| name.starts_with(top)))
+    plain
+        && (ENDINGS.iter().any(|ending| name.ends_with(ending))
+            || TOPS.iter().any(|top| name.starts_with(top)))
 }
 
 #[test]

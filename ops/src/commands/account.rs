@@ -153,7 +153,10 @@ impl Account {
                 terminal::note(&format!("changed the password of {email}; its tokens end within a minute"));
             }
             Self::Scopes { email, scopes: None, all: false } => {
-                manage::scopes(&mut database, &email).await?.iter().try_for_each(|scope| terminal::data(scope))?;
+                manage::scopes(&mut database, &email)
+                    .await?
+                    .iter()
+                    .try_for_each(|scope| terminal::data(scope))?;
             }
             Self::Scopes { email, scopes, all: _ } => {
                 let scopes = parse_scopes(scopes.as_deref())?;

@@ -54,7 +54,8 @@ impl Sample {
         };
 
         let (count, seconds) = (sample.smiles.len(), elapsed.as_secs_f64());
-        let made = format!("{count} molecules by {} in {seconds:.2} s, kept as {}", sample.model_id, sample.id);
+        let made =
+            format!("{count} molecules by {} in {seconds:.2} s, kept as {}", sample.model_id, sample.id);
         match self.out {
             Some(file) => {
                 sample_file::write(&sample, &file, format)?;

@@ -298,12 +298,16 @@ mod tests {
 
         let good = read("/callback?code=c&state=s1&iss=http%3A%2F%2Fretort.test%2Fauth");
         assert_eq!(good.unwrap().unwrap(), "c");
-        for other in
-            ["/favicon.ico", "/callback?code=c&state=s2", "/callback?code=c&state=s1", "/callback?code=c&state=s1&iss=http://evil.test"]
-        {
+        for other in [
+            "/favicon.ico",
+            "/callback?code=c&state=s2",
+            "/callback?code=c&state=s1",
+            "/callback?code=c&state=s1&iss=http://evil.test",
+        ] {
             assert!(read(other).is_none(), "{other}");
         }
-        let refused = "/callback?error=access_denied&error_description=no&state=s1&iss=http://retort.test/auth";
+        let refused =
+            "/callback?error=access_denied&error_description=no&state=s1&iss=http://retort.test/auth";
         let refused = read(refused).unwrap();
         assert!(matches!(refused, Err(Failure::Refused(why)) if why == "login refused: no"));
     }

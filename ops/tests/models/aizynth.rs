@@ -12,8 +12,8 @@ use chem::Molecule;
 use flate2::{Compression, write::GzEncoder};
 use serde::Deserialize;
 use synth::{
-    Budget, Catalogue, CatalogueRow, GroupOrder, Masks, REGIONS, RetroModel, Route, Step, Stop, Task, Trivial,
-    plan,
+    Budget, Catalogue, CatalogueRow, GroupOrder, Masks, REGIONS, RetroModel, Route, Step, Stop, Task,
+    Trivial, plan,
 };
 
 use crate::stage::{Said, Stage, data};

@@ -72,7 +72,8 @@ fn what_cannot_be_taught_is_said() {
     fs::write(stage.beside("own.smi"), sulfonamides()).unwrap();
     let train = |data: &str, from: &str, name: &str, rate: &str| {
         let settings = ["--learning-rate", rate, "--batch-size", "1"];
-        stage.model(&[&["train", "--molecules", data, "--from", from, "--name", name][..], &settings].concat())
+        stage
+            .model(&[&["train", "--molecules", data, "--from", from, "--name", name][..], &settings].concat())
     };
 
     train("few.smi", "leadlike_gru", "own", "1e-3")

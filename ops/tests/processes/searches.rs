@@ -130,7 +130,8 @@ fn neutral(smiles: &str) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn networkx_reads_the_route_graphs() {
-    let knows_edges = "import inspect, networkx as nx; inspect.signature(nx.node_link_graph).parameters['edges']";
+    let knows_edges =
+        "import inspect, networkx as nx; inspect.signature(nx.node_link_graph).parameters['edges']";
     let installed = Command::new("python3").args(["-c", knows_edges]).stderr(Stdio::null()).status();
     if !installed.is_ok_and(|status| status.success()) {
         println!("skipped: python3 has no networkx of version 3.4 or newer");

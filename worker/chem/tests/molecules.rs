@@ -45,6 +45,58 @@ fn canonical_form_weight_and_fingerprint_are_rdkits() {
     expect_none("canonical forms of canonical forms", count, &fixed);
 }
 
+/// By RDKit 2026.03: whether any atom has radical electrons.
+#[test]
+fn radicals_are_what_rdkit_calls_so_by_either_way() {
+    let radicals = [
+        "[CH3]",
+        "C[CH]C",
+        "C[O]",
+        "CC[NH]",
+        "C[N]C",
+        "[O]c1ccccc1",
+        "C[S]",
+        "[c]1ccccc1",
+        "[CH2]",
+        "CN([O])C",
+        "[C]1=CC=CC=C1",
+        "Br[CH]Br",
+        "O=S(=O)(O)[O]",
+    ];
+    let others = [
+        "CCO",
+        "C[N+](C)(C)C",
+        "CC(=O)[O-]",
+        "c1cc[nH]c1",
+        "c1ccsc1",
+        "CS(C)=O",
+        "C[n+]1ccccc1",
+        "C[Si](C)(C)C",
+        "[SiH3]C",
+        "CP(C)C",
+        "[C-]#[O+]",
+        "[CH2-]C",
+        "C[B-](F)(F)F",
+        "C[S+](C)C",
+        "O=[N+]([O-])c1ccccc1",
+        "F[P-](F)(F)(F)(F)F",
+        "[2H]C",
+        "[13CH3]C",
+        "C[Se]C",
+        "[Na+]",
+        "[I-]",
+        "C[As](C)C",
+        "CC[C@H](N)C",
+    ];
+    let cases = radicals.map(|smiles| (smiles, true)).into_iter().chain(others.map(|smiles| (smiles, false)));
+    for (smiles, wanted) in cases {
+        let molecule = parse(smiles);
+        let long_way = Molecule::trusted(&molecule.canonical_smiles()).unwrap();
+
+        assert_eq!((molecule.has_radicals(), long_way.has_radicals()), (wanted, wanted), "{smiles}");
+    }
+}
+
 #[test]
 fn the_order_of_atoms_does_not_change_the_canonical_form() {
     let Some(lines) = vectors("reorderings.tsv.gz") else { return };

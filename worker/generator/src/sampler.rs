@@ -210,12 +210,13 @@ impl Sampler {
     }
 }
 
-/// The canonical SMILES of a string that is a molecule.
+/// The canonical SMILES of a string that is a molecule; radicals are none that anybody asked for.
 fn canonical(raw: &Raw) -> Option<String> {
     if raw.end != End::Itself {
         return None;
     }
-    Molecule::parse(&raw.text, Limits::TARGET).ok().map(|molecule| molecule.canonical_smiles())
+    let molecule = Molecule::parse(&raw.text, Limits::TARGET).ok()?;
+    (!molecule.has_radicals()).then(|| molecule.canonical_smiles())
 }
 
 /// The next number below `limit`.

@@ -38,11 +38,8 @@ fn cheap_hash(password: &str) -> String {
 }
 
 async fn start() -> Service {
-    Service::start_without_workers(&[
-        ("RATE_LOGIN_PER_MINUTE", "0"),
-        ("RATE_SAMPLES_READ_PER_MINUTE", "0"),
-    ])
-    .await
+    Service::start_without_workers(&[("RATE_LOGIN_PER_MINUTE", "0"), ("RATE_SAMPLES_READ_PER_MINUTE", "0")])
+        .await
 }
 
 async fn victim(service: &Service, lane: usize) -> Victim {

@@ -29,6 +29,8 @@ struct Inner {
     written: Box<str>,
     form: Form,
     heavy_atoms: usize,
+    /// Known where the molecule was read the short way.
+    has_radicals: Option<bool>,
     canonical: OnceLock<String>,
     numbers: Numbers,
 }
@@ -104,6 +106,7 @@ impl Molecule {
             written: smiles.into(),
             form,
             heavy_atoms: found.heavy_atoms,
+            has_radicals: Some(found.has_radicals),
             canonical: found.canonical.into(),
             numbers: Numbers::default(),
         }))
@@ -121,7 +124,8 @@ impl Molecule {
         let heavy_atoms =
             graph.atoms().filter(|(_, atom)| !atom.wildcard && atom.element != Element::H).count();
         let (graph, written) = (graph.into(), Box::default());
-        Self(Arc::new(Inner { graph, written, form, heavy_atoms, canonical, numbers: Numbers::default() }))
+        let (has_radicals, numbers) = (None, Numbers::default());
+        Self(Arc::new(Inner { graph, written, form, heavy_atoms, has_radicals, canonical, numbers }))
     }
 
     /// A number that tells this molecule from any other: equal where the canonical SMILES are equal.
@@ -188,6 +192,11 @@ impl Molecule {
     #[must_use]
     pub fn heavy_atoms(&self) -> usize {
         self.0.heavy_atoms
+    }
+
+    /// Whether an atom has an unpaired electron, where the short way to the molecule has told.
+    pub(crate) fn known_radicals(&self) -> Option<bool> {
+        self.0.has_radicals
     }
 
     /// The number of atoms of the graph: heavy atoms and the hydrogens that RDKit keeps as atoms.

@@ -9,6 +9,7 @@ use super::molecule::Molecule;
 use crate::graph::colours::Colours;
 use crate::graph::index::index;
 use crate::graph::rings;
+use crate::graph::valence::implicit_hydrogens;
 
 /// The atoms and bonds of a molecule.
 ///
@@ -73,7 +74,32 @@ impl Centre {
     pub const HYDROGEN: u32 = u32::MAX;
 }
 
+impl Molecule {
+    /// Whether an atom has an unpaired electron: fewer bonds than its element and charge make, and no hydrogens to fill them, as
+    /// RDKit's `assignRadicals` counts them. Of aromatic atoms only carbons can tell.
+    #[must_use]
+    pub fn has_radicals(&self) -> bool {
+        // An atom outside brackets takes the hydrogens that it lacks.
+        let looked_for = || self.as_canonical().contains('[') && Structure::of(self).has_radicals();
+        self.known_radicals().unwrap_or_else(looked_for)
+    }
+}
+
 impl Structure {
+    fn has_radicals(&self) -> bool {
+        (0..).zip(&self.atoms).any(|(at, atom)| {
+            let halves = |bond: &Bond| match bond.order {
+                Order::Single => 2,
+                Order::Aromatic => 3,
+                Order::Double => 4,
+                Order::Triple => 6,
+            };
+            let bonds: i16 = self.bonds(at).iter().map(halves).sum();
+            let (bonds, known) = (bonds / 2 + i16::from(atom.hydrogens), !atom.aromatic || atom.element == 6);
+            known && implicit_hydrogens(atom.element, atom.charge, bonds) > 0
+        })
+    }
+
     /// The structure of `molecule`.
     #[must_use]
     pub fn of(molecule: &Molecule) -> Self {

@@ -12,6 +12,9 @@ use crate::{Limits, Molecule};
 fn difference(string: &str) -> Option<String> {
     let found = canonicalise(string, Limits::TARGET)?;
     match Molecule::parse_any(string, Limits::TARGET) {
+        Ok(long) if long.has_radicals() != found.has_radicals => {
+            Some(format!("{string}: the ways see other radicals"))
+        }
         Ok(long) if long.as_canonical() == found.canonical && long.heavy_atoms() == found.heavy_atoms => None,
         Ok(long) => Some(format!("{string}: {} by the long way {}", found.canonical, long.as_canonical())),
         Err(error) => Some(format!("{string}: {}, by the long way {error}", found.canonical)),

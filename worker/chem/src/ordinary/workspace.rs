@@ -10,6 +10,8 @@ use crate::smiles::limits::Limits;
 pub(crate) struct Ordinary {
     pub canonical: String,
     pub heavy_atoms: usize,
+    /// Whether an atom has an unpaired electron.
+    pub has_radicals: bool,
 }
 
 /// Room that is used again for every molecule of a thread; holds nothing between calls.
@@ -49,6 +51,7 @@ impl Workspace {
         text.clear();
         write::write(text, graph, &walk.parts)?;
         let canonical = String::from_utf8(text.clone()).ok()?;
-        Some(Ordinary { canonical, heavy_atoms: graph.atoms.len() })
+        let has_radicals = graph.atoms.iter().any(|atom| atom.radicals != 0);
+        Some(Ordinary { canonical, heavy_atoms: graph.atoms.len(), has_radicals })
     }
 }

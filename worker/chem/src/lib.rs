@@ -36,6 +36,7 @@ pub use molecules::{
 pub use smiles::{
     limits::Limits,
     symbols::{Symbol, symbols},
+    written::{Written, WrittenBond},
 };
 pub use standard::parent::Parent;
 pub use templates::{

@@ -5,3 +5,4 @@
 pub(crate) mod limits;
 pub(crate) mod symbols;
 pub(crate) mod syntax;
+pub(crate) mod written;

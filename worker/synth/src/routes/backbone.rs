@@ -12,6 +12,7 @@
 
 use std::rc::Rc;
 
+use chem::Written;
 use rustc_hash::FxHashMap;
 
 use crate::graph::{Graph, MoleculeId, ReactionId};
@@ -190,67 +191,24 @@ fn refine(colours: &[u64], bonds: &[Bond]) -> Vec<u64> {
 
 /// Atom colours and bonds of a canonical SMILES. Stereo marks are left out: they depend on the order of atoms.
 fn skeleton(smiles: &str) -> (Vec<u64>, Vec<Bond>) {
-    let bytes = smiles.as_bytes();
-    let (mut colours, mut bonds) = (Vec::new(), Vec::new());
-    let mut rings: FxHashMap<u32, (usize, u8)> = FxHashMap::default();
-    let (mut previous, mut branches, mut order) = (None, Vec::new(), 0_u8);
-    let mut at = 0;
-    while at < bytes.len() {
-        let mut width = 1;
-        match bytes[at] {
-            b'(' => branches.push(previous),
-            b')' => previous = branches.pop().flatten(),
-            b'.' => previous = None,
-            b'/' | b'\\' => {}
-            mark @ (b'-' | b'=' | b'#' | b':' | b'$') => order = if mark == b'-' { 0 } else { mark },
-            b'0'..=b'9' | b'%' => {
-                if bytes[at] == b'%' {
-                    width = 3;
-                }
-                let digits = smiles.get(at..at + width).unwrap_or_default().trim_start_matches('%');
-                let ring = digits.parse().unwrap_or(0);
-                let here = previous.unwrap_or(0);
-                match rings.remove(&ring) {
-                    Some((other, opened)) => {
-                        bonds.push(Bond { atoms: (other, here), kind: u64::from(order.max(opened)) });
-                    }
-                    None => {
-                        rings.insert(ring, (here, order));
-                    }
-                }
-                order = 0;
-            }
-            first => {
-                width = atom_width(bytes, at, first);
-                let text: Vec<u8> =
-                    bytes[at..at + width].iter().copied().filter(|&mark| mark != b'@').collect();
-                let text = text.strip_prefix(b"[").and_then(|rest| rest.strip_suffix(b"]")).unwrap_or(&text);
-                // `[C@H]` and `C` may be images of each other: without their stereo marks, their hydrogens go.
-                let end = text.iter().position(|&mark| mark == b'H').filter(|&place| place > 0);
-                let text = if bytes[at..at + width].contains(&b'@') {
-                    &text[..end.unwrap_or(text.len())]
-                } else {
-                    text
-                };
-                let atom = colours.len();
-                colours.push(stable(text));
-                bonds.extend(previous.map(|other| Bond { atoms: (other, atom), kind: u64::from(order) }));
-                previous = Some(atom);
-                order = 0;
-            }
-        }
-        at += width;
-    }
-    (colours, bonds)
+    let written = Written::read(smiles);
+    let kind = |mark| match mark {
+        None | Some(b'-' | b'/' | b'\\') => 0,
+        Some(mark) => u64::from(mark),
+    };
+    let bonds = written.bonds.iter().map(|bond| Bond { atoms: bond.atoms, kind: kind(bond.mark) });
+    (written.atoms.iter().map(|atom| stable(without_stereo(atom).as_bytes())).collect(), bonds.collect())
 }
 
-fn atom_width(bytes: &[u8], at: usize, first: u8) -> usize {
-    match (first, bytes.get(at + 1)) {
-        (b'[', _) => {
-            bytes[at..].iter().position(|&byte| byte == b']').map_or(bytes.len() - at, |end| end + 1)
+/// An atom's text without its stereo marks; its hydrogens go with them, since `[C@H]` and `C` may be images of each other.
+fn without_stereo(atom: &str) -> String {
+    match atom.split_once('@') {
+        Some((before, after)) => {
+            let after = after.trim_start_matches('@');
+            let end = after.find('H').unwrap_or(after.len());
+            format!("{before}{}", &after[..end])
         }
-        (b'B', Some(b'r')) | (b'C', Some(b'l')) => 2,
-        _ => 1,
+        None => atom.to_owned(),
     }
 }
 

@@ -23,7 +23,7 @@ pub use sample::{
     SampleRequest,
 };
 pub use treesearch::{
-    Conditions, Country, Edge, MAX_DEPTH_LIMIT, Metadata, Node, NodeData, NodeStanding, PricingAnnotation, ReagentResults,
-    RefusedSteps, RouteGraph, RouteHierarchy, RouteStanding, SearchReport, StepEvidence, TreeSearchRequest,
-    TreeSearchResult,
+    Conditions, Country, Edge, MAX_DEPTH_LIMIT, Metadata, Node, NodeData, NodeStanding, PricingAnnotation,
+    ReagentResults, RefusedSteps, RouteGraph, RouteHierarchy, RouteStanding, SearchReport, StepEvidence,
+    TreeSearchRequest, TreeSearchResult,
 };

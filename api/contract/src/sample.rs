@@ -17,7 +17,7 @@ pub struct SampleRequest {
     /// Number of molecules to generate.
     #[schema(minimum = 1, maximum = 10000, example = 10)]
     pub size: u32,
-    /// Model to use. When omitted, any model that is readily available is used.
+    /// Model to use. When omitted, the default model of the installation is used, or while no sampler serves it another that ships.
     #[serde(default)]
     #[schema(pattern = r"^\w+$", nullable = true)]
     pub model_id: Option<String>,

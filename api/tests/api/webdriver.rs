@@ -55,6 +55,9 @@ impl Chromium {
         let session = chromium.try_call(Method::POST, "/session", Some(capabilities)).await;
         let session = session.map_err(|_| missing("chromium"))?;
         chromium.session = format!("{}/session/{}", chromium.session, session["sessionId"].as_str().unwrap());
+        // A page that is on its way may not have the element yet.
+        let patience = json!({ "implicit": PATIENCE.as_millis() as u64 });
+        chromium.call(Method::POST, "/timeouts", Some(patience)).await;
         Ok(chromium)
     }
 

@@ -103,7 +103,7 @@ async fn a_model_that_was_taught_while_a_sampler_runs_can_be_asked_for() {
     installation.retort(&[
         "model",
         "train",
-        "--data",
+        "--molecules",
         data,
         "--from",
         "leadlike_gru",

@@ -262,7 +262,7 @@ postgres_make() {
     rm -f "${secret:-}"
     if [ "$made" = no ]; then
         show_tail "$log"
-        fail "initdb could not make a database cluster in $folder (its words are above)"
+        fail "initdb could not make a database cluster in $folder (its words are above); --data names another folder"
     fi
     rm -f "$log"
     # Appended last, so it wins. The socket stays inside the cluster's folder unless its path is too long for one.

@@ -130,8 +130,8 @@ impl Levels {
 }
 
 impl Models {
-    /// The model called `id`; where none is named the one with the most molecules ready, and of those with as
-    /// many the cheapest, then the first by id.
+    /// The model called `id`; where none is named, as jobs of earlier versions do, the one with the most molecules ready, and
+    /// of those with as many the cheapest, then the first by id.
     #[must_use]
     pub fn choose(&self, id: Option<&str>, levels: &Levels) -> Option<&Arc<Model>> {
         match id {

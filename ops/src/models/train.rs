@@ -132,7 +132,11 @@ pub fn train(
         watch(Event::Epoch { number: course.epochs, learnt, held_out, is_best });
     }
     if course.best_epoch == 0 && !go_on() {
-        return Err(anyhow!("stopped; the same command goes on after epoch {}", course.epochs).into());
+        return Err(match course.epochs {
+            0 => anyhow!("nothing is kept: no epoch had ended"),
+            epochs => anyhow!("no epoch was of use yet; the same command goes on after number {epochs}"),
+        }
+        .into());
     }
     if course.best_loss >= course.first_loss {
         checkpoint::clear(&place);

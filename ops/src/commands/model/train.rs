@@ -147,7 +147,7 @@ fn tell(bar: &ProgressBar, event: Event) {
             bar.reset();
         }
         Event::Interrupted { best } => note(match best {
-            0 => "stopped before an epoch was of use".to_owned(),
+            0 => "stopped".to_owned(),
             epoch => format!("stopped; the best epoch, number {epoch}, is kept"),
         }),
         Event::Measuring => bar.set_message("measuring"),

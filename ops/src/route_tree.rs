@@ -73,31 +73,25 @@ fn summary(result: &TreeSearchResult) -> String {
 
 /// What stopped a search without a route, and what to try; `None` where there is one.
 pub fn without_route(result: &TreeSearchResult) -> Option<String> {
-    let mut lines = Vec::new();
-    let mut exhausted = false;
-    match (&result.metadata.search, routes(result).is_empty()) {
-        (_, false) => return None,
-        (None, true) => {}
-        (Some(search), true) => {
-            lines.extend(
-                search.stopped_by.iter().map(|smiles| format!("  neither made nor bought: {smiles}")),
-            );
-            let refused = search.refused_steps;
-            let reasons = [
-                (refused.unsound, "something else would happen in the flask"),
-                (refused.product_not_regained, "run forwards, they do not give their product"),
-                (refused.competing_site, "run forwards, they give other products as well"),
-            ];
-            let reasons = reasons.into_iter().filter(|(count, _)| *count > 0);
-            lines.extend(reasons.map(|(count, reason)| format!("  {count} steps refused: {reason}")));
-            exhausted = search.exhausted;
-        }
+    if !routes(result).is_empty() {
+        return None;
     }
-    lines.push(if exhausted {
+    let search = result.metadata.search.clone().unwrap_or_default();
+    let stopped = search.stopped_by.iter().map(|smiles| format!("  neither made nor bought: {smiles}"));
+    let refused = search.refused_steps;
+    let reasons = [
+        (refused.unsound, "something else would happen in the flask"),
+        (refused.product_not_regained, "run forwards, they do not give their product"),
+        (refused.competing_site, "run forwards, they give other products as well"),
+    ];
+    let reasons = reasons.into_iter().filter(|(count, _)| *count > 0);
+    let reasons = reasons.map(|(count, reason)| format!("  {count} steps refused: {reason}"));
+    let advice = if search.exhausted {
         "  everything was tried: allow more steps (--max-depth) or more building blocks (--any-price, --ships-to anywhere)"
     } else {
         "  the time was over: allow more (--max-seconds)"
-    }.to_owned());
+    };
+    let lines: Vec<String> = stopped.chain(reasons).chain([advice.to_owned()]).collect();
     Some(lines.join("\n"))
 }
 

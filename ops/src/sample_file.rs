@@ -54,18 +54,13 @@ pub fn write(sample: &Sample, path: &Path, format: Format) -> Result<(), Failure
     Ok(())
 }
 
-/// For standard output: the whole answer, or a SMILES a line.
-pub fn text(sample: &Sample, whole: bool) -> Result<String, Failure> {
-    if whole { json(sample) } else { Ok(lines(sample)) }
-}
-
 /// A SMILES a line.
-fn lines(sample: &Sample) -> String {
+pub fn lines(sample: &Sample) -> String {
     sample.smiles.join("\n") + "\n"
 }
 
 /// The whole answer.
-fn json(sample: &Sample) -> Result<String, Failure> {
+pub fn json(sample: &Sample) -> Result<String, Failure> {
     Ok(serde_json::to_string_pretty(sample).context("writing the sample as JSON")? + "\n")
 }
 

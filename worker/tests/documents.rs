@@ -1,36 +1,14 @@
 //! What the documents name is there: every file in backticks of every `.md` is a file of the repository, wherever it moves.
 
-#![allow(clippy::unwrap_used, reason = "a repository that cannot be read is a failed test")]
+mod repository;
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use repository::{files, text};
 
 /// What a name in backticks ends in that has to be a file.
 const ENDINGS: [&str; 4] = [".rs", ".sql", ".py", ".sh"];
 
 /// What a name begins with that has to be a file or a folder.
 const TOPS: [&str; 4] = ["api/", "worker/", "ops/", "migrations/"];
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
-}
-
-/// The files and folders under `folder`, without what is built or hidden.
-fn paths(folder: &Path, all: &mut Vec<String>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_str().unwrap();
-        if name.starts_with('.') || name == "target" || name == "__pycache__" {
-            continue;
-        }
-        all.push(path.strip_prefix(root()).unwrap().to_str().unwrap().to_owned());
-        if path.is_dir() {
-            paths(&path, all);
-        }
-    }
-}
 
 /// What stands in backticks within a line, blocks of code left out.
 fn names(text: &str) -> Vec<&str> {
@@ -47,17 +25,16 @@ fn is_path(name: &str) -> bool {
 
 #[test]
 fn documents_name_only_files_that_are_there() {
-    let mut all = Vec::new();
-    paths(&root(), &mut all);
+    let all = files("");
     let is_there = |name: &str| {
-        let name = name.trim_end_matches('/').trim_start_matches("./");
-        all.iter().any(|path| path == name || path.ends_with(&format!("/{name}")))
+        let name = format!("/{}/", name.trim_end_matches('/').trim_start_matches("./"));
+        all.iter().any(|path| format!("/{path}/").contains(&name))
     };
 
     let documents = all.iter().filter(|path| path.ends_with(".md"));
     let mut missing = Vec::new();
     for document in documents {
-        let text = fs::read_to_string(root().join(document)).unwrap();
+        let text = text(document);
         let named = names(&text).into_iter().filter(|name| is_path(name) && !is_there(name));
         missing.extend(named.map(|name| format!("{document}: {name}")));
     }

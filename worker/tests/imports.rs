@@ -3,11 +3,11 @@
 
 #![allow(clippy::unwrap_used, reason = "sources that cannot be read are a failed test")]
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fs,
-    path::{Path, PathBuf},
-};
+mod repository;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use repository::text;
 
 const PACKAGES: [&str; 12] = [
     "api",
@@ -28,9 +28,10 @@ type Module = Vec<String>;
 
 /// The files of a package's library, each with the files that it imports.
 fn imports(package: &str) -> BTreeMap<String, BTreeSet<String>> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(package).join("src");
-    let mut files = BTreeMap::new();
-    read(&root, &root, &mut files);
+    let root = format!("{package}/src/");
+    let sources = repository::files(&root).into_iter().filter(|file| file.ends_with(".rs"));
+    let files: BTreeMap<String, String> =
+        sources.map(|file| (file[root.len()..].to_owned(), text(&file))).collect();
     let modules: BTreeMap<Module, &String> = files.keys().map(|file| (module(file), file)).collect();
     files
         .iter()
@@ -39,18 +40,6 @@ fn imports(package: &str) -> BTreeMap<String, BTreeSet<String>> {
             (file.clone(), named.filter(|other| other != file).collect())
         })
         .collect()
-}
-
-fn read(root: &Path, folder: &Path, files: &mut BTreeMap<String, String>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path: PathBuf = entry.unwrap().path();
-        if path.is_dir() {
-            read(root, &path, files);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            let name = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
-            files.insert(name, fs::read_to_string(&path).unwrap());
-        }
-    }
 }
 
 /// `a/b.rs` is module `a::b`, `a/mod.rs` module `a`, and the root has no name.

@@ -3,11 +3,11 @@
 
 #![allow(clippy::unwrap_used, reason = "sources that cannot be read are a failed test")]
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fs,
-    path::{Path, PathBuf},
-};
+mod repository;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use repository::{files, text};
 
 /// A table, the files that write it, and those that read it beside them: neighbours in a join or a condition, and processes
 /// that do not link the owner.
@@ -83,10 +83,6 @@ enum Use {
     Writes,
 }
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
-}
-
 /// The words of a source, without comments and tests.
 fn words(text: &str) -> Vec<String> {
     let code = text.split("#[cfg(test)]").next().unwrap();
@@ -114,23 +110,10 @@ fn uses(words: &[String]) -> BTreeSet<(String, Use)> {
     found
 }
 
-/// Every source that may hold SQL, by its path from the root.
-fn sources() -> BTreeMap<String, String> {
-    let root = root();
-    let mut sources = BTreeMap::new();
-    let mut folders: Vec<PathBuf> = ["api", "ops", "worker"].map(|folder| root.join(folder)).into();
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            let name = path.strip_prefix(&root).unwrap().to_string_lossy().into_owned();
-            if path.is_dir() {
-                folders.push(path);
-            } else if name.contains("/src/") && (name.ends_with(".rs") || name.ends_with(".sql")) {
-                sources.insert(name, fs::read_to_string(&path).unwrap());
-            }
-        }
-    }
-    sources
+/// Every source that may hold SQL.
+fn sources() -> impl Iterator<Item = String> {
+    let sources = ["api", "ops", "worker"].into_iter().flat_map(files);
+    sources.filter(|file| file.contains("/src/") && (file.ends_with(".rs") || file.ends_with(".sql")))
 }
 
 /// Who uses the table called `name`, and how.
@@ -141,8 +124,7 @@ fn users(uses: &BTreeMap<String, BTreeSet<(String, Use)>>, name: &str, use_: Use
 
 #[test]
 fn a_table_is_written_by_its_owner_and_read_by_those_who_are_known() {
-    let uses: BTreeMap<_, _> =
-        sources().into_iter().map(|(file, text)| (file, uses(&words(&text)))).collect();
+    let uses: BTreeMap<_, _> = sources().map(|file| (file.clone(), uses(&words(&text(&file))))).collect();
 
     for Table { name, owners, readers } in TABLES {
         let set = |files: &[&str]| files.iter().map(|file| (*file).to_owned()).collect::<BTreeSet<_>>();
@@ -155,9 +137,8 @@ fn a_table_is_written_by_its_owner_and_read_by_those_who_are_known() {
 
 #[test]
 fn every_table_of_the_migrations_has_an_owner() {
-    for migration in fs::read_dir(root().join("migrations")).unwrap() {
-        let text = fs::read_to_string(migration.unwrap().path()).unwrap();
-        let words = words(&text);
+    for migration in files("migrations") {
+        let words = words(&text(&migration));
         for made in words.windows(3).filter(|three| three[0] != "alter" && three[1] == "table") {
             assert!(TABLES.iter().any(|table| table.name == made[2]), "who owns `{}`?", made[2]);
         }

@@ -22,6 +22,8 @@ mod generator_v1_samples_bad_input;
 mod isolation;
 mod limits;
 mod process;
+#[path = "../../../worker/tests/repository/mod.rs"]
+mod repository;
 mod service;
 mod statements;
 mod support;

@@ -1,14 +1,12 @@
 //! What the compiler believes of our SQL (the folder `.sqlx`) is what PostgreSQL says of it after the migrations of today.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
-
 use serde_json::Value;
 use sqlx::{AssertSqlSafe, Executor as _, SqlSafeStr as _};
 
-use crate::support::Service;
+use crate::{
+    repository::{files, text},
+    support::Service,
+};
 
 /// What to do when a test here fails.
 const RENEW: &str = "run ./ops/prepare and commit .sqlx";
@@ -20,40 +18,19 @@ struct Stored {
     described: Value,
 }
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
-}
-
 fn stored() -> Vec<Stored> {
-    let files = fs::read_dir(root().join(".sqlx")).unwrap();
-    files
-        .map(|file| {
-            let path = file.unwrap().path();
-            let data: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
-            Stored {
-                file: path.file_name().unwrap().to_string_lossy().into_owned(),
-                statement: data["query"].as_str().unwrap().to_owned(),
-                described: data["describe"].clone(),
-            }
-        })
-        .collect()
+    let stored = files(".sqlx").into_iter().map(|file| {
+        let data: Value = serde_json::from_str(&text(&file)).unwrap();
+        let statement = data["query"].as_str().unwrap().to_owned();
+        Stored { file, statement, described: data["describe"].clone() }
+    });
+    stored.collect()
 }
 
 /// The text of every source, without what a string's lines may hold beside its words.
 fn sources() -> String {
-    let mut text = String::new();
-    let mut folders: Vec<PathBuf> = ["api", "ops", "worker"].map(|folder| root().join(folder)).into();
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
-                text.push_str(&words(&fs::read_to_string(&path).unwrap()));
-            }
-        }
-    }
-    text
+    let sources = ["api", "ops", "worker"].into_iter().flat_map(files);
+    sources.filter(|file| file.ends_with(".rs")).map(|file| words(&text(&file))).collect()
 }
 
 /// `text` without white space and backslashes: a statement reads so in every kind of string.

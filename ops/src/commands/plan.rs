@@ -79,7 +79,10 @@ impl Plan {
     pub async fn run(self, place: &Place) -> Result<(), Failure> {
         let endings = [("json", Format::Json), ("html", Format::Page)];
         // Before anything is searched.
-        let format = self.out.as_deref().map(|file| terminal::by_ending(file, &endings)).transpose()?;
+        let out = match &self.out {
+            Some(file) => Some((file, terminal::by_ending(file, &endings)?)),
+            None => None,
+        };
         let service = place.service()?;
         let request = self.request();
         let timeout = Duration::from_secs_f64(self.max_seconds) + MARGIN;
@@ -89,7 +92,7 @@ impl Plan {
         let result = answer?;
 
         let json = || serde_json::to_string_pretty(&result).context("writing the answer as JSON");
-        if let (Some(file), Some(format)) = (&self.out, format) {
+        if let Some((file, format)) = out {
             let text = match format {
                 Format::Page => route_tree::page(&result, request.ships_to),
                 Format::Json => json()? + "\n",
@@ -99,7 +102,7 @@ impl Plan {
         }
         if self.json {
             terminal::data(&json()?)?;
-        } else if self.out.is_none() {
+        } else if out.is_none() {
             terminal::data(route_tree::render(&result, request.ships_to).trim_end())?;
         }
         route_tree::without_route(&result).map_or(Ok(()), |why| Err(Failure::NoRoute(why)))

@@ -38,9 +38,9 @@ impl Sample {
     pub async fn run(self, place: &Place) -> Result<(), Failure> {
         // Before anything is generated.
         let format = match &self.out {
-            Some(file) if !self.json => Format::of(file)?,
             _ if self.json => Format::Json,
-            _ => Format::Lines,
+            Some(file) => Format::of(file)?,
+            None => Format::Lines,
         };
         let service = place.service()?;
         let request = SampleRequest { size: self.size, model_id: self.model };
@@ -62,7 +62,7 @@ impl Sample {
                 terminal::note(&format!("{made}; written to {}", file.display()));
             }
             None => {
-                let text = sample_file::text(&sample, self.json)?;
+                let text = if self.json { sample_file::json(&sample)? } else { sample_file::lines(&sample) };
                 terminal::data(text.trim_end())?;
                 terminal::note(&made);
             }

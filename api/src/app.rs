@@ -70,6 +70,7 @@ impl App {
             sample: config.sample_deadline,
             longest_search: config.max_seconds_limit,
             search_slack: config.search_slack,
+            most_in_flight: (config.jobs_in_flight > 0).then_some(config.jobs_in_flight),
         };
         Ok(Self {
             identity: Identity::new(config.identity, pool.clone()).await?,

@@ -34,6 +34,8 @@ pub struct Config {
     pub gzip_body: GzipBody,
     /// `RATE_*_PER_MINUTE`; per account, over all API processes.
     pub rates: Rates,
+    /// `JOBS_IN_FLIGHT`, default 64: the most searches, and the most samples, that an account may have in flight; 0: any number.
+    pub jobs_in_flight: u32,
     /// `CORS_ORIGINS`: web pages from here may call the service; none by default.
     pub cors_origins: Vec<HeaderValue>,
     /// `TLS_CERTIFICATE` and `TLS_KEY`: PEM files; without them the process speaks plain HTTP.
@@ -60,6 +62,8 @@ pub struct Rates {
     pub samples_read: u32,
     /// `RATE_TREESEARCH_PER_MINUTE`, default 60.
     pub treesearch: u32,
+    /// `RATE_SEARCH_SECONDS_PER_MINUTE`, default 600: the seconds that searches take, added up.
+    pub search_seconds: u32,
 }
 
 impl Rates {
@@ -70,6 +74,7 @@ impl Rates {
             Ration::Molecules => self.molecules,
             Ration::Reads => self.samples_read,
             Ration::TreeSearch => self.treesearch,
+            Ration::SearchSeconds => self.search_seconds,
         }
     }
 }
@@ -156,7 +161,9 @@ impl Config {
                 molecules: reader.read("RATE_MOLECULES_PER_MINUTE", 600_000, Ok),
                 samples_read: reader.read("RATE_SAMPLES_READ_PER_MINUTE", 600, Ok),
                 treesearch: reader.read("RATE_TREESEARCH_PER_MINUTE", 60, Ok),
+                search_seconds: reader.read("RATE_SEARCH_SECONDS_PER_MINUTE", 600, Ok),
             },
+            jobs_in_flight: reader.read("JOBS_IN_FLIGHT", 64, Ok),
             cors_origins: reader.list("CORS_ORIGINS", "", origin),
             tls,
             header_time: reader.seconds("HEADER_SECONDS", 10),
@@ -314,7 +321,13 @@ mod tests {
         assert_eq!(config.gzip_body, GzipBody::Contract);
         assert_eq!(config.default_models, ["druglike_gru", "leadlike_gru", "druglike_gru_large"]);
         assert_eq!(config.identity.password_grant, Switch::Off);
-        let rates = Rates { samples_create: 60, molecules: 600_000, samples_read: 600, treesearch: 60 };
+        let rates = Rates {
+            samples_create: 60,
+            molecules: 600_000,
+            samples_read: 600,
+            treesearch: 60,
+            search_seconds: 600,
+        };
         assert_eq!(config.rates, rates);
     }
 

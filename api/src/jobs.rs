@@ -1,16 +1,16 @@
 //! Enqueue and await: the only bridge to the queue.
 //!
-//! The deadline of a job is set here, once, and obeyed everywhere after. A caller that hangs up drops the
-//! future of its request, with it the pending job, and that cancels the job.
+//! How long a caller waits is decided here, once; the database's clock makes a deadline of it, which is obeyed everywhere
+//! after. A caller that hangs up drops the future of its request, with it the pending job, and that cancels the job.
 
 use std::{sync::Arc, time::Duration};
 
-use chrono::{DateTime, Utc};
+use chrono::Utc;
 use contract::{
     ErrorItem, JobId, Problem, SampleId, SampleJob, SampleRequest, StoredSampleJob, StoredTreeSearchJob,
     TreeSearchJob, TreeSearchRequest, TreeSearchResult,
 };
-use queue::{AwaitError, Job, Pending, SubmitError};
+use queue::{AwaitError, Caller, Job, Pending, SubmitError};
 
 use edge::ApiError;
 
@@ -32,6 +32,8 @@ pub struct Patience {
     pub longest_search: f64,
     /// For a search, beyond the seconds that it may take.
     pub search_slack: Duration,
+    /// The most jobs of one kind that an account may have in flight; `None`: any number.
+    pub most_in_flight: Option<u32>,
 }
 
 impl Jobs {
@@ -47,6 +49,7 @@ impl Jobs {
     /// The id of the sample that a worker made and stored for `account_id`.
     pub async fn sample(&self, account_id: &str, request: SampleRequest) -> Result<SampleId, ApiError> {
         let sample_id = SampleId::generate();
+        let caller = self.caller(account_id, self.patience.sample);
         let job = |model_id: &str| {
             StoredSampleJob::V1(SampleJob {
                 sample_id,
@@ -54,28 +57,29 @@ impl Jobs {
                 size: request.size,
                 model_id: Some(model_id.to_owned()),
                 seed: rand::random(),
-                deadline: deadline(self.patience.sample),
+                deadline: Utc::now() + caller.patience,
             })
         };
         let taken = match &request.model_id {
-            Some(named) => self.submit(&job(named)).await.map_err(not_taken)?,
-            None => self.submit_to_default(job).await?,
+            Some(named) => self.submit(job(named), caller).await.map_err(not_taken)?,
+            None => self.submit_to_default(job, caller).await?,
         };
         let late = format!("; if it is finished late, it is stored as sample {sample_id}");
-        taken.outcome(&late).await
+        self.outcome(taken, caller, &late).await
     }
 
     /// Submits the job of the first of the default models that a live sampler has.
     async fn submit_to_default(
         &self,
         job: impl Fn(&str) -> StoredSampleJob,
+        caller: Caller<'_>,
     ) -> Result<Taken<StoredSampleJob>, ApiError> {
         let mut refused = ApiError::Unavailable {
             retry_after: queue::WORKER_START,
             reason: "No running sampler has a default model; name one of those that there are by `model_id`",
         };
         for model_id in &*self.default_models {
-            match self.submit(&job(model_id)).await {
+            match self.submit(job(model_id), caller).await {
                 Err(SubmitError::UnknownModel) => {}
                 Err(error @ SubmitError::NoWorker { .. }) => refused = not_taken(error),
                 submitted => return submitted.map_err(not_taken),
@@ -85,35 +89,51 @@ impl Jobs {
     }
 
     /// What a worker found.
-    pub async fn search(&self, request: TreeSearchRequest) -> Result<TreeSearchResult, ApiError> {
-        let wait = Duration::from_secs_f64(request.max_seconds) + self.patience.search_slack;
-        let job = StoredTreeSearchJob::V1(TreeSearchJob { request, deadline: deadline(wait) });
-        self.submit(&job).await.map_err(not_taken)?.outcome("").await
+    pub async fn search(
+        &self,
+        account_id: &str,
+        request: TreeSearchRequest,
+    ) -> Result<TreeSearchResult, ApiError> {
+        let patience = Duration::from_secs_f64(request.max_seconds) + self.patience.search_slack;
+        let caller = self.caller(account_id, patience);
+        let job = StoredTreeSearchJob::V1(TreeSearchJob { request, deadline: Utc::now() + patience });
+        let taken = self.submit(job, caller).await.map_err(not_taken)?;
+        self.outcome(taken, caller, "").await
     }
 
-    async fn submit<J: Job>(&self, job: &J) -> Result<Taken<J>, SubmitError> {
+    fn caller<'a>(&self, account_id: &'a str, patience: Duration) -> Caller<'a> {
+        Caller { account_id, patience, most_in_flight: self.patience.most_in_flight }
+    }
+
+    async fn submit<J: Job>(&self, job: J, caller: Caller<'_>) -> Result<Taken<J>, SubmitError> {
         let id = JobId::generate();
         tracing::Span::current().record("job.id", tracing::field::display(id));
-        Ok(Taken { id, pending: self.queue.submit(id, job).await? })
+        Ok(Taken { id, pending: self.queue.submit(id, &job, caller).await?, job })
     }
-}
 
-/// A job that the queue has taken; dropped, it is cancelled.
-struct Taken<J: Job> {
-    id: JobId,
-    pending: Pending<J>,
-}
-
-impl<J: Job> Taken<J> {
     /// What a worker answers; `late` says what becomes of it after the deadline.
-    async fn outcome(self, late: &str) -> Result<J::Outcome, ApiError> {
-        let Self { id, pending } = self;
+    async fn outcome<J: Job>(
+        &self,
+        taken: Taken<J>,
+        caller: Caller<'_>,
+        late: &str,
+    ) -> Result<J::Outcome, ApiError> {
+        let Taken { id, pending, job } = taken;
         let passed = || ApiError::DeadlinePassed {
             message: format!("The deadline of job {id} passed before it was done{late}"),
         };
         match pending.outcome().await {
             Ok(Ok(outcome)) => Ok(outcome),
             Ok(Err(Problem::DeadlinePassed)) | Err(AwaitError::DeadlinePassed) => Err(passed()),
+            Ok(Err(Problem::TooLate)) => Err(ApiError::Unavailable {
+                retry_after: self.queue.retry_after(&job, caller).await,
+                reason: "The queue was too full: the request's turn came too late for the time that it asks for",
+            }),
+            // Cancelled by somebody else than its caller, or forgotten by a database that crashed.
+            Ok(Err(Problem::Cancelled)) | Err(AwaitError::Lost) => Err(ApiError::Unavailable {
+                retry_after: queue::WORKER_START,
+                reason: "The request was lost on its way; it can be sent again",
+            }),
             Ok(Err(problem)) => Err(unsolved(id, problem)),
             Err(AwaitError::Undecodable(error)) => {
                 tracing::error!(job.id = %id, %error, "a worker's answer cannot be read");
@@ -125,8 +145,11 @@ impl<J: Job> Taken<J> {
     }
 }
 
-fn deadline(wait: Duration) -> DateTime<Utc> {
-    Utc::now() + wait
+/// A job that the queue has taken; dropped, it is cancelled.
+struct Taken<J: Job> {
+    id: JobId,
+    job: J,
+    pending: Pending<J>,
 }
 
 fn not_taken(error: SubmitError) -> ApiError {
@@ -134,6 +157,7 @@ fn not_taken(error: SubmitError) -> ApiError {
         SubmitError::Full { retry_after } => {
             ApiError::Unavailable { retry_after, reason: "The queue is full for this request's deadline" }
         }
+        SubmitError::TooManyInFlight { retry_after } => ApiError::TooManyInFlight { retry_after },
         SubmitError::NoWorker { retry_after } => {
             ApiError::Unavailable { retry_after, reason: "No worker for this operation is running" }
         }

@@ -79,8 +79,7 @@ impl Limits {
         rations: &Rations,
         amount: u32,
     ) -> Result<Headroom, sqlx::Error> {
-        let per_minute = rations.get(ration.as_str()).copied().unwrap_or_else(|| self.rates.of(ration));
-        let Some(per_minute) = NonZeroU32::new(per_minute) else { return Ok(Headroom::Unlimited) };
+        let Some(per_minute) = self.per_minute(ration, rations) else { return Ok(Headroom::Unlimited) };
         let taken = self.buckets.take(account_id, ration.as_str(), per_minute, amount).await?;
         let ahead = match taken {
             Taken::Yes { full_in } => full_in.as_secs_f64(),
@@ -95,6 +94,19 @@ impl Limits {
         // The clock has gone on since the statement began; a millisecond more or less is no request.
         let remaining = ((left + 1e-3).floor() as u32).min(per_minute.get());
         Ok(Headroom::Left { ration, per_minute, remaining })
+    }
+
+    /// Gives back `amount` of the account's ration that was taken and not used. Where that fails, the account has it back with the
+    /// rest, in time.
+    pub async fn give_back(&self, ration: Ration, account_id: &str, rations: &Rations, amount: u32) {
+        let Some(per_minute) = self.per_minute(ration, rations) else { return };
+        if let Err(error) = self.buckets.give_back(account_id, ration.as_str(), per_minute, amount).await {
+            tracing::warn!(%error, "an account was not given back what it did not use");
+        }
+    }
+
+    fn per_minute(&self, ration: Ration, rations: &Rations) -> Option<NonZeroU32> {
+        NonZeroU32::new(rations.get(ration.as_str()).copied().unwrap_or_else(|| self.rates.of(ration)))
     }
 }
 

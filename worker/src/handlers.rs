@@ -3,9 +3,6 @@
 mod sample;
 mod search;
 
-use std::time::{Duration, Instant};
-
-use chrono::{DateTime, Utc};
 use contract::Problem;
 
 pub use sample::{Sampling, draw};
@@ -20,10 +17,4 @@ pub enum Ended<T> {
     Refused(Problem),
     /// Early, because the caller left.
     Cancelled,
-}
-
-/// The wall clock's `deadline` on the clock that budgets use.
-fn instant(deadline: DateTime<Utc>) -> Instant {
-    let left: Duration = (deadline - Utc::now()).to_std().unwrap_or_default();
-    Instant::now() + left
 }

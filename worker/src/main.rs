@@ -21,9 +21,9 @@ use worker::{
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Sample jobs that a process has in hand besides those that its slots count for. A sample out of the reservoir is nearly all
-/// the database's work, and samples that are drawn take turns on the sampler's threads.
-const SAMPLES_AHEAD: usize = 3;
+/// Samples out of the reservoir that a process has in hand besides those that it draws: they are nearly all the database's work,
+/// and one job's commit overlaps the next one's reading.
+const READY_SAMPLES: usize = 3;
 
 /// How long the start waits for a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -64,7 +64,7 @@ async fn run(settings: &Settings) -> Result<()> {
 async fn sample(settings: &Settings) -> Result<()> {
     let device = open_device(settings.device)?;
     let shelf = Arc::new(Shelf::load(settings.models_dir.clone(), settings.sampler_models.clone(), device)?);
-    let config = WorkerConfig { models: shelf.announce(), ahead: SAMPLES_AHEAD, ..config(settings) };
+    let config = WorkerConfig { models: shelf.announce(), ready_places: READY_SAMPLES, ..config(settings) };
     let pool = connect(settings, &config).await?;
     let activity = Activity::default();
     tokio::spawn(Arc::clone(&shelf).keep_up());
@@ -84,7 +84,9 @@ async fn sample(settings: &Settings) -> Result<()> {
 
 async fn search(settings: &Settings) -> Result<()> {
     let planner = load_planner(&settings.retro_model(), settings.search())?;
-    let config = config(settings);
+    // Others' long searches may have all slots for minutes; a guest's takes a part of the cores from them.
+    let guest_places = settings.slots().div_ceil(2);
+    let config = WorkerConfig { guest_places, ..config(settings) };
     let pool = connect(settings, &config).await?;
     let catalogue = CatalogueView::load(&pool).await.context("reading the catalogue")?;
     let handler = Search { pool: pool.clone(), planner, catalogue };

@@ -37,6 +37,7 @@ const REFRESH: &str = "api/identity/src/tables/refresh.rs";
 const REVOCATIONS: &str = "api/identity/src/tables/revocations.rs";
 const SESSIONS: &str = "api/identity/src/tables/sessions.rs";
 const KEYS: &str = "api/identity/src/tables/signing_keys.rs";
+const ADMIT: &str = "api/queue/src/admit.sql";
 const DEAL: &str = "api/queue/src/deal.sql";
 const QUEUE: &str = "api/queue/src/store.rs";
 const MODELS: &str = "api/src/endpoints/models.rs";
@@ -48,11 +49,11 @@ const OFFERS: &str = "worker/src/offers.rs";
 const RESERVOIR: &str = "worker/src/reservoir.rs";
 const DRAWN: &str = "worker/src/samples.rs";
 
-const TABLES: [Table; 24] = [
+const TABLES: [Table; 25] = [
     table("account_rations", &[ACCOUNTS], &[]),
     // A login that is older than the account's last change counts for nothing: all that comes from one asks.
     table("accounts", &[ACCOUNTS], &[BROWSERS, CODES, DEVICES, ORGANISATIONS, REFRESH, SESSIONS]),
-    table("apalis.jobs", &[DEAL, QUEUE], &[]),
+    table("apalis.jobs", &[ADMIT, DEAL, QUEUE], &[]),
     table("apalis.workers", &[QUEUE], &[]),
     table("applications", &[APPLICATIONS], &[DEVICES]),
     table("authorization_codes", &[CODES], &[]),
@@ -60,11 +61,12 @@ const TABLES: [Table; 24] = [
     table("building_blocks", &[LOAD], &[CATALOGUE, OFFERS]),
     table("consents", &[CONSENTS], &[]),
     table("device_codes", &[DEVICES], &[]),
-    table("jobs", &[QUEUE], &[DEAL]),
+    table("jobs", &[ADMIT, DEAL, QUEUE], &[]),
     table("journal", &[JOURNAL], &[]),
     table("known_browsers", &[BROWSERS], &[]),
-    table("live_models", &[QUEUE], &[DEAL]),
-    table("live_workers", &[QUEUE], &[]),
+    table("live_callers", &[QUEUE], &[]),
+    table("live_models", &[QUEUE], &[ADMIT, DEAL]),
+    table("live_workers", &[DEAL, QUEUE], &[ADMIT]),
     table("offers", &[LOAD], &[CATALOGUE, OFFERS]),
     table("organisations", &[ORGANISATIONS], &[ACCOUNTS]),
     table("rate_limits", &[RATE_LIMITS], &[]),

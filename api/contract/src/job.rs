@@ -47,7 +47,8 @@ pub struct SampleJob {
     pub model_id: Option<String>,
     /// Same seed, same resources: same sample.
     pub seed: u64,
-    /// The instant by which the caller stops waiting.
+    /// When the caller stops waiting, by the clock of whoever submitted it. Nobody reads it but workers of before: what counts is
+    /// the queue's, by the database's clock.
     pub deadline: DateTime<Utc>,
 }
 
@@ -56,7 +57,8 @@ pub struct SampleJob {
 pub struct TreeSearchJob {
     /// The request, checked.
     pub request: TreeSearchRequest,
-    /// The instant by which the caller stops waiting.
+    /// When the caller stops waiting, by the clock of whoever submitted it. Nobody reads it but workers of before: what counts is
+    /// the queue's, by the database's clock.
     pub deadline: DateTime<Utc>,
 }
 
@@ -96,6 +98,9 @@ pub enum Problem {
     /// The deadline passed before the work was done.
     #[error("the deadline passed")]
     DeadlinePassed,
+    /// Its turn came too late for it to have the time that it was promised.
+    #[error("its turn came too late for the time that it was promised")]
+    TooLate,
     /// The caller hung up.
     #[error("cancelled")]
     Cancelled,

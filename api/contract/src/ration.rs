@@ -13,11 +13,14 @@ pub enum Ration {
     Reads,
     /// Tree searches.
     TreeSearch,
+    /// Seconds that those searches may take.
+    SearchSeconds,
 }
 
 impl Ration {
     /// Every ration.
-    pub const ALL: [Self; 4] = [Self::SamplesCreate, Self::Molecules, Self::Reads, Self::TreeSearch];
+    pub const ALL: [Self; 5] =
+        [Self::SamplesCreate, Self::Molecules, Self::Reads, Self::TreeSearch, Self::SearchSeconds];
 
     /// Its name.
     #[must_use]
@@ -27,6 +30,7 @@ impl Ration {
             Self::Molecules => "molecules",
             Self::Reads => "reads",
             Self::TreeSearch => "treesearch",
+            Self::SearchSeconds => "search-seconds",
         }
     }
 }
@@ -39,7 +43,9 @@ impl fmt::Display for Ration {
 
 /// The text names no ration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no ration `{text}`; there are samples-create, molecules, reads and treesearch")]
+#[error(
+    "there is no ration `{text}`; there are samples-create, molecules, reads, treesearch and search-seconds"
+)]
 pub struct RationError {
     /// What was read.
     pub text: String,

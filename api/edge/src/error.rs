@@ -42,6 +42,11 @@ pub enum ApiError {
         /// When there is some again.
         retry_after: Duration,
     },
+    /// The account has as many requests in flight as it may.
+    TooManyInFlight {
+        /// When one of them may be done.
+        retry_after: Duration,
+    },
     /// A worker's answer does not fit the response schema, or is not the answer to the request.
     BadAnswer(Vec<ErrorItem>),
     /// A fault of ours, logged where this was made.
@@ -95,7 +100,7 @@ impl ApiError {
             Self::NotJson => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::Unauthorized(_) => StatusCode::UNAUTHORIZED,
             Self::Forbidden { .. } | Self::NotYours => StatusCode::FORBIDDEN,
-            Self::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
+            Self::RateLimited { .. } | Self::TooManyInFlight { .. } => StatusCode::TOO_MANY_REQUESTS,
             Self::BadAnswer(_) | Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
             Self::Unavailable { .. } => StatusCode::SERVICE_UNAVAILABLE,
             Self::DeadlinePassed { .. } => StatusCode::GATEWAY_TIMEOUT,
@@ -130,6 +135,11 @@ impl ApiError {
             Self::RateLimited { .. } => {
                 one(vec![], "rate_limited", "The rate limit of this account is spent")
             }
+            Self::TooManyInFlight { .. } => one(
+                vec![],
+                "too_many_in_flight",
+                "This account has as many requests of this kind in flight as it may",
+            ),
             Self::Internal => one(vec![], "internal_error", "Internal error"),
             Self::Unavailable { reason, .. } => one(vec![], "unavailable", reason),
             Self::DeadlinePassed { message } => one(vec![], "deadline_passed", &message),
@@ -149,7 +159,9 @@ impl IntoResponse for ApiError {
                      error_description=\"the access token lacks a scope\", scope=\"{scope}\""
                 ),
             )),
-            Self::RateLimited { retry_after } | Self::Unavailable { retry_after, .. } => {
+            Self::RateLimited { retry_after }
+            | Self::TooManyInFlight { retry_after }
+            | Self::Unavailable { retry_after, .. } => {
                 Some((header::RETRY_AFTER, whole_seconds(*retry_after)))
             }
             // What is left of the body is not read: the connection has no future.

@@ -5,9 +5,10 @@
 
 use std::time::{Duration, Instant};
 
-use chrono::{DateTime, Utc};
 use contract::JobId;
-use queue::{Client, Finished, Handler, HandlerError, Job, JobContext, WorkerConfig, run_worker};
+use queue::{
+    Caller, Client, Finished, Handler, HandlerError, Job, JobContext, Work, WorkerConfig, run_worker,
+};
 use serde::{Deserialize, Serialize};
 use sqlx::{
     AssertSqlSafe, Connection, PgConnection, PgPool,
@@ -18,21 +19,15 @@ use tokio::sync::oneshot;
 type Anything = Box<dyn std::error::Error + Send + Sync>;
 
 #[derive(Serialize, Deserialize)]
-struct Noop {
-    deadline: DateTime<Utc>,
-}
+struct Noop;
 
 impl Job for Noop {
     const QUEUE: &'static str = "noop";
 
     type Outcome = ();
 
-    fn deadline(&self) -> DateTime<Utc> {
-        self.deadline
-    }
-
-    fn expected_seconds(&self) -> f64 {
-        0.001
+    fn work(&self) -> Work<'_> {
+        Work { kind: "noop", seconds: 0.001, longest: None, ready: None }
     }
 }
 
@@ -94,7 +89,8 @@ async fn measure(pool: PgPool, slots: usize) -> Result<(), Anything> {
 
 /// The latencies of `clients` callers, each of which submits its next job when it has the last answer.
 async fn round(client: &Client, clients: usize, jobs_each: usize) -> Result<Vec<Duration>, Anything> {
-    let callers: Vec<_> = (0..clients).map(|_| tokio::spawn(call(client.clone(), jobs_each))).collect();
+    let callers: Vec<_> =
+        (0..clients).map(|number| tokio::spawn(call(client.clone(), number, jobs_each))).collect();
     let mut latencies = Vec::with_capacity(clients * jobs_each);
     for caller in callers {
         latencies.extend(caller.await??);
@@ -102,12 +98,14 @@ async fn round(client: &Client, clients: usize, jobs_each: usize) -> Result<Vec<
     Ok(latencies)
 }
 
-async fn call(client: Client, jobs: usize) -> Result<Vec<Duration>, Anything> {
+async fn call(client: Client, number: usize, jobs: usize) -> Result<Vec<Duration>, Anything> {
     let mut latencies = Vec::with_capacity(jobs);
+    let account_id = format!("acc_{number}");
+    let caller =
+        Caller { account_id: &account_id, patience: Duration::from_secs(60), most_in_flight: Some(64) };
     for _ in 0..jobs {
-        let job = Noop { deadline: Utc::now() + chrono::TimeDelta::seconds(60) };
         let started = Instant::now();
-        client.submit(JobId::generate(), &job).await?.outcome().await??;
+        client.submit(JobId::generate(), &Noop, caller).await?.outcome().await??;
         latencies.push(started.elapsed());
     }
     Ok(latencies)

@@ -13,9 +13,12 @@ use contract::JobId;
 use serde_json::Value;
 use sqlx::PgPool;
 use tokio::sync::Notify;
+use tracing::{Instrument, warn};
+use ulid::Ulid;
 
 use crate::{
-    Job, Pending, QueueError, SubmitError,
+    Caller, Job, Pending, QueueError, SubmitError,
+    config::CALLER_BEAT,
     listen::{self, Background, Heard},
     pool, store,
 };
@@ -49,8 +52,11 @@ pub struct Client {
 #[derive(Debug)]
 struct Inner {
     pool: PgPool,
+    /// This process, among those whose callers wait for jobs.
+    name: String,
     waiters: Arc<Waiters>,
     _listener: Background,
+    _beats: Background,
 }
 
 impl Client {
@@ -60,6 +66,10 @@ impl Client {
     /// Fails when the database cannot be reached; once connected, the client reconnects by itself.
     pub async fn connect(pool: PgPool) -> Result<Self, QueueError> {
         let pool = pool::own(&pool, CONNECTIONS).await?;
+        let name = format!("caller-{}", Ulid::generate());
+        // Workers cancel what nobody waits for: the jobs of processes that do not beat.
+        store::beat_as_caller(&pool, &name).await?;
+        let beats = beats(pool.clone(), name.clone());
         let waiters = Arc::new(Waiters::default());
         let listener = listen::spawn(pool.clone(), &["job_finished"], {
             let waiters = Arc::clone(&waiters);
@@ -68,36 +78,44 @@ impl Client {
                 Heard::Notification { payload, .. } => waiters.wake(payload),
             }
         });
-        Ok(Self { inner: Arc::new(Inner { pool, waiters, _listener: listener }) })
+        Ok(Self { inner: Arc::new(Inner { pool, name, waiters, _listener: listener, _beats: beats }) })
     }
 
-    /// Stores `job` under `id`, with the current trace context, unless the queue is too full for its deadline.
+    /// Stores `job` under `id` for `caller`, with the current trace context, unless the queue is too full for its deadline.
+    ///
+    /// Dropped before it is done, this leaves no job that anybody runs: what was stored is cancelled.
     ///
     /// # Errors
     /// Fails when the job is not admitted or not stored; then nothing of it remains.
-    pub async fn submit<J: Job>(&self, id: JobId, job: &J) -> Result<Pending<J>, SubmitError> {
-        let payload = serde_json::to_vec(job).map_err(SubmitError::Unencodable)?;
-        // From here on a caller that leaves drops the waiter, which cancels the job.
-        let mut pending =
-            Pending::register(self.inner.pool.clone(), Arc::clone(&self.inner.waiters), id, job.deadline());
-
+    pub async fn submit<J: Job>(
+        &self,
+        id: JobId,
+        job: &J,
+        caller: Caller<'_>,
+    ) -> Result<Pending<J>, SubmitError> {
         let new = store::NewJob {
-            id: &id.to_string(),
-            queue: J::QUEUE,
-            model_id: job.model_id(),
-            expected_seconds: job.expected_seconds(),
-            deadline: job.deadline(),
-            payload: &payload,
-            trace: &telemetry::inject(),
+            id: id.to_string(),
+            terms: store::Terms::of(job, caller),
+            payload: serde_json::to_vec(job).map_err(SubmitError::Unencodable)?,
+            trace: telemetry::inject(),
         };
-        match store::submit(&self.inner.pool, new).await {
-            Ok(admission) => admission.check().inspect_err(|_| pending.forget())?,
-            Err(error) => {
-                pending.forget();
-                return Err(error.into());
-            }
-        }
-        Ok(pending)
+        let inner = Arc::clone(&self.inner);
+        let mut pending = inner.wait_for(id, caller.patience, job.work().longest);
+        // A task of its own, which goes on when the caller leaves: what he left is cancelled when it is known to be stored,
+        // not before.
+        let submission = async move {
+            // Where this fails, whether the job was stored is not known; the waiter that is dropped cancels it if it was.
+            let admission = store::submit(&inner.pool, &inner.name, new).await?;
+            admission.check().inspect_err(|_| pending.forget())?;
+            Ok(pending)
+        };
+        tokio::spawn(submission.in_current_span()).await.map_err(SubmitError::Panicked)?
+    }
+
+    /// How long a caller whom the queue could not serve is to wait until it would take such a job, if nothing else came.
+    pub async fn retry_after<J: Job>(&self, job: &J, caller: Caller<'_>) -> Duration {
+        let admitted_in = store::admitted_in(&self.inner.pool, store::Terms::of(job, caller)).await;
+        pause(admitted_in.ok().flatten())
     }
 
     /// Slots of the live workers by queue; a queue without one is absent.
@@ -118,6 +136,12 @@ impl Client {
     }
 }
 
+impl Inner {
+    fn wait_for<J: Job>(&self, id: JobId, patience: Duration, longest: Option<f64>) -> Pending<J> {
+        Pending::register(self.pool.clone(), Arc::clone(&self.waiters), id, patience, longest)
+    }
+}
+
 impl store::Admission {
     fn check(&self) -> Result<(), SubmitError> {
         if self.admitted {
@@ -129,11 +153,31 @@ impl store::Admission {
         if self.slots == 0 {
             return Err(SubmitError::NoWorker { retry_after: WORKER_START });
         }
-        // With nothing else coming, the work ahead shrinks by `slots` seconds a second.
-        let excess = self.open_seconds / self.slots as f64 - self.patience_seconds.max(0.0);
-        let retry_after = Duration::try_from_secs_f64(excess).unwrap_or_default().max(SHORTEST_RETRY);
-        Err(SubmitError::Full { retry_after })
+        let retry_after = pause(self.admitted_in);
+        Err(match self.is_capped {
+            true => SubmitError::TooManyInFlight { retry_after },
+            false => SubmitError::Full { retry_after },
+        })
     }
+}
+
+/// What a refused caller is told of the `seconds` until he would be admitted.
+fn pause(seconds: Option<f64>) -> Duration {
+    let seconds =
+        seconds.map_or(WORKER_START, |seconds| Duration::try_from_secs_f64(seconds).unwrap_or_default());
+    seconds.max(SHORTEST_RETRY)
+}
+
+/// Says that this process lives, until dropped.
+fn beats(pool: PgPool, name: String) -> Background {
+    Background(tokio::spawn(async move {
+        loop {
+            tokio::time::sleep(CALLER_BEAT).await;
+            if let Err(error) = store::beat_as_caller(&pool, &name).await {
+                warn!("could not say that callers wait here: {error}");
+            }
+        }
+    }))
 }
 
 /// Who waits for which job.
@@ -175,38 +219,46 @@ impl Waiters {
 mod tests {
     use super::*;
 
-    fn refused(open_seconds: f64, slots: i64, patience_seconds: f64) -> store::Admission {
+    fn refused(slots: i64, admitted_in: f64) -> store::Admission {
+        let admitted_in = (slots > 0).then_some(admitted_in);
         store::Admission {
             admitted: false,
-            open_seconds,
+            is_capped: false,
             slots,
-            patience_seconds,
-            model_is_known: true,
             all_slots: slots,
+            model_is_known: true,
+            admitted_in,
         }
     }
 
     #[test]
-    fn retry_after_is_the_time_until_the_work_ahead_fits_the_patience() {
-        let answer = refused(60.0, 2, 10.0).check();
+    fn who_is_refused_is_told_when_he_would_be_taken_and_never_less_than_a_second() {
+        let told = |seconds| match refused(2, seconds).check() {
+            Err(SubmitError::Full { retry_after }) => retry_after,
+            other => panic!("{other:?}"),
+        };
 
-        assert!(
-            matches!(answer, Err(SubmitError::Full { retry_after }) if retry_after == Duration::from_secs(20))
-        );
+        assert_eq!((told(20.0), told(0.2)), (Duration::from_secs(20), Duration::from_secs(1)));
+    }
+
+    #[test]
+    fn an_account_with_too_many_jobs_in_flight_is_told_so() {
+        let answer = store::Admission { is_capped: true, ..refused(2, 0.0) }.check();
+
+        assert!(matches!(answer, Err(SubmitError::TooManyInFlight { .. })));
     }
 
     #[test]
     fn a_queue_without_slots_has_no_worker() {
-        let answer = refused(0.0, 0, 10.0).check();
+        let answer = refused(0, 0.0).check();
 
         assert!(matches!(answer, Err(SubmitError::NoWorker { .. })));
     }
 
     #[test]
     fn a_model_is_unknown_only_where_workers_live_that_would_know_it() {
-        let unknown =
-            |all_slots| store::Admission { model_is_known: false, all_slots, ..refused(0.0, 0, 10.0) };
-        let resting = store::Admission { all_slots: 2, ..refused(0.0, 0, 10.0) };
+        let unknown = |all_slots| store::Admission { model_is_known: false, all_slots, ..refused(0, 0.0) };
+        let resting = store::Admission { all_slots: 2, ..refused(0, 0.0) };
 
         assert!(matches!(unknown(2).check(), Err(SubmitError::UnknownModel)));
         assert!(matches!(unknown(0).check(), Err(SubmitError::NoWorker { .. })));

@@ -1,6 +1,6 @@
 //! How a worker process takes jobs, and how long it holds them.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use tokio::sync::watch;
 
@@ -16,6 +16,12 @@ const BEATS_PER_LEASE: u32 = 5;
 /// nobody away.
 pub(crate) const DEAD_AFTER: Duration = Duration::from_secs(6 * BEAT.as_secs());
 
+/// How often a process says that callers wait there.
+pub(crate) const CALLER_BEAT: Duration = Duration::from_millis(500);
+
+/// Silence after which nobody waits there any more: less than a worker's, since what runs for nobody holds up others.
+pub(crate) const CALLER_DEAD_AFTER: Duration = Duration::from_secs(3);
+
 /// Silence after which its row and what it said of its models go. Until then they are not unknown, while it starts again.
 pub(crate) const FORGOTTEN_AFTER: Duration = Duration::from_secs(4 * DEAD_AFTER.as_secs());
 
@@ -24,12 +30,16 @@ pub(crate) const FORGOTTEN_AFTER: Duration = Duration::from_secs(4 * DEAD_AFTER.
 pub struct WorkerConfig {
     /// Jobs run at the same time, as far as admission is told.
     pub slots: usize,
-    /// Jobs taken besides while the slots are busy, where jobs wait for the database more than they compute: what one
-    /// computes and what another stores then overlap.
-    pub ahead: usize,
+    /// Places beside the slots for jobs whose result lies ready, which wait for the database more than they compute: they never
+    /// stand behind what must be made.
+    pub ready_places: usize,
+    /// Places beside the slots for accounts that have nothing in hand: others' long jobs may have all slots for minutes.
+    pub guest_places: usize,
     /// The generative models loaded: jobs that name another are not dealt to this process. They may change while the
     /// worker runs.
     pub models: watch::Receiver<Vec<LiveModel>>,
+    /// What lies ready, by model; it may change too.
+    pub ready: watch::Receiver<BTreeMap<String, usize>>,
     /// How long a job in flight may go on after the shutdown signal.
     pub grace: Duration,
     /// How often the process says that it lives and holds its jobs; five missed beats free a job.
@@ -44,8 +54,10 @@ impl Default for WorkerConfig {
     fn default() -> Self {
         Self {
             slots: 1,
-            ahead: 0,
+            ready_places: 0,
+            guest_places: 0,
             models: watch::channel(Vec::new()).1,
+            ready: watch::channel(BTreeMap::new()).1,
             grace: Duration::from_secs(30),
             beat: BEAT,
             heartbeat: Duration::from_secs(2),
@@ -63,6 +75,6 @@ impl WorkerConfig {
     /// Jobs that the process may have in hand at the same time.
     #[must_use]
     pub fn in_hand(&self) -> usize {
-        self.slots.saturating_add(self.ahead)
+        self.slots.saturating_add(self.ready_places).saturating_add(self.guest_places)
     }
 }

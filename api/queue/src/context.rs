@@ -6,9 +6,9 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
+    time::Instant,
 };
 
-use chrono::{DateTime, Utc};
 use contract::{JobId, Problem};
 use sqlx::PgConnection;
 
@@ -22,10 +22,8 @@ pub struct JobContext<J> {
     pub id: JobId,
     /// 1 at the first try.
     pub attempt: u32,
-    /// The instant by which the caller stops waiting.
-    pub deadline: DateTime<Utc>,
-    /// When the job was submitted.
-    pub created_at: DateTime<Utc>,
+    /// When the caller stops waiting.
+    pub deadline: Instant,
     /// Becomes true when the caller has left, or the job is no longer this worker's.
     pub cancelled: Arc<AtomicBool>,
     /// `attempt` as the database has it: the right to finish the job.

@@ -1,5 +1,9 @@
--- Apalis' own function (its migration 20260902075949) but for the model: a task whose job names one goes only to a
--- process that has said that it serves it. Apalis names its workers as `run_worker` tells it: `PROCESS/…`.
+-- Apalis' own function (its migration 20260902075949) but for whose turn it is and the process' places.
+--
+-- A task whose job names a model goes only to a process that has said that it serves it (apalis names its workers as
+-- `run_worker` tells it: `PROCESS/…`). The lowest turn goes first (`admit.sql`). A process has slots for any job, places for what lies
+-- ready, which needs none of what slots stand for, and places for accounts that have nothing in hand: long jobs of one account
+-- may have all slots for minutes.
 --
 -- In PL/pgSQL, which keeps the plan: as a function in SQL it was planned again at every look for jobs.
 
@@ -7,18 +11,47 @@ create or replace function apalis.get_jobs(worker_id text, v_job_type text, v_jo
 returns setof apalis.jobs language plpgsql volatile as $$
 begin
     return query
-    with next as (
-        select task.id
-        from apalis.jobs as task left join jobs as job on job.id = task.id
+    with process as (
+        select worker.name, worker.slots, worker.ready_places, worker.guest_places,
+            count(*) filter (where job.place = 'slot') as slots_taken,
+            count(*) filter (where job.place = 'ready') as ready_taken,
+            count(*) filter (where job.place = 'guest') as guests
+        from live_workers as worker
+            left join (apalis.jobs as task join jobs as job on job.id = task.id and job.finished_at is null)
+                on task.lock_by = worker_id and task.status in ('Queued', 'Running')
+        where worker.name = split_part(worker_id, '/', 1)
+        group by worker.name
+    ), next as (
+        select task.id, seat.place
+        from process
+            cross join apalis.jobs as task
+            left join jobs as job on job.id = task.id
+            left join live_models as model on model.worker = process.name and model.model_id = job.model_id
+            cross join lateral (
+                select case
+                    when ready_taken < ready_places and job.attempts = 0 and model.ready >= job.units then 'ready'
+                    when slots_taken < slots then 'slot'
+                    when guests < guest_places and not exists (
+                        select from jobs as other
+                        where other.queue = job.queue and other.account_id = job.account_id
+                            and other.held_until > now() and other.finished_at is null and other.cancelled_at is null
+                    ) then 'guest'
+                end as place
+            ) as seat
         where (task.status = 'Pending' or (task.status = 'Failed' and task.attempts < task.max_attempts))
             and task.run_at < now()
             and task.job_type = v_job_type
-            and (job.model_id is null or job.model_id in (
-                select model_id from live_models where worker = split_part(worker_id, '/', 1)
-            ))
-        order by task.priority desc, task.run_at
+            and (job.model_id is null or model.model_id is not null)
+            and seat.place is not null
+        order by task.priority desc, job.turn_begins nulls first, job.deadline
         limit v_job_count
         for update of task skip locked
+    ), dealt as (
+        update jobs as job set place = next.place from next where job.id = next.id returning job.turn_begins
+    ), turn as (
+        update live_workers as worker set turn = last.turn
+        from (select max(turn_begins) as turn from dealt) as last
+        where worker.name = split_part(worker_id, '/', 1) and worker.turn < last.turn
     )
     update apalis.jobs as task set status = 'Queued', lock_by = worker_id, lock_at = now()
     from next

@@ -22,6 +22,9 @@ pub enum SubmitError {
     /// The work ahead would outlast the job's deadline; after `retry_after` it would not, if nothing else came.
     #[error("the queue is full for {retry_after:?}")]
     Full { retry_after: Duration },
+    /// The account has as many jobs in flight as it may; after `retry_after` one of them may be done.
+    #[error("the account has too many jobs in flight")]
+    TooManyInFlight { retry_after: Duration },
     /// No worker lives that may take the job; `retry_after` is about how long one takes to start.
     #[error("no worker lives")]
     NoWorker { retry_after: Duration },
@@ -31,6 +34,9 @@ pub enum SubmitError {
     /// The job could not be written as JSON.
     #[error("the job cannot be stored")]
     Unencodable(#[source] serde_json::Error),
+    /// The task that stores it panicked.
+    #[error("the job's submission panicked")]
+    Panicked(#[source] tokio::task::JoinError),
     /// The insert failed.
     #[error("the database failed")]
     Database(#[from] sqlx::Error),

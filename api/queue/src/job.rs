@@ -1,6 +1,5 @@
 //! What a job is to the queue, and the two kinds there are.
 
-use chrono::{DateTime, Utc};
 use contract::{SampleId, StoredSampleJob, StoredTreeSearchJob, TreeSearchResult};
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -10,8 +9,15 @@ const SAMPLE_FLOOR_SECONDS: f64 = 0.2;
 /// Molecules a sampler slot makes in a second, rounded down.
 const MOLECULES_PER_SECOND: f64 = 2_000.0;
 
+/// Seconds that a sample takes whose molecules lie ready, and so many of them more a second.
+const READY_FLOOR_SECONDS: f64 = 0.005;
+const READY_PER_SECOND: f64 = 200_000.0;
+
 /// Seconds that a search expects to need when it may stop at the first route.
 const FIRST_ROUTE_SECONDS: f64 = 1.0;
+
+/// Kept back from a search's deadline for the offers, the outcome and the way to the caller.
+const ANSWERING_SECONDS: f64 = 0.3;
 
 /// A unit of work, as it is stored: versioned JSON that older code wrote still decodes.
 pub trait Job: Serialize + DeserializeOwned + Send + Sync + 'static {
@@ -21,11 +27,8 @@ pub trait Job: Serialize + DeserializeOwned + Send + Sync + 'static {
     /// What a job that worked answers.
     type Outcome: Serialize + DeserializeOwned + Send + Sync;
 
-    /// The instant by which the caller stops waiting.
-    fn deadline(&self) -> DateTime<Utc>;
-
-    /// Seconds of one worker slot that the job is expected to take; admission adds them up.
-    fn expected_seconds(&self) -> f64;
+    /// What the job says of the work that it is.
+    fn work(&self) -> Work<'_>;
 
     /// The model that the job needs: only workers that serve it take the job. `None`: any worker does.
     fn model_id(&self) -> Option<&str> {
@@ -33,20 +36,42 @@ pub trait Job: Serialize + DeserializeOwned + Send + Sync + 'static {
     }
 }
 
+/// What a job is expected to take. What finished jobs of its kind took corrects it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Work<'a> {
+    /// Jobs of one kind take alike, as multiples of what each says.
+    pub kind: &'a str,
+    /// Seconds of one worker slot.
+    pub seconds: f64,
+    /// The most seconds from its begin to its answer: it is promised so many, or it is not begun. `None`: it has no bound but
+    /// its deadline.
+    pub longest: Option<f64>,
+    /// What it takes where workers have its result ready; `None`: it is always made anew.
+    pub ready: Option<Ready>,
+}
+
+/// A job's part of what lies ready.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Ready {
+    /// How much of it.
+    pub units: u32,
+    /// Seconds to hand that out.
+    pub seconds: f64,
+}
+
 impl Job for StoredSampleJob {
     const QUEUE: &'static str = "sample";
 
     type Outcome = SampleId;
 
-    fn deadline(&self) -> DateTime<Utc> {
-        match self {
-            Self::V1(job) => job.deadline,
-        }
-    }
-
-    fn expected_seconds(&self) -> f64 {
-        match self {
-            Self::V1(job) => SAMPLE_FLOOR_SECONDS + f64::from(job.size) / MOLECULES_PER_SECOND,
+    fn work(&self) -> Work<'_> {
+        let Self::V1(job) = self;
+        let size = f64::from(job.size);
+        Work {
+            kind: job.model_id.as_deref().unwrap_or_default(),
+            seconds: SAMPLE_FLOOR_SECONDS + size / MOLECULES_PER_SECOND,
+            longest: None,
+            ready: Some(Ready { units: job.size, seconds: READY_FLOOR_SECONDS + size / READY_PER_SECOND }),
         }
     }
 
@@ -62,20 +87,14 @@ impl Job for StoredTreeSearchJob {
 
     type Outcome = TreeSearchResult;
 
-    fn deadline(&self) -> DateTime<Utc> {
-        match self {
-            Self::V1(job) => job.deadline,
-        }
-    }
-
-    /// A search that stops at its first route mostly needs far less than it may take; one that does not
-    /// takes all of it.
-    fn expected_seconds(&self) -> f64 {
-        match self {
-            Self::V1(job) if job.request.early_exit_first_solution => {
-                job.request.max_seconds.min(FIRST_ROUTE_SECONDS)
-            }
-            Self::V1(job) => job.request.max_seconds,
-        }
+    /// A search that stops at its first route mostly needs far less than it may take; one that does not takes all of it.
+    fn work(&self) -> Work<'_> {
+        let Self::V1(job) = self;
+        let most = job.request.max_seconds;
+        let (kind, seconds) = match job.request.early_exit_first_solution {
+            true => ("first_route", most.min(FIRST_ROUTE_SECONDS)),
+            false => ("all_routes", most),
+        };
+        Work { kind, seconds, longest: Some(most + ANSWERING_SECONDS), ready: None }
     }
 }

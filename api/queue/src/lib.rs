@@ -6,6 +6,7 @@
 //! attempts, cancelled, outcome); apalis only deals the jobs out. Whoever writes an outcome does it in the
 //! transaction of its own rows, so that a job that runs again after a crash sees that it is done.
 
+mod caller;
 mod client;
 mod config;
 mod context;
@@ -20,11 +21,12 @@ mod run;
 mod store;
 mod worker;
 
+pub use caller::Caller;
 pub use client::{Client, LiveModel, WORKER_START};
 pub use config::WorkerConfig;
 pub use context::{Finished, JobContext};
 pub use error::{AwaitError, HandlerError, QueueError, SubmitError};
-pub use job::Job;
+pub use job::{Job, Ready, Work};
 pub use pending::Pending;
 pub use pool::setup;
 pub use run::Handler;

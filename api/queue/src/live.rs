@@ -4,9 +4,14 @@ use std::{sync::Arc, time::Duration};
 
 use sqlx::PgPool;
 use tokio::time::MissedTickBehavior;
-use tracing::{debug, warn};
+use tracing::{debug, info, warn};
 
-use crate::{config::WorkerConfig, listen::Background, run::Running, store};
+use crate::{
+    config::{CALLER_DEAD_AFTER, WorkerConfig},
+    listen::Background,
+    run::Running,
+    store,
+};
 
 /// How often old rows are looked for.
 const SWEEP: Duration = Duration::from_secs(60);
@@ -27,9 +32,19 @@ pub(crate) struct Process {
 impl Process {
     /// Beats once: the process takes jobs.
     pub(crate) async fn beat(&self) -> Result<(), sqlx::Error> {
-        let slots = i32::try_from(self.config.slots).unwrap_or(i32::MAX);
+        let count = |places: usize| i32::try_from(places).unwrap_or(i32::MAX);
         let models = self.config.models.borrow().clone();
-        store::beat(&self.pool, &self.name, self.queue, slots, &models).await
+        let ready = self.config.ready.borrow().clone();
+        let alive = store::Alive {
+            name: &self.name,
+            queue: self.queue,
+            slots: count(self.config.slots),
+            ready_places: count(self.config.ready_places),
+            guest_places: count(self.config.guest_places),
+            models: &models,
+            ready: &ready,
+        };
+        store::beat(&self.pool, alive).await
     }
 
     /// Holds the jobs that run here, and stops those that need not go on.
@@ -43,9 +58,21 @@ impl Process {
         Ok(())
     }
 
+    /// Cancels what nobody waits for any more.
+    async fn cancel_of_the_dead(&self) -> Result<(), sqlx::Error> {
+        let jobs = store::cancel_of_the_dead(&self.pool, self.queue, &self.name, CALLER_DEAD_AFTER).await?;
+        if jobs > 0 {
+            info!(jobs, "cancelled: the process that waited for them is gone");
+        }
+        Ok(())
+    }
+
     /// Beats until dropped.
     pub(crate) fn beats(&self) -> Background {
-        let beat = |process: Arc<Self>| async move { process.beat().await };
+        let beat = |process: Arc<Self>| async move {
+            process.cancel_of_the_dead().await?;
+            process.beat().await
+        };
         self.every_beat("could not say that this worker lives", beat)
     }
 

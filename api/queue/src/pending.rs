@@ -2,7 +2,6 @@
 
 use std::{marker::PhantomData, sync::Arc, time::Duration};
 
-use chrono::{DateTime, Utc};
 use contract::{JobId, Problem};
 use serde_json::Value;
 use sqlx::PgPool;
@@ -14,13 +13,21 @@ use crate::{AwaitError, Job, client::Waiters, store};
 /// How often the outcome is looked for when no notification comes.
 const RE_READ: Duration = Duration::from_secs(2);
 
+/// How long the last look at the deadline may take.
+const LAST_LOOK: Duration = Duration::from_millis(200);
+
+/// The database counts a job's time from when it stored it: this long after we have begun to count it has ended there too.
+const UNTIL_STORED: Duration = Duration::from_millis(100);
+
 /// A job that was taken and whose outcome is awaited; dropping it before that cancels the job.
 #[must_use = "a pending job that is dropped is cancelled"]
 pub struct Pending<J> {
     pool: PgPool,
     waiters: Arc<Waiters>,
     id: JobId,
-    deadline: DateTime<Utc>,
+    deadline: Instant,
+    /// When it must have been begun.
+    begin_by: Instant,
     finished: Arc<Notify>,
     /// Whether dropping leaves the job alone.
     settled: bool,
@@ -28,9 +35,27 @@ pub struct Pending<J> {
 }
 
 impl<J: Job> Pending<J> {
-    pub(crate) fn register(pool: PgPool, waiters: Arc<Waiters>, id: JobId, deadline: DateTime<Utc>) -> Self {
+    /// Waits from now for a job that runs `longest` seconds at most.
+    pub(crate) fn register(
+        pool: PgPool,
+        waiters: Arc<Waiters>,
+        id: JobId,
+        patience: Duration,
+        longest: Option<f64>,
+    ) -> Self {
         let finished = waiters.register(id.to_string());
-        Self { pool, waiters, id, deadline, finished, settled: false, job: PhantomData }
+        let now = Instant::now();
+        let longest = Duration::try_from_secs_f64(longest.unwrap_or(0.0)).unwrap_or_default();
+        Self {
+            pool,
+            waiters,
+            id,
+            deadline: now + patience,
+            begin_by: now + patience.saturating_sub(longest) + UNTIL_STORED,
+            finished,
+            settled: false,
+            job: PhantomData,
+        }
     }
 
     /// Lets the job be: it was not taken.
@@ -46,18 +71,25 @@ impl<J: Job> Pending<J> {
 
     /// Waits for the outcome until the job's deadline.
     ///
+    /// A job that was not begun while it could still have the time that it was promised gets its outcome then
+    /// ([`Problem::TooLate`]), and not at its deadline.
+    ///
     /// # Errors
     /// Fails when there is no outcome by then, or none that can be read. A job whose deadline passes is not
     /// cancelled: one that is being worked on may still finish, for whoever looks later.
     pub async fn outcome(mut self) -> Result<Result<J::Outcome, Problem>, AwaitError> {
-        let patience = (self.deadline - Utc::now()).to_std().unwrap_or_default();
-        let end = Instant::now() + patience;
         loop {
-            let pause = RE_READ.min(end.saturating_duration_since(Instant::now()));
+            let now = Instant::now();
+            let next = if now < self.begin_by { self.begin_by.min(self.deadline) } else { self.deadline };
+            let pause = RE_READ.min(next.saturating_duration_since(now));
             // Notified, or time to look anyway: both end in reading the row.
             let _ = tokio::time::timeout(pause, self.finished.notified()).await;
-            let read = store::outcome(&self.pool, &self.id.to_string()).await;
-            let late = Instant::now() >= end;
+            let looked = tokio::time::timeout(RE_READ.min(self.longest_look()), self.look()).await;
+            let late = Instant::now() >= self.deadline;
+            let read = match looked {
+                Ok(read) => read,
+                Err(_) => Err(sqlx::Error::PoolTimedOut),
+            };
             match read {
                 Ok(store::Outcome::Finished(outcome)) => {
                     self.settled = true;
@@ -80,6 +112,23 @@ impl<J: Job> Pending<J> {
                     warn!(job.id = %self.id, "the outcome could not be read, trying again: {error}");
                 }
             }
+        }
+    }
+
+    /// A database that does not answer costs the caller his deadline and no more than a moment besides.
+    fn longest_look(&self) -> Duration {
+        self.deadline.saturating_duration_since(Instant::now()).max(LAST_LOOK)
+    }
+
+    /// Reads the row; once it is too late to begin the job, gives it the outcome that it then has.
+    async fn look(&self) -> Result<store::Outcome, sqlx::Error> {
+        let id = self.id.to_string();
+        match store::outcome(&self.pool, &id).await? {
+            store::Outcome::Open if Instant::now() >= self.begin_by => {
+                store::settle(&self.pool, &id).await?;
+                store::outcome(&self.pool, &id).await
+            }
+            outcome => Ok(outcome),
         }
     }
 }

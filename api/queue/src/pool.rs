@@ -24,16 +24,18 @@ pub(crate) async fn own(pool: &PgPool, max_connections: u32) -> Result<PgPool, s
         .await
 }
 
-/// The function by which apalis fetches, with one condition more.
-const DEAL: &str = include_str!("deal.sql");
+/// The functions by which jobs are taken, and dealt out: apalis' own, with conditions more.
+const FUNCTIONS: [&str; 2] = [include_str!("admit.sql"), include_str!("deal.sql")];
 
-/// Makes apalis' own schema, and deals jobs out by model; the project's migrations, which come first, make the rest.
+/// Makes apalis' own schema, and the queue's functions; the project's migrations, which come first, make the rest.
 /// Running it again changes nothing; two processes must not run it at the same time.
 ///
 /// # Errors
 /// Fails when the database does, or when the extension `hstore` cannot be made.
 pub async fn setup(pool: &PgPool) -> Result<(), QueueError> {
     PostgresStorage::setup(pool).await?;
-    sqlx::raw_sql(DEAL).execute(pool).await?;
+    for functions in FUNCTIONS {
+        sqlx::raw_sql(functions).execute(pool).await?;
+    }
     Ok(())
 }

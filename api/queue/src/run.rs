@@ -11,7 +11,7 @@ use std::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use apalis::prelude::{BoxDynError, RetryAfterError, Task};
@@ -62,12 +62,15 @@ impl RunningJob {
 
 impl Running {
     pub(crate) fn ids(&self) -> Vec<String> {
-        self.attempts().into_keys().collect()
+        self.lock().keys().cloned().collect()
     }
 
-    /// Which attempt of which job runs.
+    /// Which attempt of which job runs. One that is only being begun is not held yet: a lease on it would lock it out of its
+    /// own worker.
     pub(crate) fn attempts(&self) -> BTreeMap<String, i32> {
-        self.lock().iter().map(|(id, job)| (id.clone(), job.attempt)).collect()
+        let jobs = self.lock();
+        let begun = jobs.iter().filter(|(_, job)| job.attempt > 0);
+        begun.map(|(id, job)| (id.clone(), job.attempt)).collect()
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -169,6 +172,8 @@ impl<H> Runner<H> {
     {
         let (payload, context) = task.take();
         let id = context.task_id().map(ToString::to_string).unwrap_or_default();
+        // What the database says of the time left is true when it says so, which is after this.
+        let asked = Instant::now();
         let Some(entry) = self.running.enter(&id) else { return self.put_off(&id).await };
         let Some(begun) = store::begin(&self.pool, &id, self.lease).await? else {
             return match store::settle(&self.pool, &id).await? {
@@ -180,20 +185,20 @@ impl<H> Runner<H> {
 
         let trace: BTreeMap<String, String> =
             context.metadata().iter().map(|(key, value)| (key.clone(), value.clone())).collect();
-        let queue_wait_ms = (begun.started_at - begun.created_at).num_milliseconds();
+        let queue_wait_ms = seconds(begun.seconds_waited).as_millis();
         let span = info_span!(
             "job",
             otel.kind = "consumer",
             job.id = %id,
             job.queue = J::QUEUE,
             job.attempt = begun.attempt,
-            queue_wait_ms,
+            queue_wait_ms = %queue_wait_ms,
         );
         telemetry::set_parent(&span, &trace);
 
         let running = Arc::clone(&self.running);
         let bell = Arc::clone(&self.bell);
-        let task = tokio::spawn(self.work::<J>(entry, begun, payload).instrument(span));
+        let task = tokio::spawn(self.work::<J>(entry, asked, begun, payload).instrument(span));
         if let Some(job) = running.lock().get_mut(&id) {
             job.task = Some(task.abort_handle());
         }
@@ -202,7 +207,13 @@ impl<H> Runner<H> {
         ended?
     }
 
-    async fn work<J: Job>(self, entry: Entry, begun: store::Begun, payload: Value) -> Result<(), BoxDynError>
+    async fn work<J: Job>(
+        self,
+        entry: Entry,
+        asked: Instant,
+        begun: store::Begun,
+        payload: Value,
+    ) -> Result<(), BoxDynError>
     where
         H: Handler<J>,
     {
@@ -212,8 +223,7 @@ impl<H> Runner<H> {
             id,
             attempt: begun.attempt.unsigned_abs(),
             attempt_number: begun.attempt,
-            deadline: begun.deadline,
-            created_at: begun.created_at,
+            deadline: asked + seconds(begun.seconds_left),
             cancelled: Arc::clone(&entry.cancelled),
             answered: Arc::clone(&answered),
             job: PhantomData,
@@ -267,6 +277,10 @@ impl<H> Runner<H> {
         store::put_off(&self.pool, id, HELD_ELSEWHERE).await?;
         Err(Box::new(RetryAfterError::new("held by another worker", HELD_ELSEWHERE)))
     }
+}
+
+fn seconds(seconds: f64) -> Duration {
+    Duration::try_from_secs_f64(seconds).unwrap_or_default()
 }
 
 /// A task that ends with its waiter.

@@ -1,17 +1,15 @@
 //! The SQL of the queue, one statement per function.
 //!
-//! `apalis.jobs` is written here in two places where apalis' own calls would not do: a new job and its task
-//! are one statement (so that neither is ever without the other), and a task is put off or given back. How tasks are
-//! fetched is in `deal.sql`.
+//! `apalis.jobs` is written here where apalis' own calls would not do: a task is put off or given back. How jobs are
+//! taken is in `admit.sql`, how their tasks are fetched in `deal.sql`.
 
 use std::{collections::BTreeMap, time::Duration};
 
-use chrono::{DateTime, Utc};
 use serde_json::Value;
 use sqlx::{PgConnection, PgExecutor, PgPool, postgres::types::PgInterval};
 
 use crate::{
-    LiveModel,
+    Caller, Job, LiveModel,
     config::{DEAD_AFTER, FORGOTTEN_AFTER},
 };
 
@@ -22,97 +20,114 @@ pub(crate) const MAX_ATTEMPTS: i32 = 3;
 const MAX_DEALS: i32 = 1_000_000;
 
 /// A job to be inserted.
-pub(crate) struct NewJob<'a> {
-    pub(crate) id: &'a str,
-    pub(crate) queue: &'a str,
+pub(crate) struct NewJob {
+    pub(crate) id: String,
+    pub(crate) terms: Terms,
+    pub(crate) payload: Vec<u8>,
+    pub(crate) trace: BTreeMap<String, String>,
+}
+
+/// What admission hangs on.
+#[derive(Debug)]
+pub(crate) struct Terms {
+    queue: &'static str,
     /// Only workers that serve this model may take the job; any, where none is named.
-    pub(crate) model_id: Option<&'a str>,
-    pub(crate) expected_seconds: f64,
-    pub(crate) deadline: DateTime<Utc>,
-    pub(crate) payload: &'a [u8],
-    pub(crate) trace: &'a BTreeMap<String, String>,
+    model_id: Option<String>,
+    kind: String,
+    seconds: f64,
+    longest: Option<f64>,
+    units: Option<i32>,
+    ready_seconds: Option<f64>,
+    account_id: String,
+    patience: Duration,
+    most_in_flight: Option<i32>,
+}
+
+impl Terms {
+    pub(crate) fn of<J: Job>(job: &J, caller: Caller<'_>) -> Self {
+        let work = job.work();
+        let number = |count| i32::try_from(count).unwrap_or(i32::MAX);
+        Self {
+            queue: J::QUEUE,
+            model_id: job.model_id().map(str::to_owned),
+            kind: work.kind.to_owned(),
+            seconds: work.seconds,
+            longest: work.longest,
+            units: work.ready.map(|ready| number(ready.units)),
+            ready_seconds: work.ready.map(|ready| ready.seconds),
+            account_id: caller.account_id.to_owned(),
+            patience: caller.patience,
+            most_in_flight: caller.most_in_flight.map(number),
+        }
+    }
 }
 
 /// Whether a job was inserted, and what that hung on.
 #[derive(Debug)]
 pub(crate) struct Admission {
     pub(crate) admitted: bool,
-    /// Work ahead on the slots that may take the job.
-    pub(crate) open_seconds: f64,
+    /// Whether the account has as many jobs in flight as it may.
+    pub(crate) is_capped: bool,
     /// Slots that may take the job.
     pub(crate) slots: i64,
-    pub(crate) patience_seconds: f64,
-    /// Whether some worker has, or had until a moment ago, the job's model; true where the job names none.
-    pub(crate) model_is_known: bool,
     /// Slots of the queue, whatever they serve.
     pub(crate) all_slots: i64,
+    /// Whether some worker has, or had until a moment ago, the job's model; true where the job names none.
+    pub(crate) model_is_known: bool,
+    /// In how many seconds it would be taken if nothing else came; 0 is now, `None`: by no worker that lives.
+    pub(crate) admitted_in: Option<f64>,
 }
 
-/// Inserts the job and its task unless the work ahead would outlast the job's patience.
+/// Inserts the job and its task unless what stands before it outlasts its patience (`admit.sql`).
 ///
-/// Only slots that serve the job's model count, and of the work that is open only the part that will fall to them:
-/// jobs that other slots may take as well count by the share of ours among those. So a backlog of one model turns
-/// away nobody who asks for a model that other workers serve.
+/// A free slot takes a job whatever its patience. Accounts that submit at the same moment do not see each other, so a burst
+/// can overshoot by as many jobs as there are accounts.
 ///
-/// A free slot takes a job whatever its patience. Jobs submitted at the same moment do not see each other,
-/// so a burst can overshoot by as many jobs as there are connections.
-pub(crate) async fn submit(pool: &PgPool, job: NewJob<'_>) -> Result<Admission, sqlx::Error> {
-    let (keys, values): (Vec<String>, Vec<String>) = job.trace.clone().into_iter().unzip();
+/// `process` is the one that waits.
+pub(crate) async fn submit(pool: &PgPool, process: &str, job: NewJob) -> Result<Admission, sqlx::Error> {
+    let (keys, values): (Vec<String>, Vec<String>) = job.trace.into_iter().unzip();
+    let terms = job.terms;
     sqlx::query_as!(
         Admission,
-        r#"with worker as (
-            select name, slots, $10::text is null or exists (
-                select from live_models where worker = live_workers.name and model_id = $10
-            ) as is_ours
-            from live_workers where queue = $2 and last_seen > now() - $8::interval
-        ), open as (
-            select model_id, count(*) as jobs, sum(expected_seconds) as seconds
-            from jobs
-            where queue = $2 and finished_at is null and cancelled_at is null and deadline > now()
-            group by model_id
-        ), shared as (
-            select open.jobs, open.seconds,
-                coalesce(sum(slots) filter (where is_ours), 0)::float8 / sum(slots) as share
-            from open join worker on open.model_id is null or exists (
-                select from live_models where worker = worker.name and model_id = open.model_id
-            )
-            group by open.model_id, open.jobs, open.seconds
-        ), load as (
-            select
-                coalesce(sum(jobs) filter (where share > 0), 0) as open_jobs,
-                coalesce(sum(seconds * share), 0)::float8 as open_seconds,
-                extract(epoch from $4 - now())::float8 - $3 as patience_seconds,
-                (select coalesce(sum(slots) filter (where is_ours), 0) from worker) as slots,
-                (select coalesce(sum(slots), 0) from worker) as all_slots,
-                $10::text is null or exists (select from live_models where model_id = $10) as model_is_known
-            from shared
-        ), job as (
-            insert into jobs (id, queue, expected_seconds, deadline, model_id)
-            select $1, $2, $3, $4, $10 from load
-            where open_jobs < slots
-                or (slots > 0 and open_seconds <= slots * greatest(patience_seconds, 0))
-            returning id
-        ), task as (
-            insert into apalis.jobs
-                (id, job_type, job, status, attempts, max_attempts, run_at, priority, metadata)
-            select id, $2, $5, 'Pending', 0, $9, now(), 0, hstore($6::text[], $7::text[]) from job
-            returning id
-        )
-        select
-            exists (select from task) as "admitted!", open_seconds as "open_seconds!", slots as "slots!",
-            patience_seconds as "patience_seconds!", model_is_known as "model_is_known!",
-            all_slots as "all_slots!"
-        from load"#,
+        r#"select admitted as "admitted!", coalesce(is_capped, false) as "is_capped!", slots as "slots!",
+            all_slots as "all_slots!", model_is_known as "model_is_known!", admitted_in
+        from submit_job($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)"#,
         job.id,
-        job.queue,
-        job.expected_seconds,
-        job.deadline,
+        terms.queue,
+        terms.account_id,
+        process,
+        terms.model_id,
+        terms.kind,
+        terms.seconds,
+        terms.ready_seconds,
+        terms.units,
+        terms.longest,
+        interval(terms.patience),
+        terms.most_in_flight,
         job.payload,
         &keys,
         &values,
-        interval(DEAD_AFTER),
         MAX_DEALS,
-        job.model_id
+        interval(DEAD_AFTER),
+    )
+    .fetch_one(pool)
+    .await
+}
+
+/// In how many seconds such a job would be taken if nothing else came; `None`: by no worker that lives.
+pub(crate) async fn admitted_in(pool: &PgPool, terms: Terms) -> Result<Option<f64>, sqlx::Error> {
+    sqlx::query_scalar!(
+        "select admitted_in from job_prospect($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+        terms.queue,
+        terms.account_id,
+        terms.model_id,
+        terms.kind,
+        terms.seconds,
+        terms.ready_seconds,
+        terms.units,
+        terms.longest,
+        terms.patience.as_secs_f64() - terms.longest.unwrap_or(terms.seconds),
+        interval(DEAD_AFTER),
     )
     .fetch_one(pool)
     .await
@@ -138,6 +153,41 @@ pub(crate) async fn outcome(pool: &PgPool, id: &str) -> Result<Outcome, sqlx::Er
     })
 }
 
+/// Cancels what callers wait for whose process is silent for `silence`, unless this worker was silent itself until now: a silence
+/// that it shares is the database's.
+pub(crate) async fn cancel_of_the_dead(
+    pool: &PgPool,
+    queue: &str,
+    name: &str,
+    silence: Duration,
+) -> Result<u64, sqlx::Error> {
+    let done = sqlx::query!(
+        "update jobs set cancelled_at = now()
+        where queue = $1 and finished_at is null and cancelled_at is null and caller is not null
+            and not exists (
+                select from live_callers where live_callers.name = jobs.caller and last_seen > now() - $3::interval
+            )
+            and exists (select from live_workers where live_workers.name = $2 and last_seen > now() - $3::interval)",
+        queue,
+        name,
+        interval(silence)
+    )
+    .execute(pool)
+    .await?;
+    Ok(done.rows_affected())
+}
+
+/// Says that the process `name`, whose callers wait for jobs, lives.
+pub(crate) async fn beat_as_caller(pool: &PgPool, name: &str) -> Result<(), sqlx::Error> {
+    sqlx::query!(
+        "insert into live_callers (name) values ($1) on conflict (name) do update set last_seen = now()",
+        name
+    )
+    .execute(pool)
+    .await?;
+    Ok(())
+}
+
 pub(crate) async fn cancel(pool: &PgPool, id: &str) -> Result<(), sqlx::Error> {
     sqlx::query!(
         "update jobs set cancelled_at = now() where id = $1 and finished_at is null and cancelled_at is null",
@@ -152,19 +202,22 @@ pub(crate) async fn cancel(pool: &PgPool, id: &str) -> Result<(), sqlx::Error> {
 #[derive(Debug)]
 pub(crate) struct Begun {
     pub(crate) attempt: i32,
-    pub(crate) deadline: DateTime<Utc>,
-    pub(crate) created_at: DateTime<Utc>,
-    pub(crate) started_at: DateTime<Utc>,
+    /// Until the deadline, when the database answered.
+    pub(crate) seconds_left: f64,
+    /// Since it was submitted.
+    pub(crate) seconds_waited: f64,
 }
 
-/// Takes the job for `lease`, unless there is nothing left to do or somebody else holds it.
+/// Takes the job for `lease`, unless there is nothing left to do, too little time to do it in, or somebody else holds it.
 pub(crate) async fn begin(pool: &PgPool, id: &str, lease: Duration) -> Result<Option<Begun>, sqlx::Error> {
     sqlx::query_as!(
         Begun,
         r#"update jobs set attempts = attempts + 1, started_at = now(), held_until = now() + $2
         where id = $1 and finished_at is null and cancelled_at is null and deadline > now()
+            and coalesce(begin_by, deadline) >= now()
             and attempts < $3 and (held_until is null or held_until < now())
-        returning attempts as attempt, deadline, created_at, started_at as "started_at!""#,
+        returning attempts as attempt, extract(epoch from deadline - now())::float8 as "seconds_left!",
+            extract(epoch from now() - created_at)::float8 as "seconds_waited!""#,
         id,
         interval(lease),
         MAX_ATTEMPTS
@@ -182,10 +235,11 @@ pub(crate) async fn settle(pool: &PgPool, id: &str) -> Result<bool, sqlx::Error>
             update jobs set finished_at = now(), outcome = jsonb_build_object('Err', case
                 when cancelled_at is not null then jsonb_build_object('problem', 'cancelled')
                 when attempts >= $2 then jsonb_build_object('problem', 'abandoned', 'attempts', attempts)
-                else jsonb_build_object('problem', 'deadline_passed')
+                when deadline <= now() then jsonb_build_object('problem', 'deadline_passed')
+                else jsonb_build_object('problem', 'too_late')
             end)
             where id = $1 and finished_at is null and (held_until is null or held_until < now())
-                and (cancelled_at is not null or attempts >= $2 or deadline <= now())
+                and (cancelled_at is not null or attempts >= $2 or coalesce(begin_by, deadline) < now())
             returning id
         )
         select exists (select from settled) or finished_at is not null as "settled!" from jobs where id = $1"#,
@@ -205,7 +259,8 @@ pub(crate) async fn finish(
     outcome: &Value,
 ) -> Result<bool, sqlx::Error> {
     let done = sqlx::query!(
-        "update jobs set finished_at = now(), held_until = null, outcome = $3
+        "update jobs set finished_at = now(), held_until = null, outcome = $3,
+            turn_ends = turn_begins + extract(epoch from now() - started_at)
         where id = $1 and attempts = $2 and finished_at is null and cancelled_at is null",
         id,
         attempt,
@@ -282,35 +337,48 @@ pub(crate) async fn give_back(pool: &PgPool, name: &str, running: &[String]) -> 
     Ok(())
 }
 
-/// Says that the worker process `name` lives, and with which models.
-pub(crate) async fn beat(
-    pool: &PgPool,
-    name: &str,
-    queue: &str,
-    slots: i32,
-    models: &[LiveModel],
-) -> Result<(), sqlx::Error> {
-    let (ids, costs, cards): (Vec<&str>, Vec<f64>, Vec<&Value>) =
-        models.iter().map(|model| (model.model_id.as_str(), model.relative_cost, &model.card)).collect();
+/// What a worker process says of itself with every beat.
+pub(crate) struct Alive<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) queue: &'a str,
+    pub(crate) slots: i32,
+    pub(crate) ready_places: i32,
+    pub(crate) guest_places: i32,
+    pub(crate) models: &'a [LiveModel],
+    /// What lies ready, by model.
+    pub(crate) ready: &'a BTreeMap<String, usize>,
+}
+
+/// Says that a worker process lives, and with which models.
+pub(crate) async fn beat(pool: &PgPool, alive: Alive<'_>) -> Result<(), sqlx::Error> {
+    let ids: Vec<&str> = alive.models.iter().map(|model| model.model_id.as_str()).collect();
+    let costs: Vec<f64> = alive.models.iter().map(|model| model.relative_cost).collect();
+    let ready = |id| i64::try_from(alive.ready.get(id).copied().unwrap_or(0)).unwrap_or(i64::MAX);
+    let ready: Vec<i64> = ids.iter().map(|&id| ready(id)).collect();
+    let cards: Vec<&Value> = alive.models.iter().map(|model| &model.card).collect();
     sqlx::query!(
         "with beat as (
-            insert into live_workers (name, queue, slots) values ($1, $2, $3)
+            insert into live_workers (name, queue, slots, ready_places, guest_places) values ($1, $2, $3, $7, $8)
             on conflict (name) do update set last_seen = now()
             returning name
         ),
         gone as (delete from live_models where worker = $1 and model_id <> all($4))
-        insert into live_models (worker, model_id, relative_cost, card)
-        select beat.name, model.id, model.cost, model.card
-        from beat, unnest($4::text[], $5::float8[], $6::jsonb[]) as model (id, cost, card)
+        insert into live_models (worker, model_id, relative_cost, card, ready)
+        select beat.name, model.id, model.cost, model.card, model.ready
+        from beat, unnest($4::text[], $5::float8[], $6::jsonb[], $9::int8[]) as model (id, cost, card, ready)
         on conflict (worker, model_id) do update
-        set relative_cost = excluded.relative_cost, card = excluded.card
-        where (live_models.relative_cost, live_models.card) is distinct from (excluded.relative_cost, excluded.card)",
-        name,
-        queue,
-        slots,
+        set relative_cost = excluded.relative_cost, card = excluded.card, ready = excluded.ready
+        where (live_models.relative_cost, live_models.card, live_models.ready)
+            is distinct from (excluded.relative_cost, excluded.card, excluded.ready)",
+        alive.name,
+        alive.queue,
+        alive.slots,
         &ids as &[&str],
         &costs,
-        &cards as &[&Value]
+        &cards as &[&Value],
+        alive.ready_places,
+        alive.guest_places,
+        &ready
     )
     .execute(pool)
     .await?;
@@ -409,10 +477,11 @@ pub(crate) async fn sweep_tasks(pool: &PgPool, queue: &str, keep: Duration) -> R
     Ok(done.rows_affected())
 }
 
-/// Deletes the rows of worker processes that are dead for long.
+/// Deletes the rows of processes that are dead for long.
 pub(crate) async fn sweep_workers(pool: &PgPool) -> Result<u64, sqlx::Error> {
     let done = sqlx::query!(
-        "delete from live_workers where last_seen < now() - $1::interval",
+        "with callers as (delete from live_callers where last_seen < now() - $1::interval)
+        delete from live_workers where last_seen < now() - $1::interval",
         interval(FORGOTTEN_AFTER)
     )
     .execute(pool)

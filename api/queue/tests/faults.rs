@@ -5,7 +5,7 @@ mod support;
 use std::time::{Duration, Instant};
 
 use contract::JobId;
-use support::{Act, Database, Toy, Toys, Worker, config, eventually, live};
+use support::{Act, Database, Put, Toy, Toys, Worker, config, eventually, live};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_job_whose_worker_died_is_finished_by_another() {
@@ -14,7 +14,7 @@ async fn a_job_whose_worker_died_is_finished_by_another() {
     let first = Worker::start(&toys, 1);
     live(&client).await;
     let id = JobId::generate();
-    let pending = client.submit(id, &Toy::new(Act::Sleep(1500))).await.unwrap();
+    let pending = client.put(id, &Toy::new(Act::Sleep(1500))).await.unwrap();
     eventually("the job runs", || async { toys.seen(id).now == 1 }).await;
 
     first.crash().await;
@@ -33,7 +33,7 @@ async fn a_job_that_finished_before_its_worker_died_does_not_run_again() {
     let first = Worker::start(&toys, 1);
     live(&client).await;
     let id = JobId::generate();
-    assert_eq!(client.submit(id, &Toy::new(Act::Answer(1))).await.unwrap().outcome().await.unwrap(), Ok(1));
+    assert_eq!(client.put(id, &Toy::new(Act::Answer(1))).await.unwrap().outcome().await.unwrap(), Ok(1));
     first.crash().await;
 
     // As if apalis had not been told: the outcome and its acknowledgement are two transactions.
@@ -65,7 +65,7 @@ async fn two_workers_never_run_one_job_twice_at_the_same_time() {
     for number in 0..60 {
         let id = JobId::generate();
         let act = if number % 3 == 0 { Act::Sleep(300) } else { Act::Answer(300) };
-        jobs.push((id, client.submit(id, &Toy::new(act)).await.unwrap()));
+        jobs.push((id, client.put(id, &Toy::new(act)).await.unwrap()));
         if number % 20 == 10 {
             // As apalis does when it wrongly takes a worker for dead.
             sqlx::query("update apalis.jobs set status = 'Pending', lock_by = null where status = 'Queued'")
@@ -93,7 +93,7 @@ async fn answers_come_after_every_connection_was_killed() {
     let worker = Worker::start(&toys, 2);
     live(&client).await;
     let id = JobId::generate();
-    let running = client.submit(id, &Toy::new(Act::Sleep(1000))).await.unwrap();
+    let running = client.put(id, &Toy::new(Act::Sleep(1000))).await.unwrap();
     eventually("the job runs", || async { toys.seen(id).now == 1 }).await;
 
     sqlx::query(
@@ -109,7 +109,7 @@ async fn answers_come_after_every_connection_was_killed() {
     assert_eq!(toys.seen(id).started, 1);
     let next = async {
         loop {
-            match client.submit(JobId::generate(), &Toy::new(Act::Answer(5))).await {
+            match client.put(JobId::generate(), &Toy::new(Act::Answer(5))).await {
                 Ok(pending) => break pending.outcome().await.unwrap(),
                 Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
             }
@@ -136,7 +136,7 @@ async fn a_killed_listen_connection_delays_an_answer_by_no_more_than_the_slow_re
     .await
     .unwrap();
     let started = Instant::now();
-    let pending = client.submit(JobId::generate(), &Toy::new(Act::Answer(5))).await.unwrap();
+    let pending = client.put(JobId::generate(), &Toy::new(Act::Answer(5))).await.unwrap();
 
     assert_eq!(pending.outcome().await.unwrap(), Ok(5));
     assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
@@ -151,8 +151,8 @@ async fn a_stopping_worker_finishes_what_it_began_and_begins_nothing() {
     let worker = Worker::start(&toys, 1);
     live(&client).await;
     let (first, second) = (JobId::generate(), JobId::generate());
-    let begun = client.submit(first, &Toy::new(Act::Sleep(800))).await.unwrap();
-    let waiting = client.submit(second, &Toy::new(Act::Answer(2))).await.unwrap();
+    let begun = client.put(first, &Toy::new(Act::Sleep(800))).await.unwrap();
+    let waiting = client.put(second, &Toy::new(Act::Answer(2))).await.unwrap();
     eventually("the first job runs", || async { toys.seen(first).now == 1 }).await;
 
     worker.stop().await;
@@ -174,7 +174,7 @@ async fn a_job_that_outlasts_the_grace_goes_to_another_worker_at_once() {
     let worker = Worker::start_with(&toys, hasty);
     live(&client).await;
     let id = JobId::generate();
-    let pending = client.submit(id, &Toy::new(Act::Sleep(2000))).await.unwrap();
+    let pending = client.put(id, &Toy::new(Act::Sleep(2000))).await.unwrap();
     eventually("the job runs", || async { toys.seen(id).now == 1 }).await;
     worker.stop().await;
 
@@ -194,7 +194,7 @@ async fn a_worker_that_lost_a_job_stops_it_and_leaves_the_lease_to_the_other() {
     let worker = Worker::start(&toys, 1);
     live(&client).await;
     let id = JobId::generate();
-    let pending = client.submit(id, &Toy::new(Act::Sleep(20_000))).await.unwrap();
+    let pending = client.put(id, &Toy::new(Act::Sleep(20_000))).await.unwrap();
     eventually("the job runs", || async { toys.seen(id).now == 1 }).await;
 
     // As if another worker had taken it after a pause of this one.

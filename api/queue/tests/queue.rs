@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use contract::{JobId, Problem};
 use queue::{AwaitError, SubmitError, WorkerConfig};
-use support::{Act, Database, Toy, Toys, Worker, config, eventually, live};
+use support::{Act, Database, Put, Toy, Toys, Worker, config, eventually, live};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn outcomes_come_by_notification_and_not_by_the_slow_re_read() {
@@ -17,7 +17,7 @@ async fn outcomes_come_by_notification_and_not_by_the_slow_re_read() {
 
     let (mut answers, mut fastest) = (Vec::new(), Duration::MAX);
     for number in 0..5 {
-        let pending = client.submit(JobId::generate(), &Toy::new(Act::Answer(number))).await.unwrap();
+        let pending = client.put(JobId::generate(), &Toy::new(Act::Answer(number))).await.unwrap();
         let started = Instant::now();
         answers.push(pending.outcome().await.unwrap());
         fastest = fastest.min(started.elapsed());
@@ -38,7 +38,7 @@ async fn a_problem_is_an_answer_and_is_never_retried() {
     live(&client).await;
     let id = JobId::generate();
 
-    let answer = client.submit(id, &Toy::new(Act::Refuse)).await.unwrap().outcome().await.unwrap();
+    let answer = client.put(id, &Toy::new(Act::Refuse)).await.unwrap().outcome().await.unwrap();
 
     assert_eq!(answer, Err(Problem::BadTarget { reason: "no".to_owned() }));
     assert_eq!(toys.seen(id).started, 1);
@@ -53,7 +53,7 @@ async fn a_fault_of_the_machine_is_tried_again() {
     let worker = Worker::start(&toys, 1);
     live(&client).await;
 
-    let pending = client.submit(JobId::generate(), &Toy::new(Act::FailUntil(3))).await.unwrap();
+    let pending = client.put(JobId::generate(), &Toy::new(Act::FailUntil(3))).await.unwrap();
 
     assert_eq!(pending.outcome().await.unwrap(), Ok(3));
     worker.stop().await;
@@ -68,9 +68,9 @@ async fn a_job_that_panics_is_given_up_after_three_attempts_and_the_worker_goes_
     live(&client).await;
     let id = JobId::generate();
 
-    let answer = client.submit(id, &Toy::new(Act::Panic)).await.unwrap().outcome().await.unwrap();
+    let answer = client.put(id, &Toy::new(Act::Panic)).await.unwrap().outcome().await.unwrap();
     let next =
-        client.submit(JobId::generate(), &Toy::new(Act::Answer(7))).await.unwrap().outcome().await.unwrap();
+        client.put(JobId::generate(), &Toy::new(Act::Answer(7))).await.unwrap().outcome().await.unwrap();
 
     assert_eq!(answer, Err(Problem::Abandoned { attempts: 3 }));
     assert_eq!(toys.seen(id).started, 3);
@@ -87,7 +87,7 @@ async fn dropping_the_wait_cancels_the_job_while_it_runs() {
     live(&client).await;
     let id = JobId::generate();
 
-    let pending = client.submit(id, &Toy::new(Act::Sleep(20_000))).await.unwrap();
+    let pending = client.put(id, &Toy::new(Act::Sleep(20_000))).await.unwrap();
     eventually("the job runs", || async { toys.seen(id).now == 1 }).await;
     drop(pending);
 
@@ -111,12 +111,12 @@ async fn a_job_cancelled_before_its_turn_is_never_begun() {
     let (client, toys) = (database.client().await, Toys::new(&database));
     let worker = Worker::start(&toys, 1);
     live(&client).await;
-    let first = client.submit(JobId::generate(), &Toy::new(Act::Sleep(500))).await.unwrap();
+    let first = client.put(JobId::generate(), &Toy::new(Act::Sleep(500))).await.unwrap();
     let id = JobId::generate();
 
-    drop(client.submit(id, &Toy::new(Act::Answer(1))).await.unwrap());
+    drop(client.put(id, &Toy::new(Act::Answer(1))).await.unwrap());
     assert_eq!(first.outcome().await.unwrap(), Ok(500));
-    let last = client.submit(JobId::generate(), &Toy::new(Act::Answer(2))).await.unwrap();
+    let last = client.put(JobId::generate(), &Toy::new(Act::Answer(2))).await.unwrap();
 
     assert_eq!(last.outcome().await.unwrap(), Ok(2));
     assert_eq!(toys.seen(id).started, 0);
@@ -134,7 +134,7 @@ async fn the_wait_ends_at_the_deadline_and_the_late_outcome_is_still_stored() {
     let job = Toy::new(Act::Sleep(4000)).within(Duration::from_millis(400));
 
     let started = Instant::now();
-    let answer = client.submit(id, &job).await.unwrap().outcome().await;
+    let answer = client.put(id, &job).await.unwrap().outcome().await;
 
     assert!(matches!(answer, Err(AwaitError::DeadlinePassed)), "{answer:?}");
     assert!(started.elapsed() < Duration::from_millis(3500), "{:?}", started.elapsed());
@@ -157,11 +157,11 @@ async fn a_job_whose_deadline_passed_in_the_queue_is_never_begun() {
     let (client, toys) = (database.client().await, Toys::new(&database));
     let worker = Worker::start(&toys, 1);
     live(&client).await;
-    let first = client.submit(JobId::generate(), &Toy::new(Act::Sleep(900))).await.unwrap();
+    let first = client.put(JobId::generate(), &Toy::new(Act::Sleep(900))).await.unwrap();
     let id = JobId::generate();
     let job = Toy::new(Act::Answer(1)).within(Duration::from_millis(300));
 
-    let late = client.submit(id, &job).await.unwrap().outcome().await;
+    let late = client.put(id, &job).await.unwrap().outcome().await;
     assert_eq!(first.outcome().await.unwrap(), Ok(900));
 
     assert!(matches!(late, Err(AwaitError::DeadlinePassed)), "{late:?}");
@@ -184,8 +184,7 @@ async fn without_a_worker_nothing_is_taken() {
     let database = Database::create().await;
     let client = database.client().await;
 
-    let answer =
-        client.submit(JobId::generate(), &Toy::new(Act::Answer(1))).await.map(|pending| pending.id());
+    let answer = client.put(JobId::generate(), &Toy::new(Act::Answer(1))).await.map(|pending| pending.id());
 
     assert!(matches!(answer, Err(SubmitError::NoWorker { .. })), "{answer:?}");
     let rows: i64 =
@@ -205,48 +204,19 @@ async fn work_that_would_outlast_the_deadline_is_refused_with_an_honest_time() {
     live(&client).await;
     let long = Toy::new(Act::Sleep(20_000)).expecting(20.0);
     let ahead = [
-        client.submit(JobId::generate(), &long).await.unwrap(),
-        client.submit(JobId::generate(), &long).await.unwrap(),
+        client.put(JobId::generate(), &long).await.unwrap(),
+        client.put(JobId::generate(), &long).await.unwrap(),
     ];
 
     // 40 s of work on 2 slots against a patience of 11 - 1 s.
     let job = Toy::new(Act::Answer(1)).within(Duration::from_secs(11)).expecting(1.0);
-    let answer = client.submit(JobId::generate(), &job).await.map(|pending| pending.id());
+    let answer = client.put(JobId::generate(), &job).await.map(|pending| pending.id());
 
     let Err(SubmitError::Full { retry_after }) = answer else { panic!("{answer:?}") };
     assert!((9.9..10.5).contains(&retry_after.as_secs_f64()), "{retry_after:?}");
     drop(ahead);
-    eventually("cancelled work makes room", || async {
-        client.submit(JobId::generate(), &job).await.is_ok()
-    })
-    .await;
-    worker.stop().await;
-    database.drop_database().await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_worker_has_jobs_ahead_in_hand_and_promises_its_slots_only() {
-    let database = Database::create().await;
-    let (client, toys) = (database.client().await, Toys::new(&database));
-    let worker = Worker::start_with(&toys, WorkerConfig { ahead: 2, ..config(1) });
-    live(&client).await;
-    let minute = Duration::from_secs(60);
-    let long = Toy::new(Act::Sleep(20_000)).expecting(20.0).within(minute);
-    let mut waiting = Vec::new();
-    for _ in 0..2 {
-        waiting.push(client.submit(JobId::generate(), &long).await.unwrap());
-    }
-
-    let begun = || async { waiting.iter().all(|pending| toys.seen(pending.id()).started == 1) };
-    eventually("both begun", begun).await;
-    let refused = client.submit(JobId::generate(), &Toy::new(Act::Answer(1)).expecting(1.0)).await;
-    let next = client.submit(JobId::generate(), &Toy::new(Act::Answer(2)).within(minute)).await.unwrap();
-
-    assert_eq!(next.outcome().await.unwrap(), Ok(2));
-    // 40 s of work on one slot, against a patience of 30 s.
-    assert!(matches!(refused, Err(SubmitError::Full { .. })), "{:?}", refused.map(|pending| pending.id()));
-    assert_eq!(client.live_workers().await.unwrap().get("toy"), Some(&1));
-    drop(waiting);
+    eventually("cancelled work makes room", || async { client.put(JobId::generate(), &job).await.is_ok() })
+        .await;
     worker.stop().await;
     database.drop_database().await;
 }
@@ -277,8 +247,8 @@ async fn old_finished_jobs_are_swept_and_open_ones_stay() {
     config.keep_finished = Duration::from_millis(500);
     let worker = Worker::start_with(&toys, config);
     live(&client).await;
-    let open = client.submit(JobId::generate(), &Toy::new(Act::Sleep(4000))).await.unwrap();
-    let done = client.submit(JobId::generate(), &Toy::new(Act::Answer(1))).await.unwrap();
+    let open = client.put(JobId::generate(), &Toy::new(Act::Sleep(4000))).await.unwrap();
+    let done = client.put(JobId::generate(), &Toy::new(Act::Answer(1))).await.unwrap();
     assert_eq!(done.outcome().await.unwrap(), Ok(1));
 
     let swept = || async {

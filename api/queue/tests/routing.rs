@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use contract::JobId;
 use queue::{LiveModel, SubmitError, WorkerConfig};
-use support::{Act, Database, Toy, Toys, Worker, config, eventually, models, serves};
+use support::{Act, Database, Put, Toy, Toys, Worker, config, eventually, models, serves};
 use tokio::sync::watch;
 
 /// A worker that serves `ids`, and the toys that it handles.
@@ -31,7 +31,7 @@ async fn a_job_goes_only_to_a_worker_that_serves_its_model() {
         let model = ["ant", "bee"][number % 2];
         let job = Toy::new(Act::Answer(number as u64)).of(model);
         let job = if number % 3 == 2 { Toy { model_id: None, ..job } } else { job };
-        let pending = client.submit(JobId::generate(), &job).await.unwrap();
+        let pending = client.put(JobId::generate(), &job).await.unwrap();
         waiting.push((job, pending));
     }
 
@@ -59,12 +59,12 @@ async fn a_backlog_of_one_model_holds_up_no_other() {
     serves(&client, "ant").await;
     serves(&client, "bee").await;
     let long = Toy::new(Act::Sleep(20_000)).expecting(20.0).of("bee");
-    let backlog = [client.submit(JobId::generate(), &long).await.unwrap()];
+    let backlog = [client.put(JobId::generate(), &long).await.unwrap()];
 
     // 20 s of work on the one slot that serves bees, against a patience of 11 - 1 s.
     let short = |model| Toy::new(Act::Answer(1)).within(Duration::from_secs(11)).expecting(1.0).of(model);
-    let bee = client.submit(JobId::generate(), &short("bee")).await.map(|pending| pending.id());
-    let ant = client.submit(JobId::generate(), &short("ant")).await.unwrap().outcome().await.unwrap();
+    let bee = client.put(JobId::generate(), &short("bee")).await.map(|pending| pending.id());
+    let ant = client.put(JobId::generate(), &short("ant")).await.unwrap().outcome().await.unwrap();
 
     let Err(SubmitError::Full { retry_after }) = bee else { panic!("{bee:?}") };
     assert!((9.9..10.5).contains(&retry_after.as_secs_f64()), "{retry_after:?}");
@@ -86,14 +86,14 @@ async fn work_that_others_can_take_counts_by_the_share_that_falls_to_ours() {
     let long = Toy::new(Act::Sleep(20_000)).expecting(20.0).of("bee");
     let mut backlog = Vec::new();
     for _ in 0..4 {
-        backlog.push(client.submit(JobId::generate(), &long).await.unwrap());
+        backlog.push(client.put(JobId::generate(), &long).await.unwrap());
     }
 
     // Of 80 s, 20 s fall to the slot that serves ants.
     let ant =
         |seconds| Toy::new(Act::Answer(1)).within(Duration::from_secs(seconds)).expecting(1.0).of("ant");
-    let soon = client.submit(JobId::generate(), &ant(11)).await.map(|pending| pending.id());
-    let later = client.submit(JobId::generate(), &ant(22)).await;
+    let soon = client.put(JobId::generate(), &ant(11)).await.map(|pending| pending.id());
+    let later = client.put(JobId::generate(), &ant(22)).await;
 
     let Err(SubmitError::Full { retry_after }) = soon else { panic!("{soon:?}") };
     assert!((9.9..10.5).contains(&retry_after.as_secs_f64()), "{retry_after:?}");
@@ -113,10 +113,7 @@ async fn a_model_that_nobody_has_is_unknown_and_one_whose_worker_is_away_is_not(
     serves(&client, "ant").await;
     serves(&client, "bee").await;
     let submit = async |model: &str| {
-        client
-            .submit(JobId::generate(), &Toy::new(Act::Answer(1)).of(model))
-            .await
-            .map(|pending| pending.id())
+        client.put(JobId::generate(), &Toy::new(Act::Answer(1)).of(model)).await.map(|pending| pending.id())
     };
 
     let cat = submit("cat").await;
@@ -124,7 +121,7 @@ async fn a_model_that_nobody_has_is_unknown_and_one_whose_worker_is_away_is_not(
     let bee = submit("bee").await;
     shelf.send(models(&["ant", "cat"])).unwrap();
     serves(&client, "cat").await;
-    let pending = client.submit(JobId::generate(), &Toy::new(Act::Answer(7)).of("cat")).await.unwrap();
+    let pending = client.put(JobId::generate(), &Toy::new(Act::Answer(7)).of("cat")).await.unwrap();
 
     assert!(matches!(cat, Err(SubmitError::UnknownModel)), "{cat:?}");
     assert!(matches!(bee, Err(SubmitError::NoWorker { .. })), "{bee:?}");

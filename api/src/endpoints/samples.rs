@@ -109,7 +109,13 @@ pub async fn create(
     if let Some(retry_after) = headroom.spent() {
         return Ok(headroom.attach(ApiError::RateLimited { retry_after }.into_response()));
     }
-    let id = jobs.sample(&caller.account_id, wanted).await?;
+    let id = match jobs.sample(&caller.account_id, wanted).await {
+        Ok(id) => id,
+        Err(error) => {
+            limits.give_back(Ration::Molecules, &caller.account_id, &caller.rations, size).await;
+            return Err(error);
+        }
+    };
     tracing::Span::current().record("sample.id", tracing::field::display(id));
     let row = table::find(&pool, &caller.account_id, &id.to_string()).await?;
     let Some(row) = row else {

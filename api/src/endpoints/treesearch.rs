@@ -1,13 +1,16 @@
 //! The tree search: one operation, answered when the search is done.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, sync::Arc};
 
 use axum::{
     Json,
     extract::{Request, State},
+    response::{IntoResponse, Response},
 };
 use chem::{Limits, Molecule};
-use contract::{Country, ErrorItem, MAX_DEPTH_LIMIT, RouteGraph, TreeSearchRequest, TreeSearchResult};
+use contract::{
+    Country, ErrorItem, MAX_DEPTH_LIMIT, Ration, RouteGraph, TreeSearchRequest, TreeSearchResult,
+};
 
 use edge::{ApiError, json_body, query_pairs};
 
@@ -16,6 +19,7 @@ use crate::{
     access::Caller,
     fields::{Fault, Faults, Fields, Input, boolean, choice, integer, nullable, number, positive, text},
     jobs::Jobs,
+    limits,
 };
 
 /// Characters of the longest target.
@@ -31,9 +35,10 @@ const MAX_TARGET: usize = 1000;
 )]
 pub async fn create(
     State(jobs): State<Jobs>,
-    _: Caller,
+    State(limits): State<Arc<limits::Limits>>,
+    caller: Caller,
     request: Request,
-) -> Result<Json<TreeSearchResult>, ApiError> {
+) -> Result<Response, ApiError> {
     let pairs = query_pairs(request.uri());
     let body = json_body(request).await?;
     let mut faults = Faults::default();
@@ -42,13 +47,32 @@ pub async fn create(
     let wanted = faults.settle(wanted)?;
 
     let (groups, group_size) = (wanted.max_backbone_groups, wanted.max_backbone_group_size);
-    let result = jobs.search(wanted).await?;
+    let (account, rations, most) = (&caller.account_id, &caller.rations, whole_seconds(wanted.max_seconds));
+    let headroom = limits.take(Ration::SearchSeconds, account, rations, most).await?;
+    if let Some(retry_after) = headroom.spent() {
+        return Ok(headroom.attach(ApiError::RateLimited { retry_after }.into_response()));
+    }
+    let searched = jobs.search(account, wanted).await;
+    let used = searched.as_ref().map_or(0, |result| whole_seconds(result.metadata.total_elapsed));
+    limits.give_back(Ration::SearchSeconds, account, rations, most.saturating_sub(used)).await;
+    let result = searched?;
     let faults = check(&result, groups, group_size);
     if faults.is_empty() {
-        return Ok(Json(result));
+        return Ok(Json(result).into_response());
     }
     tracing::error!(?faults, "a tree search result does not fit the response schema");
     Err(ApiError::BadAnswer(faults))
+}
+
+/// Seconds as rations count them: begun ones are whole.
+fn whole_seconds(seconds: f64) -> u32 {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a day at most, and saturating is what is wanted"
+    )]
+    let whole = seconds.ceil() as u32;
+    whole
 }
 
 fn parse(body: &[u8], max_seconds_limit: f64, faults: &mut Faults) -> Option<TreeSearchRequest> {

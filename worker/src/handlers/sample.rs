@@ -12,7 +12,7 @@ use queue::{Finished, Handler, HandlerError, JobContext};
 use sqlx::PgPool;
 use tracing::{field::Empty, info, info_span};
 
-use super::{Ended, instant};
+use super::Ended;
 use crate::{
     Activity, Model, Shelf,
     reservoir::{self, Levels},
@@ -43,10 +43,8 @@ impl Handler<StoredSampleJob> for Sampling {
         StoredSampleJob::V1(job): StoredSampleJob,
     ) -> Result<(), HandlerError> {
         let _active = self.activity.begin();
-        let budget = Budget {
-            deadline: Some(instant(context.deadline) + LATE),
-            cancelled: Arc::clone(&context.cancelled),
-        };
+        let budget =
+            Budget { deadline: Some(context.deadline + LATE), cancelled: Arc::clone(&context.cancelled) };
         // What is taken out of the reservoir comes back unless the sample is stored.
         let mut transaction = self.pool.begin().await?;
         let levels = match job.model_id {

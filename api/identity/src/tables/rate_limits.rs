@@ -67,8 +67,7 @@ impl Buckets {
         if let Some(retry_after) = self.known_wait(&key) {
             return Ok(Taken::No { retry_after });
         }
-        let cost =
-            BURST.as_secs_f64() * f64::from(amount.min(per_minute.get())) / f64::from(per_minute.get());
+        let cost = cost(per_minute, amount);
         let (ahead, refused) = spend(&self.pool, who, what, cost).await?;
         if !refused {
             return Ok(Taken::Yes { full_in: Duration::from_secs_f64(ahead.max(0.0)) });
@@ -79,6 +78,19 @@ impl Buckets {
             self.remember(key, retry_after);
         }
         Ok(Taken::No { retry_after })
+    }
+
+    /// Gives back `amount` that `who` took and did not use.
+    pub async fn give_back(
+        &self,
+        who: &str,
+        what: &'static str,
+        per_minute: NonZeroU32,
+        amount: u32,
+    ) -> Result<(), sqlx::Error> {
+        restore(&self.pool, who, what, cost(per_minute, amount)).await?;
+        self.spent.lock().unwrap_or_else(PoisonError::into_inner).remove(&(who.to_owned(), what));
+        Ok(())
     }
 
     fn known_wait(&self, key: &Key) -> Option<Duration> {
@@ -95,6 +107,11 @@ impl Buckets {
         }
         spent.insert(key, now + wait);
     }
+}
+
+/// How many seconds' worth `amount` is of what one has.
+fn cost(per_minute: NonZeroU32, amount: u32) -> f64 {
+    BURST.as_secs_f64() * f64::from(amount.min(per_minute.get())) / f64::from(per_minute.get())
 }
 
 /// Seconds that are spent ahead, with `cost` seconds more unless that was refused.
@@ -116,6 +133,19 @@ async fn spend(pool: &PgPool, who: &str, what: &str, cost: f64) -> Result<(f64, 
     .fetch_one(pool)
     .await?;
     Ok((spent.ahead, spent.refused))
+}
+
+async fn restore(pool: &PgPool, who: &str, what: &str, cost: f64) -> Result<(), sqlx::Error> {
+    sqlx::query!(
+        "update rate_limits set spent_until = spent_until - make_interval(secs => $3)
+         where account_id = $1 and ration = $2",
+        who,
+        what,
+        cost
+    )
+    .execute(pool)
+    .await
+    .map(drop)
 }
 
 /// Forgets those who have had everything back for long: strangers' names come and go.

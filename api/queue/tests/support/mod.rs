@@ -11,10 +11,12 @@ use std::{
     time::Duration,
 };
 
-use chrono::{DateTime, Utc};
 use contract::{JobId, Problem};
 pub use database::Database;
-use queue::{Client, Finished, Handler, HandlerError, Job, JobContext, LiveModel, WorkerConfig, run_worker};
+use queue::{
+    Caller, Client, Finished, Handler, HandlerError, Job, JobContext, LiveModel, Pending, Ready, SubmitError,
+    Work, WorkerConfig, run_worker,
+};
 use serde::{Deserialize, Serialize};
 use sqlx::PgPool;
 use tokio::{
@@ -40,15 +42,29 @@ pub enum Act {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Toy {
     pub act: Act,
-    pub deadline: DateTime<Utc>,
     pub expected_seconds: f64,
     pub model_id: Option<String>,
+    /// The most seconds that it runs.
+    pub longest: Option<f64>,
+    /// What it takes of what lies ready.
+    pub units: Option<u32>,
+    pub patience: Duration,
+    pub account: String,
+    pub most_in_flight: Option<u32>,
 }
 
 impl Toy {
     pub fn new(act: Act) -> Self {
-        let deadline = Utc::now() + chrono::TimeDelta::seconds(30);
-        Self { act, deadline, expected_seconds: 0.01, model_id: None }
+        Self {
+            act,
+            expected_seconds: 0.01,
+            model_id: None,
+            longest: None,
+            units: None,
+            patience: Duration::from_secs(30),
+            account: "somebody".to_owned(),
+            most_in_flight: None,
+        }
     }
 
     pub fn of(mut self, model_id: &str) -> Self {
@@ -57,7 +73,22 @@ impl Toy {
     }
 
     pub fn within(mut self, patience: Duration) -> Self {
-        self.deadline = Utc::now() + patience;
+        self.patience = patience;
+        self
+    }
+
+    pub fn by(mut self, account: &str) -> Self {
+        self.account = account.to_owned();
+        self
+    }
+
+    pub fn taking(mut self, units: u32) -> Self {
+        self.units = Some(units);
+        self
+    }
+
+    pub fn at_most(mut self, seconds: f64) -> Self {
+        self.longest = Some(seconds);
         self
     }
 
@@ -72,16 +103,29 @@ impl Job for Toy {
 
     type Outcome = u64;
 
-    fn deadline(&self) -> DateTime<Utc> {
-        self.deadline
-    }
-
-    fn expected_seconds(&self) -> f64 {
-        self.expected_seconds
+    fn work(&self) -> Work<'_> {
+        Work {
+            kind: "toy",
+            seconds: self.expected_seconds,
+            longest: self.longest,
+            ready: self.units.map(|units| Ready { units, seconds: 0.01 }),
+        }
     }
 
     fn model_id(&self) -> Option<&str> {
         self.model_id.as_deref()
+    }
+}
+
+/// Submits a toy for its own account.
+pub trait Put {
+    async fn put(&self, id: JobId, job: &Toy) -> Result<Pending<Toy>, SubmitError>;
+}
+
+impl Put for Client {
+    async fn put(&self, id: JobId, job: &Toy) -> Result<Pending<Toy>, SubmitError> {
+        let (account_id, patience) = (job.account.as_str(), job.patience);
+        self.submit(id, job, Caller { account_id, patience, most_in_flight: job.most_in_flight }).await
     }
 }
 

@@ -1,0 +1,182 @@
+-- What stands before a job, and whether it is taken.
+--
+-- Accounts share a queue's workers by start-time fair queueing (Goyal, Vin and Cheng, SIGCOMM 1996). A job's turn begins where
+-- the account's job before it ends, counted in seconds of service, or at the turn that was dealt last, if that is later: so an
+-- account that asked for nothing yet comes before the backlog of one that asked for much, and nobody saves up.
+--
+-- In PL/pgSQL, which keeps the plans and sees after the lock what others have committed before it.
+
+create or replace function job_prospect(
+    of_queue text,
+    of_account text,
+    of_model text,
+    of_kind text,
+    -- What the job says of itself: seconds when all is made anew; seconds and units where it lies ready (null: never).
+    estimate double precision,
+    ready_estimate double precision,
+    of_units integer,
+    longest double precision,
+    patience double precision,
+    dead_after interval,
+    out slots bigint,
+    out all_slots bigint,
+    out model_is_known boolean,
+    out lies_ready boolean,
+    out own_seconds double precision,
+    out expected_seconds double precision,
+    out turn double precision,
+    out in_flight bigint,
+    -- In how many seconds it would be admitted if nothing else came; 0: now.
+    out admitted_in double precision
+) language plpgsql stable as $$
+declare
+    ready_places bigint;
+    ready bigint;
+    pace double precision;
+    others_turn double precision;
+    ahead double precision;
+    own double precision;
+    jobs_ahead bigint;
+    accounts bigint;
+begin
+    select
+        coalesce(sum(worker.slots) filter (where is_ours), 0), coalesce(sum(worker.slots), 0),
+        coalesce(sum(worker.ready_places) filter (where is_ours), 0), coalesce(max(served.ready), 0),
+        coalesce(max(worker.turn), 0)
+    into slots, all_slots, ready_places, ready, others_turn
+    from live_workers as worker
+        left join live_models as served on served.worker = worker.name and served.model_id = of_model
+        cross join lateral (select of_model is null or served.model_id is not null as is_ours) as serves
+    where worker.queue = of_queue and worker.last_seen > now() - dead_after;
+
+    model_is_known := of_model is null or exists (select from live_models where model_id = of_model);
+
+    lies_ready := ready_places > 0 and of_units <= ready - coalesce((
+        select sum(job.units) from jobs as job
+        where job.queue = of_queue and job.finished_at is null and job.cancelled_at is null and job.deadline > now()
+            and job.model_id = of_model and job.lay_ready
+    ), 0);
+    lies_ready := coalesce(lies_ready, false);
+
+    -- What the last jobs of the kind took, as a multiple of what they said.
+    own_seconds := case when lies_ready then ready_estimate else estimate end;
+    select sum(took) / sum(own_estimate) into pace
+    from (
+        select own_estimate, extract(epoch from finished_at - started_at) as took
+        from jobs
+        where queue = of_queue and kind = of_kind || case when lies_ready then ' ready' else '' end
+            and finished_at is not null and started_at is not null and own_estimate > 0
+        order by finished_at desc
+        limit 20
+    ) as last;
+    expected_seconds := least(own_seconds * least(greatest(coalesce(pace, 1), 0.01), 1000), longest);
+
+    -- What is long past weighs nothing: the workers' turns may have begun anew since.
+    select case when finished_at is null or finished_at > now() - interval '1 minute' then turn_ends end into turn
+    from jobs where queue = of_queue and account_id = of_account order by id desc limit 1;
+    turn := greatest(turn, others_turn);
+
+    -- Of the work that is open only the part counts that falls to the slots which may take the job: what other slots may
+    -- take as well counts by the share of ours among those.
+    with open as (
+        select account_id, model_id, turn_begins, lay_ready, held_until > now() as runs,
+            case
+                -- What has run longer than expected is expected to run as long again.
+                when held_until > now() then greatest(
+                    job.expected_seconds - ran, least(ran, coalesce(longest_seconds, 'infinity') - ran), 0)
+                else job.expected_seconds
+            end as seconds
+        from jobs as job cross join lateral (select extract(epoch from now() - started_at) as ran) as time
+        where queue = of_queue and finished_at is null and cancelled_at is null and deadline > now()
+    ), shared as (
+        select wanted.model_id, coalesce(sum(worker.slots) filter (where is_ours), 0)::float8 / sum(worker.slots) as part
+        from (select distinct model_id from open) as wanted
+            join live_workers as worker on worker.queue = of_queue and worker.last_seen > now() - dead_after
+                and (wanted.model_id is null or exists (
+                    select from live_models where worker = worker.name and model_id = wanted.model_id
+                ))
+            cross join lateral (
+                select of_model is null or exists (
+                    select from live_models where worker = worker.name and model_id = of_model
+                ) as is_ours
+            ) as serves
+        group by wanted.model_id
+    )
+    select
+        coalesce(sum(seconds * part) filter (where (runs or turn_begins <= turn) and (lay_ready or not lies_ready)), 0),
+        count(*) filter (where part > 0 and (lay_ready or not lies_ready)),
+        coalesce(sum(seconds) filter (where account_id = of_account), 0),
+        count(*) filter (where account_id = of_account),
+        count(distinct account_id) filter (where account_id <> of_account) + 1
+    into ahead, jobs_ahead, own, in_flight, accounts
+    from open left join shared on shared.model_id is not distinct from open.model_id;
+
+    if slots > 0 then
+        admitted_in := case
+            when jobs_ahead < slots then 0
+            else greatest(0, least(
+                -- All that comes before it is done in time …
+                ahead / (slots + case when lies_ready then ready_places else 0 end) - greatest(patience, 0),
+                -- … or the account's own share of the slots does all that the account asks for.
+                own * accounts / slots + expected_seconds * greatest(accounts::float8 / slots, 1)
+                    - (greatest(patience, 0) + expected_seconds)
+            ))
+        end;
+    end if;
+end
+$$;
+
+-- Takes a job and its task, so that neither is ever without the other, unless what stands before it outlasts its patience or the
+-- account has as many in flight as it may (null: any number).
+create or replace function submit_job(
+    job_id text,
+    of_queue text,
+    of_account text,
+    of_caller text,
+    of_model text,
+    of_kind text,
+    estimate double precision,
+    ready_estimate double precision,
+    of_units integer,
+    longest double precision,
+    wait interval,
+    most_in_flight integer,
+    payload bytea,
+    trace_keys text[],
+    trace_values text[],
+    max_deals integer,
+    dead_after interval,
+    out admitted boolean,
+    out is_capped boolean,
+    out slots bigint,
+    out all_slots bigint,
+    out model_is_known boolean,
+    out admitted_in double precision
+) language plpgsql volatile as $$
+declare
+    prospect record;
+begin
+    -- The submissions of one account see each other. Those of others at the same moment do not, so that many accounts
+    -- can overshoot by a job each.
+    perform pg_advisory_xact_lock(hashtextextended(of_queue || ' ' || of_account, 0));
+    select * into prospect from job_prospect(of_queue, of_account, of_model, of_kind, estimate, ready_estimate, of_units,
+        longest, extract(epoch from wait) - coalesce(longest, estimate), dead_after);
+    slots := prospect.slots;
+    all_slots := prospect.all_slots;
+    model_is_known := prospect.model_is_known;
+    admitted_in := prospect.admitted_in;
+    is_capped := prospect.in_flight >= most_in_flight;
+    admitted := slots > 0 and admitted_in = 0 and is_capped is not true;
+    if admitted then
+        insert into jobs (id, queue, account_id, caller, model_id, kind, own_estimate, expected_seconds, longest_seconds, units,
+            lay_ready, deadline, begin_by, turn_begins, turn_ends)
+        values (job_id, of_queue, of_account, of_caller, of_model,
+            of_kind || case when prospect.lies_ready then ' ready' else '' end,
+            prospect.own_seconds, prospect.expected_seconds, longest, of_units, prospect.lies_ready, now() + wait,
+            now() + wait - make_interval(secs => coalesce(longest, 0)),
+            prospect.turn, prospect.turn + prospect.expected_seconds);
+        insert into apalis.jobs (id, job_type, job, status, attempts, max_attempts, run_at, priority, metadata)
+        values (job_id, of_queue, payload, 'Pending', 0, max_deals, now(), 0, hstore(trace_keys, trace_values));
+    end if;
+end
+$$;

@@ -1,5 +1,7 @@
 //! Rate limits: shared by processes, weighed by size, set for one account.
 
+use std::{sync::Arc, time::Duration};
+
 use reqwest::Method;
 use serde_json::json;
 
@@ -57,6 +59,71 @@ async fn large_samples_take_more_than_small_ones() {
     // More than a whole ration counts as all of it: it can be had after a minute without any.
     let whole = Service::start_with(&[("RATE_MOLECULES_PER_MINUTE", "10")]).await;
     assert_eq!([create(&whole, 50).await.status, create(&whole, 1).await.status], [200, 429]);
+}
+
+async fn search(service: &Service, seconds: u32, max_depth: u32) -> Answer {
+    let body = json!({ "search_smiles": "CCO", "max_seconds": seconds, "max_depth": max_depth });
+    service.post("/synth/v1/treesearch", &body.to_string()).await
+}
+
+#[tokio::test]
+async fn searches_take_their_seconds_and_give_back_what_they_did_not_use() {
+    let service = Arc::new(Service::start_with(&[("RATE_SEARCH_SECONDS_PER_MINUTE", "100")]).await);
+
+    let mut quick = Vec::new();
+    for _ in 0..3 {
+        quick.push(search(&service, 90, 5).await.status);
+    }
+    let running = tokio::spawn({
+        let service = Arc::clone(&service);
+        async move { search(&service, 90, 47).await }
+    });
+    let begun = || async {
+        let running: i64 = sqlx::query_scalar("select count(*) from jobs where held_until > now()")
+            .fetch_one(&service.pool)
+            .await
+            .unwrap();
+        running == 1
+    };
+    while !begun().await {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let (second, short) = (search(&service, 90, 5).await, search(&service, 5, 5).await);
+
+    assert_eq!(quick, [200, 200, 200]);
+    assert_eq!((second.status, short.status), (429, 200));
+    assert_eq!(second.header("ratelimit-policy"), "\"search-seconds\";q=100;w=60");
+    running.abort();
+}
+
+#[tokio::test]
+async fn an_account_has_only_so_many_jobs_in_flight() {
+    let service = Arc::new(Service::start_with(&[("JOBS_IN_FLIGHT", "2")]).await);
+    let running: Vec<_> = (0..2)
+        .map(|_| {
+            let service = Arc::clone(&service);
+            tokio::spawn(async move { search(&service, 90, 47).await })
+        })
+        .collect();
+    let open = || async {
+        let open: i64 =
+            sqlx::query_scalar("select count(*) from jobs").fetch_one(&service.pool).await.unwrap();
+        open == 2
+    };
+    while !open().await {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+
+    let third = search(&service, 1, 5).await;
+    let sample = create(&service, 5).await;
+
+    assert_eq!(
+        (third.status, third.faults()),
+        (429, [(String::new(), "too_many_in_flight".to_owned())].into())
+    );
+    assert!(third.header("retry-after").parse::<u32>().unwrap() >= 1);
+    assert_eq!(sample.status, 200);
+    running.iter().for_each(tokio::task::JoinHandle::abort);
 }
 
 #[tokio::test]

@@ -329,7 +329,8 @@ impl Handler<StoredSampleJob> for Sampler {
     }
 }
 
-/// Finds nothing; a `max_depth` of 49 makes it answer nonsense, 48 makes it refuse the target.
+/// Finds nothing; a `max_depth` of 49 makes it answer nonsense, 48 makes it refuse the target, 47 makes it go on until it is
+/// cancelled.
 struct Searcher(PgPool);
 
 impl Handler<StoredTreeSearchJob> for Searcher {
@@ -338,6 +339,12 @@ impl Handler<StoredTreeSearchJob> for Searcher {
         context: JobContext<StoredTreeSearchJob>,
         StoredTreeSearchJob::V1(job): StoredTreeSearchJob,
     ) -> Result<(), HandlerError> {
+        while job.request.max_depth == 47 {
+            if context.cancelled.load(Ordering::Acquire) {
+                return Ok(());
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
         let mut result = TreeSearchResult {
             search_smiles: job.request.search_smiles,
             metadata: Metadata { total_graph_nodes: 1, ..Metadata::default() },

@@ -17,9 +17,7 @@ alter table jobs
     add column lay_ready boolean not null default false,
     -- Its turn in its account's share: seconds of service, counted on by every job of the account.
     add column turn_begins double precision not null default 0,
-    add column turn_ends double precision not null default 0,
-    -- Which of its worker's places it has: slot, ready or guest.
-    add column place text;
+    add column turn_ends double precision not null default 0;
 
 create index jobs_of_account on jobs (queue, account_id, id);
 create index jobs_by_kind on jobs (queue, kind, finished_at) where finished_at is not null;
@@ -27,9 +25,7 @@ create index jobs_by_kind on jobs (queue, kind, finished_at) where finished_at i
 alter table live_workers
     -- Places beside the slots: for jobs whose result lies ready, and for accounts that have nothing in hand.
     add column ready_places integer not null default 0,
-    add column guest_places integer not null default 0,
-    -- The turn that was dealt to it last.
-    add column turn double precision not null default 0;
+    add column guest_places integer not null default 0;
 
 -- What lies ready of the model.
 alter table live_models add column ready bigint not null default 0;

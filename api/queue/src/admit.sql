@@ -1,8 +1,8 @@
 -- What stands before a job, and whether it is taken.
 --
 -- Accounts share a queue's workers by start-time fair queueing (Goyal, Vin and Cheng, SIGCOMM 1996). A job's turn begins where
--- the account's job before it ends, counted in seconds of service, or at the turn that was dealt last, if that is later: so an
--- account that asked for nothing yet comes before the backlog of one that asked for much, and nobody saves up.
+-- the account's job before it ends, counted in seconds of service, or at the latest turn that is being served, if that is later: so
+-- an account that asked for nothing yet comes before the backlog of one that asked for much, and nobody saves up.
 --
 -- In PL/pgSQL, which keeps the plans and sees after the lock what others have committed before it.
 
@@ -41,9 +41,8 @@ declare
 begin
     select
         coalesce(sum(worker.slots) filter (where is_ours), 0), coalesce(sum(worker.slots), 0),
-        coalesce(sum(worker.ready_places) filter (where is_ours), 0), coalesce(max(served.ready), 0),
-        coalesce(max(worker.turn), 0)
-    into slots, all_slots, ready_places, ready, others_turn
+        coalesce(sum(worker.ready_places) filter (where is_ours), 0), coalesce(max(served.ready), 0)
+    into slots, all_slots, ready_places, ready
     from live_workers as worker
         left join live_models as served on served.worker = worker.name and served.model_id = of_model
         cross join lateral (select of_model is null or served.model_id is not null as is_ours) as serves
@@ -71,7 +70,11 @@ begin
     ) as last;
     expected_seconds := least(own_seconds * least(greatest(coalesce(pace, 1), 0.01), 1000), longest);
 
-    -- What is long past weighs nothing: the workers' turns may have begun anew since.
+    -- Where nothing is being served, who comes now does not come before all that waits.
+    select coalesce(max(turn_begins) filter (where held_until > now()), min(turn_begins), 0) into others_turn
+    from jobs
+    where queue = of_queue and finished_at is null and cancelled_at is null and deadline > now();
+    -- What is long past weighs nothing.
     select case when finished_at is null or finished_at > now() - interval '1 minute' then turn_ends end into turn
     from jobs where queue = of_queue and account_id = of_account order by id desc limit 1;
     turn := greatest(turn, others_turn);

@@ -5,7 +5,12 @@
 -- ready, which needs none of what slots stand for, and places for accounts that have nothing in hand: long jobs of one account
 -- may have all slots for minutes.
 --
+-- Apalis fetches in a transaction that it may leave open for a while: no row is locked but the task's, where the place is noted too.
+--
 -- In PL/pgSQL, which keeps the plan: as a function in SQL it was planned again at every look for jobs.
+
+-- Done tasks keep the name of their worker.
+create index if not exists jobs_in_hand on apalis.jobs (lock_by) where status in ('Queued', 'Running');
 
 create or replace function apalis.get_jobs(worker_id text, v_job_type text, v_job_count integer default 5)
 returns setof apalis.jobs language plpgsql volatile as $$
@@ -13,14 +18,17 @@ begin
     return query
     with process as (
         select worker.name, worker.slots, worker.ready_places, worker.guest_places,
-            count(*) filter (where job.place = 'slot') as slots_taken,
-            count(*) filter (where job.place = 'ready') as ready_taken,
-            count(*) filter (where job.place = 'guest') as guests
+            count(*) filter (where task.metadata -> 'place' = 'slot') as slots_taken,
+            count(*) filter (where task.metadata -> 'place' = 'ready') as ready_taken,
+            count(*) filter (where task.metadata -> 'place' = 'guest') as guests
         from live_workers as worker
             left join (apalis.jobs as task join jobs as job on job.id = task.id and job.finished_at is null)
                 on task.lock_by = worker_id and task.status in ('Queued', 'Running')
         where worker.name = split_part(worker_id, '/', 1)
         group by worker.name
+    ), busy as (
+        select account_id from jobs
+        where queue = v_job_type and held_until > now() and finished_at is null and cancelled_at is null
     ), next as (
         select task.id, seat.place
         from process
@@ -31,11 +39,7 @@ begin
                 select case
                     when ready_taken < ready_places and job.attempts = 0 and model.ready >= job.units then 'ready'
                     when slots_taken < slots then 'slot'
-                    when guests < guest_places and not exists (
-                        select from jobs as other
-                        where other.queue = job.queue and other.account_id = job.account_id
-                            and other.held_until > now() and other.finished_at is null and other.cancelled_at is null
-                    ) then 'guest'
+                    when guests < guest_places and job.account_id not in (select account_id from busy) then 'guest'
                 end as place
             ) as seat
         where (task.status = 'Pending' or (task.status = 'Failed' and task.attempts < task.max_attempts))
@@ -46,14 +50,9 @@ begin
         order by task.priority desc, job.turn_begins nulls first, job.deadline
         limit v_job_count
         for update of task skip locked
-    ), dealt as (
-        update jobs as job set place = next.place from next where job.id = next.id returning job.turn_begins
-    ), turn as (
-        update live_workers as worker set turn = last.turn
-        from (select max(turn_begins) as turn from dealt) as last
-        where worker.name = split_part(worker_id, '/', 1) and worker.turn < last.turn
     )
-    update apalis.jobs as task set status = 'Queued', lock_by = worker_id, lock_at = now()
+    update apalis.jobs as task set status = 'Queued', lock_by = worker_id, lock_at = now(),
+        metadata = coalesce(task.metadata, '') || hstore('place', next.place)
     from next
     where task.id = next.id
     returning task.*;

@@ -318,6 +318,18 @@ mod tests {
     }
 
     #[test]
+    fn a_job_that_is_only_being_begun_is_not_held() {
+        let running = Arc::new(Running::default());
+        let entry = running.enter("job").expect("nothing runs yet");
+
+        let before = running.attempts();
+        entry.begun(1);
+
+        assert_eq!((before.len(), running.ids().len()), (0, 1));
+        assert_eq!(running.attempts(), [("job".to_owned(), 1)].into());
+    }
+
+    #[test]
     fn a_look_at_the_database_while_a_job_begins_does_not_stop_it() {
         // Looked at before it began, compared after; and the other way round.
         assert!(!stops(1, 0, false));

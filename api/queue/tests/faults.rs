@@ -5,6 +5,7 @@ mod support;
 use std::time::{Duration, Instant};
 
 use contract::JobId;
+use queue::WorkerConfig;
 use support::{Act, Database, Put, Toy, Toys, Worker, config, eventually, live};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -208,6 +209,29 @@ async fn a_worker_that_lost_a_job_stops_it_and_leaves_the_lease_to_the_other() {
         sqlx::query_scalar("select held_until = 'epoch' from jobs").fetch_one(&database.pool).await.unwrap();
     assert!(left, "the other's lease was renewed");
     drop(pending);
+    worker.stop().await;
+    database.drop_database().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_beat_between_taking_and_beginning_locks_no_job_out_of_its_own_worker() {
+    let database = Database::create().await;
+    let (client, toys) = (database.client().await, Toys::new(&database));
+    let worker = Worker::start_with(&toys, WorkerConfig { beat: Duration::from_millis(1), ..config(4) });
+    live(&client).await;
+
+    for number in 0..200 {
+        let pending = client.put(JobId::generate(), &Toy::new(Act::Answer(number))).await.unwrap();
+        assert_eq!(pending.outcome().await.unwrap(), Ok(number));
+    }
+
+    let put_off: i64 = sqlx::query_scalar(
+        "select count(*) from jobs join apalis.jobs as task using (id) where task.run_at > jobs.created_at + interval '1 second'",
+    )
+    .fetch_one(&database.pool)
+    .await
+    .unwrap();
+    assert_eq!(put_off, 0);
     worker.stop().await;
     database.drop_database().await;
 }

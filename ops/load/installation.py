@@ -1,7 +1,7 @@
 """An installation to measure: a PostgreSQL of its own, the processes of the service, accounts, and calls over HTTP.
 
 PostgreSQL is made and started by ops/lib.sh, as for every other program here; it waits for the disk (fsync), as that of an
-installation does. Everything ends, and what it left on the disk goes, with the context that it was made in. Only the standard library.
+installation does. Everything ends, and what it left on the disk goes, with the context that it was made in.
 """
 
 import http.client
@@ -9,7 +9,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -19,15 +18,16 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 # What never takes so long unless it never ends.
 PATIENCE = 180.0
 
 
-def say(text: str, end: str = "\n") -> None:
+def say(text: str) -> None:
     """A line for people."""
-    print(text, file=sys.stderr, flush=True, end=end)
+    print(text, file=sys.stderr, flush=True)
 
 
 def shell(script: str, *arguments: object) -> str:
@@ -60,9 +60,10 @@ class Answer:
     seconds: float
     retry_after: float | None = None
 
-    def json(self) -> dict:
+    def json(self) -> dict[str, Any]:
         """The body of an answer that has one."""
-        return json.loads(self.body)
+        answer: dict[str, Any] = json.loads(self.body)
+        return answer
 
 
 class Service:
@@ -74,7 +75,7 @@ class Service:
         self.timeout = timeout
         self.local = threading.local()
 
-    def call(self, method: str, path: str, body: dict | None = None) -> Answer:
+    def call(self, method: str, path: str, body: dict[str, Any] | None = None) -> Answer:
         """Sends a request and waits for its answer. One that a kept connection was too old for is sent again."""
         headers = {"Content-Type": "application/json", "Accept-Encoding": "identity", "Accept": "application/json"}
         if self.token:
@@ -191,11 +192,10 @@ def parent(pid: int) -> int | None:
 
 
 @contextmanager
-def running(command: list[object], environment: dict[str, str], log: Path | None = None) -> Iterator[subprocess.Popen]:
-    """Runs a process of the service meanwhile; its words go to standard error, or to the end of `log`."""
-    with ExitStack() as stack:
-        words = stack.enter_context(log.open("ab")) if log else sys.stderr
-        process = subprocess.Popen(list(map(str, command)), env=environment, stdout=words, stderr=words)
+def running(command: list[str], environment: dict[str, str], log: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Runs a process of the service meanwhile; its words go to the end of `log`."""
+    with log.open("ab") as words:
+        process = subprocess.Popen(command, env=environment, stdout=words, stderr=words)
     try:
         yield process
     finally:
@@ -213,6 +213,7 @@ class Installation:
     def __init__(self, binaries: Path, cluster: Cluster, folder: Path, settings: dict[str, str], stack: ExitStack) -> None:
         self.binaries, self.cluster, self.folder, self.stack = binaries, cluster, folder, stack
         self.port = 0
+        self.log = folder / "retort.log"
         # What the surroundings say must not reach the service.
         surroundings = {name: value for name, value in os.environ.items() if not name.startswith(("RETORT_", "OTEL_", "RATE_"))}
         self.environment = surroundings | {
@@ -223,42 +224,52 @@ class Installation:
             "NO_COLOR": "1",
         } | settings
 
-    def api(self, port: int | None = None) -> subprocess.Popen:
+    def api(self, port: int | None = None) -> subprocess.Popen[bytes]:
         """Starts an API process; tokens are those of the first one, whose port it is where none is named."""
         port = port or free_port()
         self.port = self.port or port
         self.environment["PUBLIC_URL"] = f"http://127.0.0.1:{self.port}"
         process = self.start("retort-api", "serve", HTTP_ADDR=f"127.0.0.1:{port}")
-        wait_until(lambda: Service(port).call("GET", "/healthz").status == 200, "the API answers")
+        self.wait_for(process, lambda: Service(port).call("GET", "/healthz").status == 200, "the API answers")
         return process
 
-    def sampler(self, **settings: str) -> subprocess.Popen:
+    def sampler(self, **settings: str) -> subprocess.Popen[bytes]:
         """Starts a sampler and waits until it takes jobs."""
         return self.worker("sample", settings)
 
-    def searcher(self, **settings: str) -> subprocess.Popen:
+    def searcher(self, **settings: str) -> subprocess.Popen[bytes]:
         """Starts a searcher and waits until it takes jobs."""
         return self.worker("search", settings)
 
-    def worker(self, role: str, settings: dict[str, str]) -> subprocess.Popen:
+    def worker(self, role: str, settings: dict[str, str]) -> subprocess.Popen[bytes]:
         """Starts a worker of a role."""
         counted = f"select count(*) from live_workers where queue = '{role}'"
         before = self.cluster.query(counted)
         process = self.start("retort-worker", role, **settings)
-        wait_until(lambda: self.cluster.query(counted) != before, f"a worker takes jobs of the queue {role}", pause=0.2)
+        self.wait_for(process, lambda: self.cluster.query(counted) != before, f"a worker takes jobs of the queue {role}")
         return process
 
-    def start(self, program: str, role: str, **settings: str) -> subprocess.Popen:
+    def start(self, program: str, role: str, **settings: str) -> subprocess.Popen[bytes]:
         """Starts a process, which ends with the installation."""
-        command = [self.binaries / program, role]
-        return self.stack.enter_context(running(command, self.environment | settings, self.folder / f"{role}.log"))
+        command = [str(self.binaries / program), role]
+        return self.stack.enter_context(running(command, self.environment | settings, self.log))
+
+    def wait_for(self, process: subprocess.Popen[bytes], happened: Callable[[], bool], what: str) -> None:
+        """Waits for what a process is to do; one that has ended does nothing."""
+
+        def looked_at() -> bool:
+            if process.poll() is not None:
+                raise RuntimeError(f"{process.args!r} ended with {process.returncode}:\n{self.log.read_text()[-2000:]}")
+            return happened()
+
+        wait_until(looked_at, what, pause=0.2)
 
     def retort(self, *arguments: str, data: str = "operator") -> str:
         """What the `retort` command prints."""
-        command = [self.binaries / "retort", "--data", self.folder / data, "--api", f"http://127.0.0.1:{self.port}", *arguments]
-        return subprocess.run(
-            list(map(str, command)), env=self.environment, check=True, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-        ).stdout.strip()
+        options = ["--data", str(self.folder / data), "--api", f"http://127.0.0.1:{self.port}"]
+        command = [str(self.binaries / "retort"), *options, *arguments]
+        done = subprocess.run(command, env=self.environment, check=True, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        return done.stdout.strip()
 
     def service(self, token: str) -> Service:
         """The first API process, called with a token."""
@@ -299,7 +310,7 @@ def cluster(template: Path | None = None) -> Iterator[Cluster]:
 
 
 @contextmanager
-def installation(binaries: Path, template: Path | None = None, **settings: str) -> Iterator[Installation]:
+def installation(binaries: Path, settings: dict[str, str], template: Path | None = None) -> Iterator[Installation]:
     """An installation without processes meanwhile; `settings` are those of all that are started."""
     with cluster(template) as database, ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="retort-")))

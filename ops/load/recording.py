@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 from installation import Service
 
@@ -28,7 +29,7 @@ class Request:
     operation: str
     method: str
     path: str
-    body: dict | None
+    body: dict[str, Any] | None
     deadline: float
 
 
@@ -79,7 +80,7 @@ class Record:
     errand: str
     """The same for a request and its repetitions."""
     attempt: int
-    held: dict = field(default_factory=dict)
+    held: dict[str, Any] = field(default_factory=dict[str, Any])
     """What the answer held."""
 
     @property
@@ -98,7 +99,7 @@ class Record:
         return self.status in REFUSED
 
 
-def held(operation: str, status: int, body: bytes) -> dict:
+def held(operation: str, status: int, body: bytes) -> dict[str, Any]:
     """What is worth keeping of an answer."""
     if status != 200:
         return {"words": body[:200].decode(errors="replace")}
@@ -160,14 +161,21 @@ Plan = Callable[[int, int], Request | None]
 """What a caller asks for next: the caller's number and the turn's; none ends the caller."""
 
 
+def times(turns: int, request: Request) -> Plan:
+    """Every caller asks for the same so many times."""
+    return lambda _, turn: request if turn < turns else None
+
+
 class Crowd:
     """Callers of one account, each asking for one thing after the other from the start on.
 
-    `every` is the least time from one turn's start to the next one's. Obedient callers repeat a refused errand when they were told
-    to; others pass on to the next after a second.
+    `every` is the least time from one turn's start to the next one's. Obedient callers repeat a refused errand when they were
+    told to; others pass on to the next after a second.
     """
 
-    def __init__(self, log: Log, account: Account, plan: Plan, callers: int = 1, every: float = 0.0, obedient: bool = False) -> None:
+    def __init__(
+        self, log: Log, account: Account, plan: Plan, callers: int = 1, every: float = 0.0, obedient: bool = False
+    ) -> None:
         self.log, self.account, self.plan, self.every, self.obedient = log, account, plan, every, obedient
         self.begun = log.end()
         context = multiprocessing.get_context("fork")

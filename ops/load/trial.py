@@ -55,7 +55,7 @@ class Stage:
     @contextmanager
     def installation(self, **settings: str) -> Iterator[Installation]:
         """An installation with the demo catalogue and no process yet."""
-        with installation(self.binaries, self.template, **self.deadlines.settings(), **settings) as made:
+        with installation(self.binaries, self.deadlines.settings() | settings, self.template) as made:
             yield made
 
     def account(self, on: Installation, name: str, rations: tuple[str, ...] = (), port: int | None = None) -> Account:
@@ -111,7 +111,7 @@ def ratio(part: float | None, whole: float | None) -> float | None:
 @contextmanager
 def template(binaries: Path) -> Iterator[Path]:
     """A PostgreSQL that was stopped, with the schema and the demo catalogue: installations begin with a copy of it."""
-    with installation(binaries) as made:
+    with installation(binaries, {}) as made:
         made.retort("catalogue", "import", str(ROOT / "ops/catalogue/demo.csv.gz"))
         made.cluster.stop()
         yield made.cluster.folder

@@ -1,8 +1,9 @@
 """Drives a service of its own into what goes wrong on a busy day, and says what callers notice: `./ops/bench trials`.
 
-Each trial brings up an installation (API, sampler, searcher, a PostgreSQL that waits for the disk), does one thing to it, and ends in
-figures with goals; --before does the same to older binaries first (or alone). Every request is a JSON line of --out: account,
-operation, start, deadline, status, Retry-After, seconds, what the answer held; so are the figures. Only the standard library.
+Each trial brings up an installation (API, sampler, searcher, a PostgreSQL that waits for the disk), does one thing to it, and
+ends in figures with goals; --before does the same to older binaries first (or alone). Every request is a JSON line of --out:
+account, operation, start, deadline, status, Retry-After, seconds, what the answer held. So are the figures. Only the standard
+library.
 
 Trials:
 {trials}
@@ -67,7 +68,7 @@ def table(rows: list[tuple[str, dict[str, Figure]]], labels: list[str], is_short
         values = [f"{number(figure.value)} {figure.unit}".strip() if (figure := by_label.get(label)) else "" for label in labels]
         lines.append([trial, last.name, f"{last.goal} {last.unit}".strip() if last.goal else "", *values, verdict(last, is_short)])
     widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip() for line in lines]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines]
 
 
 def described() -> str:
@@ -108,7 +109,8 @@ def main() -> None:
             trial = kind(**kind.short) if args.short else kind()
             deadlines = replace(kind.short_deadlines if args.short else Deadlines(), read=args.read_deadline)
             measured = {label: {f.name: f for f in run(trial, stage, deadlines, label)} for label, stage in stages.items()}
-            rows += [(trial.name, {label: figures[name] for label, figures in measured.items() if name in figures}) for name in measured[labels[-1]]]
+            for name in measured[labels[-1]]:
+                rows.append((trial.name, {label: figures[name] for label, figures in measured.items() if name in figures}))
     print("\n".join(table(rows, labels, args.short)))
     missed = [verdict(by_label[labels[-1]], args.short) for _, by_label in rows].count("MISSED")
     if args.check and missed:

@@ -1,6 +1,6 @@
 """A wire to the database that can be cut: connections stay, new ones get no answer, and nothing is said to anybody.
 
-A firewall or a machine that lost its power looks like that. A process of its own, so that nobody waits for another's turn at Python.
+A firewall, or a machine that lost its power, looks like that. A process of its own: nobody waits for another's turn at Python.
 """
 
 import multiprocessing

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from cases.targets import drug
 from installation import Installation
-from recording import SAMPLES, Crowd, Deadlines, Record, Request
+from recording import SAMPLES, Crowd, Deadlines, Plan, Record, Request
 from trial import ALL_RATIONS, DEFAULT_MODEL, Figure, Stage, Trial, statuses
 from wire import wire
 
@@ -50,8 +50,8 @@ class DatabaseAway(Trial):
             # A sample of its own for each to retrieve.
             made = [service.call("POST", SAMPLES, {"size": 100}).json()["id"] for service in services]
             crowds = [
-                Crowd(stage.log, account, lambda caller, turn, s=sample: self.request(stage, s, caller, turn), 2 * len(OPERATIONS), 1.0)
-                for account, sample in zip(accounts, made)
+                Crowd(stage.log, account, self.requests(stage.deadlines, sample), 2 * len(OPERATIONS), every=1.0)
+                for account, sample in zip(accounts, made, strict=True)
             ]
             time.sleep(self.before_seconds)
             stage.event("the database goes away")
@@ -74,21 +74,25 @@ class DatabaseAway(Trial):
                 Figure(f"{name}: slowest answer", max(record.seconds for record in its_own), "s"),
                 Figure(f"{name}: latest answer after it", max(late), "s", at_most=LATE),
                 Figure(f"{name}: answers more than {LATE:g} s late", sum(seconds > LATE for seconds in late), at_most=0),
-                Figure(f"{operation}: first good answer after the return", first_good(its_own, back), "s", at_most=BACK, is_timing=True),
+                Figure(f"{operation}: first good answer after", first_good(its_own, back), "s", at_most=BACK, is_timing=True),
             ]
         return figures
 
-    def request(self, stage: Stage, sample_id: str, caller: int, turn: int) -> Request:
-        """What a caller asks for, always the same operation."""
-        match OPERATIONS[caller % len(OPERATIONS)]:
-            case "list":
-                return stage.deadlines.a_list()
-            case "retrieve":
-                return stage.deadlines.a_sample_again(sample_id)
-            case "sample":
-                return stage.deadlines.a_sample(10, DEFAULT_MODEL)
-            case _:
-                return stage.deadlines.a_search(drug(caller + turn), 1.0)
+    def requests(self, deadlines: Deadlines, sample_id: str) -> Plan:
+        """What callers ask for, each always the same operation."""
+
+        def request(caller: int, turn: int) -> Request:
+            match OPERATIONS[caller % len(OPERATIONS)]:
+                case "list":
+                    return deadlines.a_list()
+                case "retrieve":
+                    return deadlines.a_sample_again(sample_id)
+                case "sample":
+                    return deadlines.a_sample(10, DEFAULT_MODEL)
+                case _:
+                    return deadlines.a_search(drug(caller + turn), 1.0)
+
+        return request
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from cases.targets import drug, hard
 from installation import free_port
-from recording import Crowd
+from recording import Crowd, times
 from trial import ALL_RATIONS, Figure, Stage, Trial, failed, milliseconds, seconds
 
 # Within which the searches of a dead process are to end.
@@ -32,7 +32,7 @@ class DeadApi(Trial):
             other = stage.account(on, "other", ALL_RATIONS, ports[1])
             search = stage.deadlines.a_search
             for number, account in enumerate(accounts):
-                Crowd(stage.log, account, lambda _, turn, n=number: search(hard(n), 120.0) if turn == 0 else None)
+                Crowd(stage.log, account, times(1, search(hard(number), 120.0)))
             time.sleep(5)
             orphans = on.cluster.query(f"select id from jobs where {OPEN}").split()
             doomed.kill()

@@ -4,7 +4,7 @@ import time
 from dataclasses import dataclass
 
 from cases.targets import drug, hard
-from recording import Account, Crowd, Record, Request
+from recording import Account, Crowd, Deadlines, Plan, Record
 from trial import ALL_RATIONS, DEFAULT_MODEL, LARGE_MODEL, Figure, Stage, Trial, failed, milliseconds, ratio, seconds
 
 # What both floods promise others of what is ready, beside an idle service.
@@ -30,7 +30,7 @@ class FloodOfSearches(Trial):
             on.service(other.token).wait_for_molecules(DEFAULT_MODEL, 18_000)
             idle = self.other_callers(stage, other, self.idle_seconds)
             stage.event("the flood of searches begins")
-            flood = Crowd(stage.log, greedy, lambda caller, turn: self.long_search(stage, caller, turn), self.callers)
+            flood = Crowd(stage.log, greedy, self.long_searches(stage.deadlines), self.callers)
             time.sleep(2)
             busy = self.other_callers(stage, other, self.flood_seconds)
             flood.hang_up()
@@ -44,9 +44,9 @@ class FloodOfSearches(Trial):
             *beside_idle("another's sample of 10", *samples),
         ]
 
-    def long_search(self, stage: Stage, caller: int, turn: int) -> Request:
-        """One that takes all its time, whether it may end early or not."""
-        return stage.deadlines.a_search(hard(caller + turn), 120.0, early_exit_first_solution=caller % 2 == 0)
+    def long_searches(self, deadlines: Deadlines) -> Plan:
+        """Such as take all their time, whether they may end early or not."""
+        return lambda caller, turn: deadlines.a_search(hard(caller + turn), 120.0, early_exit_first_solution=caller % 2 == 0)
 
     def other_callers(self, stage: Stage, other: Account, how_long: float) -> list[Record]:
         """Default searches one after the other, and small samples beside them."""
@@ -78,7 +78,7 @@ class FloodOfSamples(Trial):
             idle = self.other_callers(stage, other, self.idle_seconds)
             stage.event("the flood of samples begins")
             large = stage.deadlines.a_sample(10_000, LARGE_MODEL)
-            flood = Crowd(stage.log, greedy, lambda *_: large, self.callers)
+            flood = Crowd(stage.log, greedy, lambda _caller, _turn: large, self.callers)
             time.sleep(2)
             busy = self.other_callers(stage, other, self.flood_seconds)
             flood.hang_up()
@@ -90,11 +90,10 @@ class FloodOfSamples(Trial):
 
     def other_callers(self, stage: Stage, other: Account, how_long: float) -> list[Record]:
         """Nine samples of 10 and one of 1,000, and again, one after the other."""
-        sizes = Crowd(
-            stage.log, other, lambda _, turn: stage.deadlines.a_sample(1000 if turn % 10 == 9 else 10, DEFAULT_MODEL), every=0.1
-        )
+        small, larger = (stage.deadlines.a_sample(size, DEFAULT_MODEL) for size in (10, 1000))
+        crowd = Crowd(stage.log, other, lambda _, turn: larger if turn % 10 == 9 else small, every=0.1)
         time.sleep(how_long)
-        return sizes.stop()
+        return crowd.stop()
 
 
 def beside_idle(what: str, idle: list[Record], busy: list[Record]) -> list[Figure]:

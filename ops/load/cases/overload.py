@@ -6,7 +6,7 @@ from itertools import groupby
 
 from cases.targets import drug, hard
 from installation import percentile
-from recording import Crowd, Record, Request
+from recording import Crowd, Plan, Record, Request
 from trial import ALL_RATIONS, Figure, Stage, Trial, statuses
 
 # A search that gave up with less of its time than this has not had what it was promised.
@@ -31,10 +31,9 @@ class Overload(Trial):
             accounts = [stage.account(on, f"caller{number}", ALL_RATIONS) for number in range(self.accounts)]
             stage.event("all search")
             crowds = [
-                Crowd(stage.log, account, lambda caller, turn, n=number: self.search(stage, n + 20 * caller + 7 * turn),
-                      self.callers // self.accounts, obedient=True)
+                Crowd(stage.log, account, self.searches(stage, number), self.callers // self.accounts, obedient=True)
                 for number, account in enumerate(accounts)
-            ]  # fmt: skip
+            ]
             time.sleep(self.how_long)
             for crowd in crowds:
                 crowd.stopping.set()
@@ -53,9 +52,15 @@ class Overload(Trial):
             *honesty(met),
         ]
 
-    def search(self, stage: Stage, number: int) -> Request:
-        """A default search: of a drug, or of what takes all the time there is."""
-        return stage.deadlines.a_search(drug(number // 2) if number % 2 else hard(number // 2), self.max_seconds)
+    def searches(self, stage: Stage, account: int) -> Plan:
+        """Default searches: for drugs, and for what takes all the time there is."""
+
+        def search(caller: int, turn: int) -> Request:
+            number = account + 20 * caller + 7 * turn
+            target = drug(number // 2) if number % 2 else hard(number // 2)
+            return stage.deadlines.a_search(target, self.max_seconds)
+
+        return search
 
     def was_cut_short(self, record: Record) -> bool:
         """Whether there was more to try, and time was left of what was promised."""
@@ -65,7 +70,7 @@ class Overload(Trial):
 def has_searched(record: Record) -> bool:
     """Whether a template was tried on anything."""
     expanded = record.held["expanded"]
-    return expanded > 0 if expanded is not None else record.held["nodes"] > 1
+    return bool(expanded if expanded is not None else record.held["nodes"] > 1)
 
 
 def honesty(met: list[Record]) -> list[Figure]:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from recording import Crowd, Request
+from recording import Crowd, times
 from trial import ALL_RATIONS, DEFAULT_MODEL, Figure, Stage, Trial, milliseconds, seconds, statuses
 
 LARGE = 10_000
@@ -25,8 +25,8 @@ class Ready(Trial):
             account = stage.account(on, "eager", ALL_RATIONS)
             on.service(account.token).wait_for_molecules(DEFAULT_MODEL, self.samples * LARGE)
             stage.event("all are asked for")
-            each_one = lambda _, turn: stage.deadlines.a_sample(LARGE, DEFAULT_MODEL) if turn == 0 else None  # noqa: E731
-            met = Crowd(stage.log, account, each_one, self.samples, obedient=True).wait()
+            sample = stage.deadlines.a_sample(LARGE, DEFAULT_MODEL)
+            met = Crowd(stage.log, account, times(1, sample), self.samples, obedient=True).wait()
         return [
             Figure("samples that lie ready", self.samples),
             Figure("times refused or too late (503, 504)", statuses(met, 503, 504, 0), at_most=0),
@@ -53,7 +53,8 @@ class Twice(Trial):
             account = stage.account(on, "collector", ALL_RATIONS)
             service = on.service(account.token)
             service.wait_for_molecules(DEFAULT_MODEL, self.samples * LARGE)
-            met = Crowd(stage.log, account, lambda _, turn: self.one(stage, turn), obedient=True).wait()
+            sample = stage.deadlines.a_sample(LARGE, DEFAULT_MODEL)
+            met = Crowd(stage.log, account, times(self.samples, sample), obedient=True).wait()
             known: set[str] = set()
             all_molecules = 0
             for record in met:
@@ -63,7 +64,3 @@ class Twice(Trial):
                     all_molecules += len(molecules)
         again = 100 * (1 - len(known) / all_molecules) if all_molecules else None
         return [Figure("molecules", all_molecules, at_least=self.samples * LARGE), Figure("of these came before", again, "%")]
-
-    def one(self, stage: Stage, turn: int) -> Request | None:
-        """The next sample."""
-        return stage.deadlines.a_sample(LARGE, DEFAULT_MODEL) if turn < self.samples else None

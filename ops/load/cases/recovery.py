@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cases.targets import DRUGS
-from installation import ROOT, Cluster, Service, free_port, parent, private_folder, processes, wait_until
+from installation import ROOT, Cluster, Service, free_port, parent, private_folder, processes
+from recording import Request
 from trial import Figure, Stage, Trial
 
 # How long it may take to be whole again, and how long is waited.
@@ -37,17 +38,21 @@ class Recovery(Trial):
                 time.sleep(self.away_seconds - 5)
             stage.event("PostgreSQL may come back")
             back = time.monotonic()
-            whole = {}
-            for what, request in {
-                "sample": stage.deadlines.a_sample(10),
-                "search": stage.deadlines.a_search(DRUGS["prazosin"]),
-            }.items():
-                try:
-                    wait_until(lambda: service.call(request.method, request.path, request.body).status == 200, what, PATIENCE, 0.5)
-                    whole[what] = time.monotonic() - back
-                except TimeoutError:
-                    whole[what] = None
-        return [Figure(f"until a {what} succeeds again", value, "s", at_most=BACK) for what, value in whole.items()]
+            figures = []
+            for request in (stage.deadlines.a_sample(10), stage.deadlines.a_search(DRUGS["prazosin"])):
+                is_served = succeeds(service, request, back + PATIENCE)
+                whole = time.monotonic() - back if is_served else None
+                figures.append(Figure(f"until a {request.operation} succeeds again", whole, "s", at_most=BACK))
+        return figures
+
+
+def succeeds(service: Service, request: Request, until: float) -> bool:
+    """Asks again and again for as long as one may."""
+    while time.monotonic() < until:
+        if service.call(request.method, request.path, request.body).status == 200:
+            return True
+        time.sleep(0.5)
+    return False
 
 
 @contextmanager
@@ -67,9 +72,12 @@ def up(binaries: Path, data: Path) -> Iterator[Service]:
         }
         for name in ("DATABASE_URL", "RETORT_DATA", "RETORT_API"):
             environment.pop(name, None)
-        with (data.parent / "up.log").open("w") as log:
-            command = [ROOT / "ops/up", "--detach", "--data", data, "--port", str(port)]
-            subprocess.run(command, env=environment, check=True, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+        log = data.parent / "up.log"
+        with log.open("w") as words:
+            command = [str(ROOT / "ops/up"), "--detach", "--data", str(data), "--port", str(port)]
+            done = subprocess.run(command, env=environment, stdout=words, stderr=words, stdin=subprocess.DEVNULL)
+        if done.returncode:
+            raise RuntimeError(f"./ops/up failed:\n{log.read_text()[-2000:]}")
         try:
             token = subprocess.run([data / "bin/retort", "token"], env=environment, check=True, text=True, stdout=subprocess.PIPE)
             yield Service(port, token.stdout.strip())
@@ -98,20 +106,18 @@ def api_processes(data: Path) -> list[int]:
 
 @contextmanager
 def kept_away(cluster: Cluster, stage: Stage) -> Iterator[None]:
-    """PostgreSQL ends at once, and cannot start meanwhile, whoever tries: it misses a file without which it does not.
+    """PostgreSQL dies and cannot start meanwhile, whoever tries: it refuses a folder that others may read.
 
     Afterwards whoever kept it running may start it; where nobody did, it is started.
     """
     postmaster = cluster.postmaster()
     is_kept = parent(postmaster) != 1
-    needed = cluster.folder / "global/pg_control"
-    away = needed.with_suffix(".away")
-    needed.rename(away)
+    cluster.folder.chmod(0o755)
     os.kill(postmaster, signal.SIGKILL)
     stage.event("PostgreSQL is killed", is_kept=is_kept)
     try:
         yield
     finally:
-        away.rename(needed)
+        cluster.folder.chmod(0o700)
         if not is_kept:
             cluster.start()

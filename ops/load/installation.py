@@ -21,6 +21,10 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
+# Settings with which no ration stands in the way of what is measured; a service that does not know one passes over it.
+UNRATIONED = {
+    f"RATE_{ration}_PER_MINUTE": "0" for ration in ("SAMPLES_CREATE", "MOLECULES", "SAMPLES_READ", "TREESEARCH", "SEARCH_SECONDS")
+}
 # What never takes so long unless it never ends.
 PATIENCE = 180.0
 
@@ -268,18 +272,17 @@ class Installation:
         """What the `retort` command prints."""
         options = ["--data", str(self.folder / data), "--api", f"http://127.0.0.1:{self.port}"]
         command = [str(self.binaries / "retort"), *options, *arguments]
-        done = subprocess.run(command, env=self.environment, check=True, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        return done.stdout.strip()
+        return subprocess.check_output(command, env=self.environment, text=True, stderr=subprocess.DEVNULL).strip()
 
     def service(self, token: str) -> Service:
         """The first API process, called with a token."""
         return Service(self.port, token)
 
-    def account(self, name: str, rations: tuple[str, ...] = ()) -> str:
-        """Makes an account, lifts its rations that are named, and gives a token of it."""
+    def account(self, name: str, lifted: tuple[str, ...] = ()) -> str:
+        """Makes an account, lifts the rations that are named, and gives a token of it."""
         email = f"{name}@example.org"
         self.retort("account", "add", email, "--generate")
-        for ration in rations:
+        for ration in lifted:
             self.retort("account", "ration", email, ration, "0")
         self.retort("account", "login", email, data=name)
         return self.retort("token", data=name)

@@ -43,7 +43,11 @@ class Deadlines:
 
     def settings(self) -> dict[str, str]:
         """What the API is told of them."""
-        return {"SAMPLE_DEADLINE_SECONDS": f"{self.sample:g}", "SEARCH_SLACK_SECONDS": f"{self.search_slack:g}"}
+        return {
+            "SAMPLE_DEADLINE_SECONDS": f"{self.sample:g}",
+            "SEARCH_SLACK_SECONDS": f"{self.search_slack:g}",
+            "REQUEST_SECONDS": f"{self.read:g}",
+        }
 
     def a_sample(self, size: int, model: str | None = None) -> Request:
         """So many molecules."""

@@ -16,21 +16,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from installation import Service, installation, percentile, say
+from installation import UNRATIONED, Service, installation, percentile, say
 
 LARGE, SMALL = 10_000, 1_000
-# No ration stands in the way of what is measured.
-SETTINGS = {
-    "RATE_SAMPLES_CREATE_PER_MINUTE": "0",
-    "RATE_MOLECULES_PER_MINUTE": "0",
-    "RATE_SAMPLES_READ_PER_MINUTE": "0",
-}
 
 
 @contextmanager
 def service(args: argparse.Namespace) -> Iterator[Service]:
     """Starts API and samplers, makes an account, logs in."""
-    settings = SETTINGS | {"SAMPLER_MODELS": args.model, "RESERVOIR_SIZE": str(args.molecules)}
+    settings = UNRATIONED | {"SAMPLER_MODELS": args.model, "RESERVOIR_SIZE": str(args.molecules)}
     with installation(args.binaries, settings) as on:
         on.api()
         for _ in range(args.samplers):

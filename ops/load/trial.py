@@ -1,18 +1,16 @@
 """What a trial is: one idea about the service, tried on an installation of its own, that ends in figures with goals."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from installation import ROOT, Installation, installation, percentile, say
+from installation import ROOT, UNRATIONED, Installation, installation, percentile, say
 from recording import Account, Deadlines, Log, Record
 
 DEFAULT_MODEL, LARGE_MODEL = "druglike_gru", "druglike_gru_large"
-# Rations of an account that a trial is not about.
-ALL_RATIONS = ("samples-create", "molecules", "reads", "treesearch")
 
 
 @dataclass(frozen=True)
@@ -53,14 +51,14 @@ class Stage:
         self.deadlines = Deadlines()
 
     @contextmanager
-    def installation(self, **settings: str) -> Iterator[Installation]:
-        """An installation with the demo catalogue and no process yet."""
-        with installation(self.binaries, self.deadlines.settings() | settings, self.template) as made:
+    def installation(self, settings: Mapping[str, str], rations: Mapping[str, str] = UNRATIONED) -> Iterator[Installation]:
+        """An installation with the demo catalogue and no process yet; nobody is rationed unless it is said."""
+        with installation(self.binaries, {**self.deadlines.settings(), **rations, **settings}, self.template) as made:
             yield made
 
-    def account(self, on: Installation, name: str, rations: tuple[str, ...] = (), port: int | None = None) -> Account:
-        """An account that is logged in; its rations that are named are lifted."""
-        return Account(name, port or on.port, on.account(name, rations))
+    def account(self, on: Installation, name: str, lifted: tuple[str, ...] = (), port: int | None = None) -> Account:
+        """An account that is logged in; the rations that are named are lifted for it."""
+        return Account(name, port or on.port, on.account(name, lifted))
 
     def event(self, what: str, **fields: object) -> None:
         """A line about what was done to the service."""

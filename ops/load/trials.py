@@ -90,7 +90,7 @@ def main() -> None:
     parser.add_argument("--short", action="store_true", help="minutes for all of them; latencies are told and not judged")
     parser.add_argument("--check", action="store_true", help="fail where a goal is missed")
     parser.add_argument("--out", type=Path, default=Path("trials.jsonl"), help="file that the records are appended to")
-    parser.add_argument("--read-deadline", type=float, default=Deadlines().read, help="seconds that lists and retrieves may take")
+    parser.add_argument("--read-deadline", type=float, metavar="S", help="seconds that lists and retrieves may take (10)")
     args = parser.parse_args()
     if unknown := [name for name in args.names if name not in by_name]:
         parser.error(f"no such trial: {', '.join(unknown)}; there are {', '.join(by_name)}")
@@ -107,7 +107,9 @@ def main() -> None:
         stages = {label: Stage(folder, stack.enter_context(template(folder)), log) for label, folder in binaries.items()}
         for kind in chosen:
             trial = kind(**kind.short) if args.short else kind()
-            deadlines = replace(kind.short_deadlines if args.short else Deadlines(), read=args.read_deadline)
+            deadlines = kind.short_deadlines if args.short else Deadlines()
+            if args.read_deadline:
+                deadlines = replace(deadlines, read=args.read_deadline)
             measured = {label: {f.name: f for f in run(trial, stage, deadlines, label)} for label, stage in stages.items()}
             for name in measured[labels[-1]]:
                 rows.append((trial.name, {label: figures[name] for label, figures in measured.items() if name in figures}))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from cases.targets import drug
 from installation import Installation
 from recording import SAMPLES, Crowd, Deadlines, Plan, Record, Request
-from trial import ALL_RATIONS, DEFAULT_MODEL, Figure, Stage, Trial, statuses
+from trial import DEFAULT_MODEL, Figure, Stage, Trial, statuses
 from wire import wire
 
 # How much later than its deadline an answer may come.
@@ -27,8 +27,8 @@ Away = Callable[[], AbstractContextManager[None]]
 class DatabaseAway(Trial):
     """Steady callers of every operation, while the database is away and after."""
 
-    short = {"before_seconds": 3.0, "away_seconds": 12.0, "after_seconds": 8.0, "accounts": 2}
-    short_deadlines = Deadlines(sample=5.0, search_slack=3.0)
+    short = {"before_seconds": 2.0, "away_seconds": 8.0, "after_seconds": 4.0, "accounts": 2}
+    short_deadlines = Deadlines(sample=5.0, search_slack=3.0, read=5.0)
     before_seconds: float = 10.0
     away_seconds: float = 30.0
     after_seconds: float = 30.0
@@ -40,11 +40,11 @@ class DatabaseAway(Trial):
         """Prepares an installation for what will happen to its database."""
 
     def run(self, stage: Stage) -> list[Figure]:
-        with stage.installation(RESERVOIR_SIZE="20000", SAMPLER_MODELS=DEFAULT_MODEL) as on, self.fault(on) as away:
+        with stage.installation({"RESERVOIR_SIZE": "20000", "SAMPLER_MODELS": DEFAULT_MODEL}) as on, self.fault(on) as away:
             on.api()
             on.sampler()
             on.searcher()
-            accounts = [stage.account(on, f"steady{number}", ALL_RATIONS) for number in range(self.accounts)]
+            accounts = [stage.account(on, f"steady{number}") for number in range(self.accounts)]
             services = [on.service(account.token) for account in accounts]
             services[0].wait_for_molecules(DEFAULT_MODEL, 10_000)
             # A sample of its own for each to retrieve.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from cases.targets import drug, hard
 from installation import free_port
 from recording import Crowd, times
-from trial import ALL_RATIONS, Figure, Stage, Trial, failed, milliseconds, seconds
+from trial import Figure, Stage, Trial, failed, milliseconds, seconds
 
 # Within which the searches of a dead process are to end.
 SOON = 5.0
@@ -18,18 +18,18 @@ class DeadApi(Trial):
     """An API process with many long searches is killed; another process serves other people."""
 
     name = "dead-api"
-    short = {"searches": 6, "watched_seconds": 15.0}
+    short = {"searches": 6, "watched_seconds": 10.0}
     searches: int = 20
     watched_seconds: float = 145.0
 
     def run(self, stage: Stage) -> list[Figure]:
-        with stage.installation() as on:
+        with stage.installation({}) as on:
             ports = free_port(), free_port()
             doomed, _ = [on.api(port) for port in ports]
             on.searcher()
             # An account a search: how many one may have in flight is not what this is about.
-            accounts = [stage.account(on, f"doomed{number}", ALL_RATIONS) for number in range(self.searches)]
-            other = stage.account(on, "other", ALL_RATIONS, ports[1])
+            accounts = [stage.account(on, f"doomed{number}") for number in range(self.searches)]
+            other = stage.account(on, "other", port=ports[1])
             search = stage.deadlines.a_search
             for number, account in enumerate(accounts):
                 Crowd(stage.log, account, times(1, search(hard(number), 120.0)))

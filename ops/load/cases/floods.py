@@ -5,10 +5,12 @@ from dataclasses import dataclass
 
 from cases.targets import drug, hard
 from recording import Account, Crowd, Deadlines, Plan, Record
-from trial import ALL_RATIONS, DEFAULT_MODEL, LARGE_MODEL, Figure, Stage, Trial, failed, milliseconds, ratio, seconds
+from trial import DEFAULT_MODEL, LARGE_MODEL, Figure, Stage, Trial, failed, milliseconds, ratio, seconds
 
 # What both floods promise others of what is ready, beside an idle service.
 TIMES_OF_IDLE = 2.0
+# Rations that would end the series of whom it is measured by; the flood has those that everybody has.
+LIFTED = ("samples-create", "molecules", "treesearch")
 
 
 @dataclass(frozen=True)
@@ -16,17 +18,17 @@ class FloodOfSearches(Trial):
     """Many callers of an account search for long: another's default searches and small samples."""
 
     name = "flood-searches"
-    short = {"callers": 30, "flood_seconds": 25.0, "idle_seconds": 6.0}
+    short = {"callers": 30, "flood_seconds": 12.0, "idle_seconds": 4.0}
     callers: int = 60
     flood_seconds: float = 130.0
     idle_seconds: float = 30.0
 
     def run(self, stage: Stage) -> list[Figure]:
-        with stage.installation(RESERVOIR_SIZE="20000", SAMPLER_MODELS=DEFAULT_MODEL) as on:
+        with stage.installation({"RESERVOIR_SIZE": "20000", "SAMPLER_MODELS": DEFAULT_MODEL}, rations={}) as on:
             on.api()
             on.sampler()
             on.searcher()
-            greedy, other = stage.account(on, "greedy"), stage.account(on, "other", ALL_RATIONS)
+            greedy, other = stage.account(on, "greedy"), stage.account(on, "other", LIFTED)
             on.service(other.token).wait_for_molecules(DEFAULT_MODEL, 18_000)
             idle = self.other_callers(stage, other, self.idle_seconds)
             stage.event("the flood of searches begins")
@@ -62,7 +64,7 @@ class FloodOfSamples(Trial):
     """Many callers of an account have large samples drawn by the large model: another's samples that are ready."""
 
     name = "flood-samples"
-    short = {"callers": 10, "flood_seconds": 10.0, "idle_seconds": 4.0, "ready": 20_000}
+    short = {"callers": 10, "flood_seconds": 6.0, "idle_seconds": 3.0, "ready": 20_000}
     callers: int = 20
     flood_seconds: float = 90.0
     idle_seconds: float = 30.0
@@ -70,10 +72,10 @@ class FloodOfSamples(Trial):
 
     def run(self, stage: Stage) -> list[Figure]:
         models = f"{DEFAULT_MODEL},{LARGE_MODEL}"
-        with stage.installation(RESERVOIR_SIZE=str(self.ready), SAMPLER_MODELS=models) as on:
+        with stage.installation({"RESERVOIR_SIZE": str(self.ready), "SAMPLER_MODELS": models}, rations={}) as on:
             on.api()
             on.sampler()
-            greedy, other = stage.account(on, "greedy"), stage.account(on, "other", ALL_RATIONS)
+            greedy, other = stage.account(on, "greedy"), stage.account(on, "other", LIFTED)
             on.service(other.token).wait_for_molecules(DEFAULT_MODEL, self.ready * 9 // 10)
             idle = self.other_callers(stage, other, self.idle_seconds)
             stage.event("the flood of samples begins")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from cases.targets import hard
 from recording import Account, Crowd, Record, Request
-from trial import ALL_RATIONS, Figure, Stage, Trial, statuses
+from trial import Figure, Stage, Trial, statuses
 
 MIB = 1 << 20
 
@@ -16,7 +16,7 @@ class Memory(Trial):
     """Searches that go on for long, one at a time and then as many as a searcher takes, beside its settings."""
 
     name = "memory"
-    short = {"search_seconds": 10.0, "searches": 2, "search_mb": 64, "cache_mb": 32}
+    short = {"search_seconds": 8.0, "search_mb": 64, "cache_mb": 32}
     search_seconds: float = 120.0
     searches: int = 1
     """One after the other, each time."""
@@ -28,10 +28,10 @@ class Memory(Trial):
         figures = []
         for at_once in (1, self.slots):
             settings = {"SEARCH_MEMORY_MB": self.search_mb, "SEARCH_CACHE_MB": self.cache_mb, "WORKER_SLOTS": self.slots}
-            with stage.installation(**{name: str(value) for name, value in settings.items()}) as on:
+            with stage.installation({name: str(value) for name, value in settings.items()}) as on:
                 on.api()
                 searcher = on.searcher().pid
-                account = stage.account(on, "patient", ALL_RATIONS)
+                account = stage.account(on, "patient")
                 time.sleep(2)
                 # From here on the most that it has had at a time is counted anew.
                 Path(f"/proc/{searcher}/clear_refs").write_text("5")

@@ -6,8 +6,8 @@ from itertools import groupby
 
 from cases.targets import drug, hard
 from installation import percentile
-from recording import Crowd, Plan, Record, Request
-from trial import ALL_RATIONS, Figure, Stage, Trial, statuses
+from recording import Crowd, Deadlines, Plan, Record, Request
+from trial import Figure, Stage, Trial, statuses
 
 # A search that gave up with less of its time than this has not had what it was promised.
 WHOLE = 0.9
@@ -18,17 +18,18 @@ class Overload(Trial):
     """Many accounts' default searches at once, half of them hard; who is refused comes back when it was told to."""
 
     name = "overload"
-    short = {"callers": 40, "accounts": 10, "how_long": 25.0}
+    short = {"callers": 30, "accounts": 5, "how_long": 12.0, "max_seconds": 2.0}
+    short_deadlines = Deadlines(search_slack=4.0)
     callers: int = 60
     accounts: int = 20
     how_long: float = 100.0
     max_seconds: float = 4.0
 
     def run(self, stage: Stage) -> list[Figure]:
-        with stage.installation() as on:
+        with stage.installation({}) as on:
             on.api()
             on.searcher()
-            accounts = [stage.account(on, f"caller{number}", ALL_RATIONS) for number in range(self.accounts)]
+            accounts = [stage.account(on, f"caller{number}") for number in range(self.accounts)]
             stage.event("all search")
             crowds = [
                 Crowd(stage.log, account, self.searches(stage, number), self.callers // self.accounts, obedient=True)
@@ -87,7 +88,7 @@ def honesty(met: list[Record]) -> list[Figure]:
     waited = "until let in, in times of the first Retry-After"
     return [
         Figure("came back after Retry-After", len(came_back)),
-        Figure("share of these that was let in", let_in, at_least=0.9, is_timing=True),
+        Figure("share of these that was let in", let_in, at_least=0.5, is_timing=True),
         Figure(f"{waited}: p50", p50, "x", is_timing=True),
         Figure(f"{waited}: p90", p90, "x", is_timing=True),
     ]

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from recording import Crowd, times
-from trial import ALL_RATIONS, DEFAULT_MODEL, Figure, Stage, Trial, milliseconds, seconds, statuses
+from trial import DEFAULT_MODEL, Figure, Stage, Trial, milliseconds, seconds, statuses
 
 LARGE = 10_000
 
@@ -19,10 +19,10 @@ class Ready(Trial):
     def run(self, stage: Stage) -> list[Figure]:
         # As many as lie ready when the reservoir is nine tenths full.
         size = self.samples * LARGE * 10 // 9
-        with stage.installation(RESERVOIR_SIZE=str(size), SAMPLER_MODELS=DEFAULT_MODEL) as on:
+        with stage.installation({"RESERVOIR_SIZE": str(size), "SAMPLER_MODELS": DEFAULT_MODEL}) as on:
             on.api()
             on.sampler()
-            account = stage.account(on, "eager", ALL_RATIONS)
+            account = stage.account(on, "eager")
             on.service(account.token).wait_for_molecules(DEFAULT_MODEL, self.samples * LARGE)
             stage.event("all are asked for")
             sample = stage.deadlines.a_sample(LARGE, DEFAULT_MODEL)
@@ -47,10 +47,11 @@ class Twice(Trial):
     samples: int = 10
 
     def run(self, stage: Stage) -> list[Figure]:
-        with stage.installation(RESERVOIR_SIZE=str(self.samples * LARGE * 10 // 9), SAMPLER_MODELS=DEFAULT_MODEL) as on:
+        size = self.samples * LARGE * 10 // 9
+        with stage.installation({"RESERVOIR_SIZE": str(size), "SAMPLER_MODELS": DEFAULT_MODEL}) as on:
             on.api()
             on.sampler()
-            account = stage.account(on, "collector", ALL_RATIONS)
+            account = stage.account(on, "collector")
             service = on.service(account.token)
             service.wait_for_molecules(DEFAULT_MODEL, self.samples * LARGE)
             sample = stage.deadlines.a_sample(LARGE, DEFAULT_MODEL)

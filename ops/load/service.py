@@ -9,11 +9,12 @@ import csv
 import json
 import statistics
 import subprocess
-import sys
 import time
 import urllib.error
 import urllib.request
 from pathlib import Path
+
+from installation import say
 
 
 class Service:
@@ -97,11 +98,6 @@ def measure_searches(service: Service, targets: list[dict], seconds: list[float]
 def emit(**fields: object) -> None:
     """A line of data."""
     print(json.dumps(fields), flush=True)
-
-
-def say(text: str) -> None:
-    """A line for people."""
-    print(text, file=sys.stderr, flush=True)
 
 
 def numbers(kind: type) -> object:

@@ -1,0 +1,136 @@
+"""The database does not answer for a while: callers lose their deadline and no more."""
+
+import time
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+
+from cases.targets import drug
+from installation import Installation
+from recording import SAMPLES, Crowd, Deadlines, Plan, Record, Request
+from trial import DEFAULT_MODEL, Figure, Stage, Trial, statuses
+from wire import wire
+
+# How much later than its deadline an answer may come.
+LATE = 1.0
+# Within which everything works again.
+BACK = 20.0
+OPERATIONS = ("list", "retrieve", "sample", "search")
+
+
+Away = Callable[[], AbstractContextManager[None]]
+"""What keeps the database away for a while."""
+
+
+@dataclass(frozen=True)
+class DatabaseAway(Trial):
+    """Steady callers of every operation, while the database is away and after."""
+
+    short = {"before_seconds": 2.0, "away_seconds": 8.0, "after_seconds": 4.0, "accounts": 2}
+    short_deadlines = Deadlines(sample=5.0, search_slack=3.0, read=5.0)
+    before_seconds: float = 10.0
+    away_seconds: float = 30.0
+    after_seconds: float = 30.0
+    accounts: int = 5
+    """Each has two callers of every operation, each of whom asks once in a second or as often as there is an answer."""
+
+    @abstractmethod
+    def fault(self, on: Installation) -> AbstractContextManager[Away]:
+        """Prepares an installation for what will happen to its database."""
+
+    def run(self, stage: Stage) -> list[Figure]:
+        with stage.installation({"RESERVOIR_SIZE": "20000", "SAMPLER_MODELS": DEFAULT_MODEL}) as on, self.fault(on) as away:
+            on.api()
+            on.sampler()
+            on.searcher()
+            accounts = [stage.account(on, f"steady{number}") for number in range(self.accounts)]
+            services = [on.service(account.token) for account in accounts]
+            services[0].wait_for_molecules(DEFAULT_MODEL, 10_000)
+            # A sample of its own for each to retrieve.
+            made = [service.call("POST", SAMPLES, {"size": 100}).json()["id"] for service in services]
+            crowds = [
+                Crowd(stage.log, account, self.requests(stage.deadlines, sample), 2 * len(OPERATIONS), every=1.0)
+                for account, sample in zip(accounts, made, strict=True)
+            ]
+            time.sleep(self.before_seconds)
+            stage.event("the database goes away")
+            gone = time.time()
+            with away():
+                time.sleep(max(0.0, gone + self.away_seconds - time.time()))
+            back = time.time()
+            stage.event("the database is back")
+            time.sleep(self.after_seconds)
+            for crowd in crowds:
+                crowd.stopping.set()
+            met = [record for crowd in crowds for record in crowd.stop()]
+        hit = [record for record in met if record.ended > gone and record.started < back]
+        figures = [Figure("requests while it was away", len(hit)), Figure("answered 500 or not at all", statuses(met, 0, 500))]
+        for operation in OPERATIONS:
+            its_own = [record for record in met if record.operation == operation]
+            late = [record.late for record in its_own]
+            name = f"{operation} (deadline {its_own[0].deadline:g} s)"
+            figures += [
+                Figure(f"{name}: slowest answer", max(record.seconds for record in its_own), "s"),
+                Figure(f"{name}: latest answer after it", max(late), "s", at_most=LATE),
+                Figure(f"{name}: answers more than {LATE:g} s late", sum(seconds > LATE for seconds in late), at_most=0),
+                Figure(f"{operation}: first good answer after", first_good(its_own, back), "s", at_most=BACK, is_timing=True),
+            ]
+        return figures
+
+    def requests(self, deadlines: Deadlines, sample_id: str) -> Plan:
+        """What callers ask for, each always the same operation."""
+
+        def request(caller: int, turn: int) -> Request:
+            match OPERATIONS[caller % len(OPERATIONS)]:
+                case "list":
+                    return deadlines.a_list()
+                case "retrieve":
+                    return deadlines.a_sample_again(sample_id)
+                case "sample":
+                    return deadlines.a_sample(10, DEFAULT_MODEL)
+                case _:
+                    return deadlines.a_search(drug(caller + turn), 1.0)
+
+        return request
+
+
+@dataclass(frozen=True)
+class Frozen(DatabaseAway):
+    """Every process of PostgreSQL is stopped where it stands: connections stay and nothing is answered."""
+
+    name = "frozen"
+
+    @contextmanager
+    def fault(self, on: Installation) -> Iterator[Away]:
+        yield on.cluster.frozen
+
+
+@dataclass(frozen=True)
+class Stopped(DatabaseAway):
+    """PostgreSQL ends at once and is started again: connections break and new ones are refused."""
+
+    name = "stopped"
+
+    @contextmanager
+    def fault(self, on: Installation) -> Iterator[Away]:
+        yield on.cluster.stopped
+
+
+@dataclass(frozen=True)
+class Unreachable(DatabaseAway):
+    """The wire to PostgreSQL is cut: connections stay, new ones hang, and nobody is told."""
+
+    name = "unreachable"
+
+    @contextmanager
+    def fault(self, on: Installation) -> Iterator[Away]:
+        with wire(on.cluster.port) as (port, cut):
+            on.environment["DATABASE_URL"] = on.cluster.url_through(port)
+            yield cut
+
+
+def first_good(records: list[Record], back: float) -> float | None:
+    """Seconds from the database's return."""
+    good = [record.ended - back for record in records if record.status == 200 and record.ended > back]
+    return min(good) if good else None

@@ -12,7 +12,8 @@ pub struct Drawn {
     pub smiles: Vec<String>,
 }
 
-/// Inserts the sample of `job`.
+/// Inserts the sample of `job`. Until the commit the samples of the same readers wait, see `place_sample` in the migrations:
+/// it is what a transaction does last.
 pub(crate) async fn insert(
     connection: &mut PgConnection,
     job: &SampleJob,

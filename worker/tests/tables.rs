@@ -48,7 +48,7 @@ const OFFERS: &str = "worker/src/offers.rs";
 const RESERVOIR: &str = "worker/src/reservoir.rs";
 const DRAWN: &str = "worker/src/samples.rs";
 
-const TABLES: [Table; 24] = [
+const TABLES: [Table; 25] = [
     table("account_rations", &[ACCOUNTS], &[]),
     // A login that is older than the account's last change counts for nothing: all that comes from one asks.
     table("accounts", &[ACCOUNTS], &[BROWSERS, CODES, DEVICES, ORGANISATIONS, REFRESH, SESSIONS]),
@@ -70,6 +70,7 @@ const TABLES: [Table; 24] = [
     table("rate_limits", &[RATE_LIMITS], &[]),
     table("refresh_tokens", &[REFRESH], &[]),
     table("reservoir_blocks", &[RESERVOIR], &[MODELS]),
+    table("reservoir_models", &[RESERVOIR], &[]),
     table("revocations", &[REVOCATIONS], &[REFRESH]),
     // A worker makes a sample, and the API shows and deletes it; neither links the other.
     table("samples", &[DRAWN, SAMPLES], &[]),

@@ -63,6 +63,17 @@ pub fn write_pack(dir: &Path, id: &str, relative_cost: f64, longest: usize) {
     candle_core::safetensors::save(&weights, folder.join("model.safetensors")).unwrap();
 }
 
+/// Writes a pack called `endless`, whose strings never end.
+pub fn write_endless_pack(dir: &Path) {
+    write_pack(dir, "endless", 9.0, 1_000_000);
+    let file = dir.join("endless/model.safetensors");
+    let mut weights = candle_core::safetensors::load(&file, &Device::Cpu).unwrap();
+    // `<eos>` is the third token.
+    let bias = Tensor::new(&[0.0_f32, 0.0, -1e4, 0.0, 0.0, 0.0], &Device::Cpu).unwrap();
+    weights.insert("out.bias".to_owned(), bias);
+    candle_core::safetensors::save(&weights, &file).unwrap();
+}
+
 /// Writes a retrosynthesis model that knows how to make an amide.
 pub fn write_retro_model(dir: &Path) {
     let table = format!(

@@ -12,8 +12,8 @@ pub struct Drawn {
     pub smiles: Vec<String>,
 }
 
-/// Inserts the sample of `job`. Until the commit the samples of the same readers wait, see `place_sample` in the migrations:
-/// it is what a transaction does last.
+/// Inserts the sample of `job`, which is what a transaction does last: from here to the commit nobody reads a list that
+/// it belongs to, see `place_sample` in the migrations.
 pub(crate) async fn insert(
     connection: &mut PgConnection,
     job: &SampleJob,

@@ -13,8 +13,8 @@ use tokio::{
 };
 use tracing::error;
 use worker::{
-    Activity, CatalogueView, Role, Sampling, Search, Settings, Shelf, load_planner, open_device, refill,
-    replay,
+    Activity, CatalogueView, Ready, Role, Sampling, Search, Settings, Shelf, forget_orphans, load_planner,
+    open_device, refill, replay,
 };
 
 /// Searches make and drop millions of small things; the C library's allocator takes twice as long over it.
@@ -64,15 +64,22 @@ async fn run(settings: &Settings) -> Result<()> {
 async fn sample(settings: &Settings) -> Result<()> {
     let device = open_device(settings.device)?;
     let shelf = Arc::new(Shelf::load(settings.models_dir.clone(), settings.sampler_models.clone(), device)?);
-    let config = WorkerConfig { models: shelf.announce(), ready_places: READY_SAMPLES, ..config(settings) };
+    let (activity, ready) = (Activity::default(), Ready::default());
+    let config = WorkerConfig {
+        models: shelf.announce(),
+        ready: ready.subscribe(),
+        ready_places: READY_SAMPLES,
+        ..config(settings)
+    };
     let pool = connect(settings, &config).await?;
-    let activity = Activity::default();
     tokio::spawn(Arc::clone(&shelf).keep_up());
+    tokio::spawn(ready.clone().keep_up(pool.clone(), Arc::clone(&shelf)));
+    tokio::spawn(forget_orphans(pool.clone(), Arc::clone(&shelf)));
     let refilling = (settings.reservoir_size > 0).then(|| {
-        let (shelf, activity) = (Arc::clone(&shelf), activity.clone());
-        tokio::spawn(refill(pool.clone(), shelf, settings.reservoir_size, activity))
+        let (shelf, activity, ready) = (Arc::clone(&shelf), activity.clone(), ready.clone());
+        tokio::spawn(refill(pool.clone(), shelf, settings.reservoir_size, activity, ready))
     });
-    let handler = Sampling { pool: pool.clone(), shelf, activity };
+    let handler = Sampling { pool: pool.clone(), shelf, activity, ready };
     let shutdown = shutdown()?;
     let stopping = async move {
         shutdown.await;

@@ -19,7 +19,7 @@ use tokio::sync::watch;
 use tracing::{debug, error, info, warn};
 
 use crate::{
-    Models, Shelf,
+    Models, Ready, Shelf,
     reservoir::{self, BLOCK},
     resources::Model,
 };
@@ -82,10 +82,10 @@ impl Drop for Active {
     }
 }
 
-/// Refills the reservoir of each model up to `capacity` molecules; runs until dropped.
-pub async fn refill(pool: PgPool, shelf: Arc<Shelf>, capacity: usize, activity: Activity) {
+/// Refills the reservoir of each model up to `capacity` molecules; runs until dropped, and may begin again.
+pub async fn refill(pool: PgPool, shelf: Arc<Shelf>, capacity: usize, activity: Activity, ready: Ready) {
     let (filling, given_up, current) = Default::default();
-    let mut filler = Filler { pool, capacity, activity, filling, given_up, current };
+    let mut filler = Filler { pool, capacity, activity, ready, filling, given_up, current };
     let mut failures = 0;
     loop {
         filler.activity.idle().await;
@@ -129,6 +129,7 @@ struct Filler {
     pool: PgPool,
     capacity: usize,
     activity: Activity,
+    ready: Ready,
     /// Models between the low-water mark and the brim, on the way up.
     filling: BTreeSet<String>,
     /// Versions that cannot give a block of distinct molecules.
@@ -140,7 +141,6 @@ struct Filler {
 impl Filler {
     /// Makes a block for each model that wants one.
     async fn round(&mut self, models: &Arc<Models>) -> Result<Round, sqlx::Error> {
-        reservoir::drop_orphans(&self.pool).await?;
         for model in models.iter() {
             self.drop_other_versions(model).await?;
         }
@@ -152,7 +152,10 @@ impl Filler {
             }
             round = Round::Filled;
             match make(model, &self.activity).await {
-                Ok(block) => reservoir::put(&mut *self.pool.acquire().await?, model, &block).await?,
+                Ok(block) => {
+                    reservoir::put(&mut *self.pool.acquire().await?, model, &block).await?;
+                    self.ready.more(model, block.len());
+                }
                 Err(NoBlock::JobCame) => return Ok(Round::JobCame),
                 Err(NoBlock::Fault(fault)) => {
                     error!(model.id = model.id(), "no molecules are kept ready of this model: {fault}");

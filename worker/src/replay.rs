@@ -13,9 +13,7 @@ use contract::{
 use serde_json::Value;
 use sqlx::PgPool;
 
-use crate::{
-    CatalogueView, Ended, Models, Search, Settings, draw, load_planner, open_device, reservoir::Levels,
-};
+use crate::{CatalogueView, Ended, Models, Search, Settings, draw, load_planner, open_device};
 
 /// Runs the job with this JSON and gives its outcome, a sample with its structures, as JSON.
 ///
@@ -34,7 +32,7 @@ pub async fn replay(settings: &Settings, job: &str) -> Result<Value> {
 fn sample(settings: &Settings, job: &SampleJob) -> Result<Result<Sample, Problem>> {
     let device = open_device(settings.device)?;
     let models = Models::load(&settings.models_dir, &settings.sampler_models, &device)?;
-    let Some(model) = models.choose(job.model_id.as_deref(), &Levels::default()) else {
+    let Some(model) = models.choose(job.model_id.as_deref()) else {
         return Ok(Err(Problem::UnknownModel { model_id: job.model_id.clone().unwrap_or_default() }));
     };
     match draw(model, Vec::new(), job, &generator::Budget::unlimited())? {

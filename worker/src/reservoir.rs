@@ -1,30 +1,59 @@
 //! Finished molecules in Postgres, per model, waiting to be handed out.
 //!
-//! A row is a block of some hundred molecules. A sample takes whole blocks, and what it does not need of the
-//! last one goes back, inside the transaction that stores the sample: so a molecule is handed out once, and an
-//! attempt that fails hands out nothing. Blocks that another sample is taking are passed over, not waited for.
+//! A row is a block of some hundred molecules, and a block is handed out once: a sample takes whole blocks, and what it does
+//! not need of the last one goes back, inside the transaction that stores the sample, so that an attempt that fails hands
+//! out nothing. A sample that has to draw besides [leases] the blocks until then, and holds no transaction. Blocks that
+//! another sample takes are passed over, not waited for. Blocks are drawn independently of each other: two of them may
+//! hold the same molecule.
+//!
+//! [leases]: lease
 
 use std::{
     collections::{BTreeMap, HashSet},
-    sync::Arc,
     time::Duration,
 };
 
 use sqlx::{PgConnection, PgExecutor, PgPool};
 
-use crate::resources::{Model, Models};
+use crate::resources::Model;
 
 /// Molecules of a full block.
 pub const BLOCK: usize = 500;
 /// Whole blocks for which one more is taken at once: a sample of so many has some molecules twice.
 const BLOCKS_A_SPARE: usize = 20;
 
-/// How old the blocks of a model get that no sampler has: one that comes back finds them until then.
+/// How long a model's blocks are kept that no sampler offers: one that comes back finds them until then.
 const ORPHANED: Duration = Duration::from_secs(24 * 3600);
 
-/// A block, taken out.
+/// A block, taken out or leased.
 struct Block {
+    id: i64,
     smiles: String,
+}
+
+/// Distinct molecules out of blocks, up to a size.
+#[derive(Default)]
+struct Picked {
+    molecules: HashSet<String>,
+    /// What was not needed of the last block.
+    left: Vec<String>,
+}
+
+impl Picked {
+    /// How many blocks may hold what is missing to `size`.
+    fn blocks_to(&self, size: usize) -> i64 {
+        let count = size.saturating_sub(self.molecules.len()).div_ceil(BLOCK);
+        i64::try_from(count + count / BLOCKS_A_SPARE).unwrap_or(i64::MAX)
+    }
+
+    fn add(&mut self, blocks: &[Block], size: usize) {
+        for molecule in blocks.iter().flat_map(|block| block.smiles.split('\n')) {
+            match self.molecules.len() < size {
+                true => drop(self.molecules.insert(molecule.to_owned())),
+                false => self.left.push(molecule.to_owned()),
+            }
+        }
+    }
 }
 
 /// Takes up to `size` distinct molecules of `model` out of the reservoir, in no order.
@@ -36,45 +65,139 @@ pub async fn take(
     model: &Model,
     size: usize,
 ) -> Result<Vec<String>, sqlx::Error> {
-    let mut taken = HashSet::new();
-    while taken.len() < size {
-        let count = (size - taken.len()).div_ceil(BLOCK);
-        let blocks = take_blocks(connection, model, count + count / BLOCKS_A_SPARE).await?;
+    let mut picked = Picked::default();
+    while picked.molecules.len() < size {
+        let blocks = take_blocks(connection, model, picked.blocks_to(size)).await?;
         if blocks.is_empty() {
             break;
         }
-        let mut molecules = blocks.iter().flat_map(|block| block.smiles.split('\n')).map(str::to_owned);
-        while taken.len() < size
-            && let Some(smiles) = molecules.next()
-        {
-            taken.insert(smiles);
-        }
-        let left: Vec<String> = molecules.collect();
-        put(connection, model, &left).await?;
+        picked.add(&blocks, size);
     }
-    Ok(taken.into_iter().collect())
+    put(connection, model, &picked.left).await?;
+    Ok(picked.molecules.into_iter().collect())
 }
 
 async fn take_blocks(
     connection: &mut PgConnection,
     model: &Model,
-    count: usize,
+    count: i64,
 ) -> Result<Vec<Block>, sqlx::Error> {
     sqlx::query_as!(
         Block,
         "with oldest as (
             select id from reservoir_blocks
-            where model_id = $1 and model_version = $2
+            where model_id = $1 and model_version = $2 and (leased_until is null or leased_until < now())
             order by id limit $3
             for update skip locked
         )
-        delete from reservoir_blocks using oldest where reservoir_blocks.id = oldest.id returning smiles",
+        delete from reservoir_blocks as block using oldest where block.id = oldest.id
+        returning block.id, smiles",
         model.id(),
         &model.version,
-        i64::try_from(count).unwrap_or(i64::MAX)
+        count
     )
     .fetch_all(connection)
     .await
+}
+
+/// Blocks that a job keeps for itself.
+#[derive(Debug, Default)]
+#[must_use = "what is not spent is given back"]
+pub struct Lease {
+    holder: String,
+    blocks: Vec<i64>,
+    /// Molecules of the blocks that the job does not need.
+    left: Vec<String>,
+}
+
+/// Keeps up to `size` distinct molecules of `model`, in no order, for the job `holder`, and for `time` at most.
+///
+/// # Errors
+/// Fails when the database does; what was leased until then comes back in time.
+pub async fn lease(
+    pool: &PgPool,
+    model: &Model,
+    size: usize,
+    holder: &str,
+    time: Duration,
+) -> Result<(Vec<String>, Lease), sqlx::Error> {
+    let (mut picked, mut ids) = (Picked::default(), Vec::new());
+    while picked.molecules.len() < size {
+        let blocks = lease_blocks(pool, model, picked.blocks_to(size), holder, time).await?;
+        if blocks.is_empty() {
+            break;
+        }
+        ids.extend(blocks.iter().map(|block| block.id));
+        picked.add(&blocks, size);
+    }
+    let Picked { molecules, left } = picked;
+    Ok((molecules.into_iter().collect(), Lease { holder: holder.to_owned(), blocks: ids, left }))
+}
+
+async fn lease_blocks(
+    pool: &PgPool,
+    model: &Model,
+    count: i64,
+    holder: &str,
+    time: Duration,
+) -> Result<Vec<Block>, sqlx::Error> {
+    sqlx::query_as!(
+        Block,
+        "with oldest as (
+            select id from reservoir_blocks
+            where model_id = $1 and model_version = $2 and (leased_until is null or leased_until < now())
+            order by id limit $3
+            for update skip locked
+        )
+        update reservoir_blocks as block set leased_by = $4, leased_until = now() + make_interval(secs => $5)
+        from oldest where block.id = oldest.id
+        returning block.id, smiles",
+        model.id(),
+        &model.version,
+        count,
+        holder,
+        time.as_secs_f64()
+    )
+    .fetch_all(pool)
+    .await
+}
+
+/// Takes the leased blocks out and puts back what was not needed of them. False when a block is no longer the
+/// holder's, because the time was over: then it may be in another sample, and the transaction must not commit.
+///
+/// # Errors
+/// Fails when the database does.
+pub async fn spend(connection: &mut PgConnection, model: &Model, lease: &Lease) -> Result<bool, sqlx::Error> {
+    if lease.blocks.is_empty() {
+        return Ok(true);
+    }
+    let done = sqlx::query!(
+        "delete from reservoir_blocks where id = any($1) and leased_by = $2",
+        &lease.blocks,
+        &lease.holder
+    )
+    .execute(&mut *connection)
+    .await?;
+    put(connection, model, &lease.left).await?;
+    Ok(usize::try_from(done.rows_affected()) == Ok(lease.blocks.len()))
+}
+
+/// Ends the lease: its blocks are there for others at once.
+///
+/// # Errors
+/// Fails when the database does.
+pub async fn give_back(pool: &PgPool, lease: &Lease) -> Result<(), sqlx::Error> {
+    if lease.blocks.is_empty() {
+        return Ok(());
+    }
+    sqlx::query!(
+        "update reservoir_blocks set leased_by = null, leased_until = null where id = any($1) and leased_by = $2",
+        &lease.blocks,
+        &lease.holder
+    )
+    .execute(pool)
+    .await?;
+    Ok(())
 }
 
 /// Puts distinct molecules of `model` into the reservoir, in blocks.
@@ -100,13 +223,14 @@ pub async fn put(
     Ok(())
 }
 
-/// How many molecules wait, by model and version of the model.
+/// How many molecules wait that no job has leased, by model and version of the model.
 ///
 /// # Errors
 /// Fails when the database does.
 pub async fn levels(database: impl PgExecutor<'_>) -> Result<Levels, sqlx::Error> {
     let rows = sqlx::query!(
-        r#"select model_id, model_version, sum(molecules) as "molecules!" from reservoir_blocks group by 1, 2"#
+        r#"select model_id, model_version, sum(molecules) as "molecules!" from reservoir_blocks
+        where leased_until is null or leased_until < now() group by 1, 2"#
     )
     .fetch_all(database)
     .await?;
@@ -118,7 +242,7 @@ pub async fn levels(database: impl PgExecutor<'_>) -> Result<Levels, sqlx::Error
 }
 
 /// How many molecules wait.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Levels(BTreeMap<(String, String), usize>);
 
 impl Levels {
@@ -126,21 +250,6 @@ impl Levels {
     #[must_use]
     pub fn of(&self, model: &Model) -> usize {
         self.0.get(&(model.id().to_owned(), model.version.clone())).copied().unwrap_or(0)
-    }
-}
-
-impl Models {
-    /// The model called `id`; where none is named, as jobs of earlier versions do, the one with the most molecules ready, and
-    /// of those with as many the cheapest, then the first by id.
-    #[must_use]
-    pub fn choose(&self, id: Option<&str>, levels: &Levels) -> Option<&Arc<Model>> {
-        match id {
-            Some(id) => self.get(id),
-            None => self.iter().min_by(|a, b| {
-                let fuller = levels.of(b).cmp(&levels.of(a));
-                fuller.then(a.relative_cost().total_cmp(&b.relative_cost()))
-            }),
-        }
     }
 }
 
@@ -159,16 +268,45 @@ pub async fn drop_other_versions(pool: &PgPool, model: &Model) -> Result<u64, sq
     Ok(done.rows_affected())
 }
 
-/// Drops the blocks of models that no sampler has, once they are old.
+/// Counts how long each model goes without a sampler that offers it: of those in `offered` that is no time, for the others
+/// as much more as went by since any sampler last counted, but no more than `longest`. So what is off for a while, samplers
+/// or all of the machine, makes no model older.
+///
+/// # Errors
+/// Fails when the database does.
+pub async fn count_unoffered(
+    pool: &PgPool,
+    offered: &[String],
+    longest: Duration,
+) -> Result<(), sqlx::Error> {
+    // In order, so that samplers that count at the same time do not wait for each other in a circle.
+    sqlx::query!(
+        "insert into reservoir_models (model_id)
+        select unnest($1::text[]) union select model_id from reservoir_blocks order by 1
+        on conflict (model_id) do update set
+            unoffered_seconds = case
+                when excluded.model_id = any($1) then 0
+                else reservoir_models.unoffered_seconds
+                    + least(extract(epoch from now() - reservoir_models.counted_at)::float8, $2)
+            end,
+            counted_at = now()",
+        offered,
+        longest.as_secs_f64()
+    )
+    .execute(pool)
+    .await?;
+    Ok(())
+}
+
+/// Drops the blocks of models that have not been offered for a day, as [`count_unoffered`] counts, and gives their number.
 ///
 /// # Errors
 /// Fails when the database does.
 pub async fn drop_orphans(pool: &PgPool) -> Result<u64, sqlx::Error> {
-    let known = queue::known_models(pool).await?;
     let done = sqlx::query!(
-        "delete from reservoir_blocks where created_at < now() - make_interval(secs => $1) and model_id <> all($2)",
-        ORPHANED.as_secs_f64(),
-        &known
+        "with forgotten as (delete from reservoir_models where unoffered_seconds > $1 returning model_id)
+        delete from reservoir_blocks using forgotten where reservoir_blocks.model_id = forgotten.model_id",
+        ORPHANED.as_secs_f64()
     )
     .execute(pool)
     .await?;

@@ -102,9 +102,13 @@ impl Models {
         Ok(Self { by_id })
     }
 
-    /// The model called `id`.
-    pub(crate) fn get(&self, id: &str) -> Option<&Arc<Model>> {
-        self.by_id.get(id)
+    /// The model called `id`; where none is named, as jobs of earlier versions do, the cheapest, and of those the first by id.
+    #[must_use]
+    pub fn choose(&self, id: Option<&str>) -> Option<&Arc<Model>> {
+        match id {
+            Some(id) => self.by_id.get(id),
+            None => self.iter().min_by(|a, b| a.relative_cost().total_cmp(&b.relative_cost())),
+        }
     }
 
     /// All models, by id.

@@ -12,7 +12,8 @@ pub struct Drawn {
     pub smiles: Vec<String>,
 }
 
-/// Inserts the sample of `job`.
+/// Inserts the sample of `job`, which is what a transaction does last: from here to the commit nobody reads a list that
+/// it belongs to, see `place_sample` in the migrations.
 pub(crate) async fn insert(
     connection: &mut PgConnection,
     job: &SampleJob,

@@ -1,11 +1,20 @@
 //! What the operator can set, by flag or environment variable.
 
-use std::{num::NonZeroUsize, path::PathBuf, time::Duration};
+use std::{num::NonZeroUsize, ops::RangeInclusive, path::PathBuf, time::Duration};
 
-use clap::{Parser, Subcommand};
+use clap::{Parser, Subcommand, builder::RangedU64ValueParser, value_parser};
 use generator::DeviceChoice;
 use queue::WorkerConfig;
 use synth::Algorithm;
+
+/// Slots that no machine has the cores for, and each has its connection.
+const MOST_SLOTS: u64 = 1024;
+/// Molecules of a model; they are some gigabytes.
+const LARGEST_RESERVOIR: u64 = 100_000_000;
+/// Seconds: an hour, after which a process that is to stop would seem to hang.
+const LONGEST_GRACE: u64 = 3600;
+/// Seconds: from a minute, so that no outcome goes before its caller has read it, to a year.
+const KEPT_FINISHED: RangeInclusive<u64> = 60..=365 * 24 * 3600;
 
 /// The worker process of Retort.
 #[derive(Debug, Parser)]
@@ -37,11 +46,11 @@ pub struct Settings {
     pub device: DeviceChoice,
 
     /// Jobs run at the same time [default: 1 for samples, which use all cores; the cores for searches].
-    #[arg(long, env = "WORKER_SLOTS", global = true)]
-    pub worker_slots: Option<NonZeroUsize>,
+    #[arg(long, env = "WORKER_SLOTS", value_parser = RangedU64ValueParser::<usize>::new().range(1..=MOST_SLOTS), global = true)]
+    pub worker_slots: Option<usize>,
 
     /// Molecules kept ready of each generative model, made while there are no jobs; 0 keeps none.
-    #[arg(long, env = "RESERVOIR_SIZE", default_value_t = 200_000, global = true)]
+    #[arg(long, env = "RESERVOIR_SIZE", value_parser = RangedU64ValueParser::<usize>::new().range(..=LARGEST_RESERVOIR), default_value_t = 200_000, global = true)]
     pub reservoir_size: usize,
 
     /// How searches choose what to expand: retro_star or breadth_first.
@@ -61,11 +70,11 @@ pub struct Settings {
     pub search_memory_mb: usize,
 
     /// Seconds that jobs in flight may go on after SIGTERM.
-    #[arg(long, env = "WORKER_GRACE_SECONDS", default_value_t = WorkerConfig::default().grace.as_secs(), global = true)]
+    #[arg(long, env = "WORKER_GRACE_SECONDS", value_parser = value_parser!(u64).range(..=LONGEST_GRACE), default_value_t = WorkerConfig::default().grace.as_secs(), global = true)]
     pub worker_grace_seconds: u64,
 
-    /// Seconds that finished jobs are kept in the database.
-    #[arg(long, env = "KEEP_FINISHED_SECONDS", default_value_t = WorkerConfig::default().keep_finished.as_secs(), global = true)]
+    /// Seconds that finished jobs are kept in the database; their callers have to read the outcomes meanwhile.
+    #[arg(long, env = "KEEP_FINISHED_SECONDS", value_parser = value_parser!(u64).range(KEPT_FINISHED), default_value_t = WorkerConfig::default().keep_finished.as_secs(), global = true)]
     pub keep_finished_seconds: u64,
 }
 
@@ -101,10 +110,10 @@ impl Settings {
     #[must_use]
     pub fn slots(&self) -> usize {
         let default = match self.role {
-            Role::Search => cores(),
-            Role::Sample | Role::Replay { .. } => NonZeroUsize::MIN,
+            Role::Search => cores().get(),
+            Role::Sample | Role::Replay { .. } => 1,
         };
-        self.worker_slots.unwrap_or(default).get()
+        self.worker_slots.unwrap_or(default)
     }
 
     /// How searches search and what they may use.
@@ -152,6 +161,25 @@ mod tests {
         let four = Settings::parse_from(["retort-worker", "sample", "--worker-slots", "4"]);
 
         assert_eq!((one.slots(), four.slots()), (1, 4));
+    }
+
+    #[test]
+    fn times_and_sizes_are_refused_that_cannot_be_meant() {
+        let refused = [
+            ["--worker-slots", "0"],
+            ["--worker-slots", "100000"],
+            ["--reservoir-size", "200000000000"],
+            ["--worker-grace-seconds", "86400"],
+            ["--keep-finished-seconds", "0"],
+            ["--keep-finished-seconds", "18446744073709551615"],
+        ];
+
+        for [flag, value] in refused {
+            let error = Settings::try_parse_from(["retort-worker", "sample", flag, value]).unwrap_err();
+            assert!(error.to_string().contains(&format!("invalid value '{value}' for '{flag}")), "{error}");
+        }
+        let none = ["--reservoir-size", "0", "--worker-grace-seconds", "0", "--keep-finished-seconds", "60"];
+        assert!(Settings::try_parse_from(["retort-worker", "sample"].into_iter().chain(none)).is_ok());
     }
 
     #[test]

@@ -4,7 +4,11 @@
 //! jobs that run: they hold the model that they began with. A folder being written is left alone until it has
 //! looked the same twice.
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use anyhow::Result;
 use generator::Device;
@@ -12,7 +16,10 @@ use queue::LiveModel;
 use tokio::sync::watch;
 use tracing::{info, warn};
 
-use crate::{Models, resources::stamp};
+use crate::{
+    Models,
+    resources::{Stamp, stamp},
+};
 
 /// How often the folder is looked at.
 const LOOK: Duration = Duration::from_secs(2);
@@ -25,6 +32,8 @@ pub struct Shelf {
     device: Device,
     models: watch::Sender<Arc<Models>>,
     announced: watch::Sender<Vec<LiveModel>>,
+    /// What the folders looked like when they were last loaded, well or badly.
+    taken_up: Mutex<Option<Stamp>>,
 }
 
 impl Shelf {
@@ -33,9 +42,11 @@ impl Shelf {
     /// # Errors
     /// Fails when no pack can be used.
     pub fn load(dirs: Vec<PathBuf>, wanted: Vec<String>, device: Device) -> Result<Self> {
+        // Looked at first: what changes meanwhile is taken up later.
+        let taken_up = Mutex::new(stamp(&dirs).ok());
         let models = Models::load(&dirs, &wanted, &device)?;
         let announced = watch::Sender::new(models.announce());
-        Ok(Self { dirs, wanted, device, models: watch::Sender::new(Arc::new(models)), announced })
+        Ok(Self { dirs, wanted, device, models: watch::Sender::new(Arc::new(models)), announced, taken_up })
     }
 
     /// The models to work with; what comes later does not change them.
@@ -50,10 +61,9 @@ impl Shelf {
         self.announced.subscribe()
     }
 
-    /// Takes up changes of the folders until dropped.
+    /// Takes up changes of the folders until dropped, and may begin again.
     pub async fn keep_up(self: Arc<Self>) {
-        let mut taken_up = stamp(&self.dirs).ok();
-        let mut last = taken_up.clone();
+        let mut last = None;
         loop {
             tokio::time::sleep(LOOK).await;
             let now = match stamp(&self.dirs) {
@@ -63,7 +73,7 @@ impl Shelf {
                     continue;
                 }
             };
-            if now != taken_up && now == last {
+            if now == last && self.takes_up(&now) {
                 let shelf = Arc::clone(&self);
                 // Loading is compute; a panic of it would be that of a pack, and costs only this look.
                 let loaded = tokio::task::spawn_blocking(move || shelf.reload()).await;
@@ -72,10 +82,17 @@ impl Shelf {
                     Ok(Err(fault)) => warn!("the models stay as they were: {fault:#}"),
                     Err(panic) => warn!("the models stay as they were: {panic}"),
                 }
-                taken_up.clone_from(&now);
             }
             last = now;
         }
+    }
+
+    /// Whether the folders that look like `now` are still to be loaded; they are not a second time.
+    fn takes_up(&self, now: &Option<Stamp>) -> bool {
+        let mut taken_up = self.taken_up.lock().unwrap_or_else(PoisonError::into_inner);
+        let changed = *taken_up != *now;
+        taken_up.clone_from(now);
+        changed
     }
 
     fn reload(&self) -> Result<()> {

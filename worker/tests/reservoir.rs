@@ -5,7 +5,7 @@
 mod support;
 
 use std::{
-    collections::HashSet,
+    collections::{BTreeMap, HashSet},
     io::Write,
     sync::{Arc, Mutex},
     time::Duration,
@@ -14,13 +14,14 @@ use std::{
 use chrono::Utc;
 use contract::{JobId, Problem, SampleId, SampleJob, StoredSampleJob};
 use generator::Device;
-use queue::{Client, LiveModel, QueueError, WorkerConfig, run_worker};
-use sqlx::PgPool;
-use support::{Database, live, models, write_pack};
+use queue::{Client, LiveModel, Pending, QueueError, WorkerConfig, run_worker};
+use rand::{RngExt, SeedableRng, rngs::StdRng};
+use sqlx::{PgPool, postgres::PgPoolOptions};
+use support::{CALLER, Database, live, models, write_endless_pack, write_pack};
 use tempfile::TempDir;
 use tokio::{sync::oneshot, task::JoinHandle};
 use worker::{
-    Activity, Model, Models, Sampling, Shelf, refill,
+    Activity, Model, Models, Ready, Sampling, Shelf, refill,
     reservoir::{self, BLOCK},
 };
 
@@ -33,7 +34,18 @@ struct Stage {
 
 impl Stage {
     async fn set() -> Self {
-        let (dir, database) = (models(), Database::create().await);
+        Self::with(models()).await
+    }
+
+    /// One with a model whose samples are drawn until their time is over.
+    async fn with_endless() -> Self {
+        let dir = models();
+        write_endless_pack(dir.path());
+        Self::with(dir).await
+    }
+
+    async fn with(dir: TempDir) -> Self {
+        let database = Database::create().await;
         let shelf = Arc::new(Shelf::load(vec![dir.path().to_owned()], Vec::new(), Device::Cpu).unwrap());
         Self { database, models: shelf.models(), shelf, dir }
     }
@@ -46,6 +58,11 @@ impl Stage {
         self.database.pool.clone()
     }
 
+    fn sampling(&self) -> Sampling {
+        let (activity, ready) = Default::default();
+        Sampling { pool: self.pool(), shelf: Arc::clone(&self.shelf), activity, ready }
+    }
+
     async fn level(&self, id: &str) -> usize {
         reservoir::levels(&self.database.pool).await.unwrap().of(&self.model(id))
     }
@@ -53,6 +70,25 @@ impl Stage {
     async fn put(&self, id: &str, molecules: &[String]) {
         let mut connection = self.pool().acquire().await.unwrap();
         reservoir::put(&mut connection, &self.model(id), molecules).await.unwrap();
+    }
+
+    /// As if all leases had been made that long ago that they are over.
+    async fn leases_end(&self) {
+        let over = sqlx::query(
+            "update reservoir_blocks set leased_until = now() - interval '1 second' where leased_by is not null",
+        );
+        over.execute(&self.database.pool).await.unwrap();
+    }
+
+    /// Lets samplers count once more that offer `offered`, so many hours after the last one did.
+    async fn count(&self, offered: &[&str], hours: i32) {
+        let offered: Vec<_> = offered.iter().map(|&id| id.to_owned()).collect();
+        sqlx::query("update reservoir_models set counted_at = counted_at - make_interval(hours => $1)")
+            .bind(hours)
+            .execute(&self.database.pool)
+            .await
+            .unwrap();
+        reservoir::count_unoffered(&self.database.pool, &offered, 60 * MINUTE).await.unwrap();
     }
 
     /// What a sample of `size` finds ready.
@@ -63,6 +99,8 @@ impl Stage {
         taken
     }
 }
+
+const MINUTE: Duration = Duration::from_secs(60);
 
 /// Distinct chains.
 fn chains(lengths: std::ops::Range<usize>) -> Vec<String> {
@@ -158,8 +196,13 @@ async fn a_changed_pack_gets_nothing_of_its_old_self() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_idle_sampler_fills_the_reservoir_and_a_model_that_cannot_fill_it_harms_no_other() {
     let stage = Stage::set().await;
-    let filling =
-        tokio::spawn(refill(stage.pool(), Arc::clone(&stage.shelf), 3 * BLOCK, Activity::default()));
+    let filling = tokio::spawn(refill(
+        stage.pool(),
+        Arc::clone(&stage.shelf),
+        3 * BLOCK,
+        Activity::default(),
+        Ready::default(),
+    ));
 
     eventually("the reservoir is full", || async { stage.level("cheap").await >= 3 * BLOCK }).await;
 
@@ -178,7 +221,13 @@ async fn nothing_is_made_ahead_while_a_job_runs() {
     let stage = Stage::set().await;
     let activity = Activity::default();
     let job = activity.begin();
-    let filling = tokio::spawn(refill(stage.pool(), Arc::clone(&stage.shelf), BLOCK, activity.clone()));
+    let filling = tokio::spawn(refill(
+        stage.pool(),
+        Arc::clone(&stage.shelf),
+        BLOCK,
+        activity.clone(),
+        Ready::default(),
+    ));
 
     tokio::time::sleep(Duration::from_millis(300)).await;
     let while_busy = stage.level("cheap").await;
@@ -191,6 +240,198 @@ async fn nothing_is_made_ahead_while_a_job_runs() {
     stage.database.drop_database().await;
 }
 
+#[tokio::test]
+async fn what_a_job_has_leased_is_nobody_elses_until_the_time_is_over() {
+    let stage = Stage::set().await;
+    stage.put("cheap", &chains(1..2 * BLOCK + 1)).await;
+    let model = stage.model("cheap");
+
+    let (kept, lease) = reservoir::lease(&stage.pool(), &model, BLOCK, "one", MINUTE).await.unwrap();
+    let (rest, _) = reservoir::lease(&stage.pool(), &model, 2 * BLOCK, "other", MINUTE).await.unwrap();
+    let (level, nothing) = (stage.level("cheap").await, stage.take("cheap", 5).await);
+    stage.leases_end().await;
+    let later = stage.take("cheap", 2 * BLOCK).await;
+    let mut transaction = stage.pool().begin().await.unwrap();
+    let spent = reservoir::spend(&mut transaction, &model, &lease).await.unwrap();
+
+    let distinct: HashSet<_> = kept.iter().chain(&rest).collect();
+    assert_eq!((kept.len(), rest.len(), distinct.len()), (BLOCK, BLOCK, 2 * BLOCK));
+    assert_eq!((level, nothing.len(), later.len()), (0, 0, 2 * BLOCK));
+    assert!(!spent, "others have it");
+    drop(transaction);
+    stage.database.drop_database().await;
+}
+
+#[tokio::test]
+async fn of_what_a_job_has_leased_the_rest_goes_back_when_it_is_spent_and_all_when_it_is_given_back() {
+    let stage = Stage::set().await;
+    stage.put("cheap", &chains(1..BLOCK + 1)).await;
+    let model = stage.model("cheap");
+
+    let (_, lease) = reservoir::lease(&stage.pool(), &model, 10, "one", MINUTE).await.unwrap();
+    reservoir::give_back(&stage.pool(), &lease).await.unwrap();
+    let given_back = stage.level("cheap").await;
+    let (kept, lease) = reservoir::lease(&stage.pool(), &model, 10, "other", MINUTE).await.unwrap();
+    let mut transaction = stage.pool().begin().await.unwrap();
+    let spent = reservoir::spend(&mut transaction, &model, &lease).await.unwrap();
+    transaction.commit().await.unwrap();
+    let rest: HashSet<_> = stage.take("cheap", BLOCK).await.into_iter().collect();
+
+    assert_eq!((given_back, spent, kept.len(), rest.len()), (BLOCK, true, 10, BLOCK - 10));
+    assert!(kept.iter().all(|molecule| !rest.contains(molecule)));
+    stage.database.drop_database().await;
+}
+
+/// What a sample does with the reservoir, and how it ends.
+#[derive(Debug, Clone, Copy)]
+enum End {
+    Taken,
+    TakenAndFailed,
+    Spent,
+    SpentAndFailed,
+    GivenBack,
+    Died,
+}
+
+/// One sample of `size`; what it hands out.
+async fn handed_out(
+    pool: PgPool,
+    model: Arc<Model>,
+    id: usize,
+    size: usize,
+    end: End,
+    time: Duration,
+) -> Vec<String> {
+    match end {
+        End::Taken | End::TakenAndFailed => {
+            let mut transaction = pool.begin().await.unwrap();
+            let taken = reservoir::take(&mut transaction, &model, size).await.unwrap();
+            tokio::task::yield_now().await;
+            if let End::Taken = end {
+                transaction.commit().await.unwrap();
+                return taken;
+            }
+            transaction.rollback().await.unwrap();
+        }
+        End::Spent | End::SpentAndFailed | End::GivenBack | End::Died => {
+            let (kept, lease) = reservoir::lease(&pool, &model, size, &id.to_string(), time).await.unwrap();
+            tokio::task::yield_now().await;
+            match end {
+                End::Spent | End::SpentAndFailed => {
+                    let mut transaction = pool.begin().await.unwrap();
+                    let spent = reservoir::spend(&mut transaction, &model, &lease).await.unwrap();
+                    if let (true, End::Spent) = (spent, end) {
+                        transaction.commit().await.unwrap();
+                        return kept;
+                    }
+                    transaction.rollback().await.unwrap();
+                }
+                End::GivenBack => reservoir::give_back(&pool, &lease).await.unwrap(),
+                _ => {}
+            }
+        }
+    }
+    Vec::new()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn however_samples_at_the_same_time_end_no_block_is_handed_out_twice_and_none_is_lost() {
+    let stage = Stage::set().await;
+    let ends = [End::Taken, End::TakenAndFailed, End::Spent, End::SpentAndFailed, End::GivenBack, End::Died];
+    for seed in 0..6 {
+        let mut rng = StdRng::seed_from_u64(seed);
+        let all: Vec<_> = (0..40 * BLOCK).map(|n| format!("{seed}-{n}")).collect();
+        stage.put("cheap", &all).await;
+
+        let samples = (0..60).map(|id| {
+            let (size, end) = (rng.random_range(1..3 * BLOCK), ends[rng.random_range(0..ends.len())]);
+            // Some leases are over before they are spent.
+            let time = if rng.random_bool(0.5) { Duration::ZERO } else { MINUTE };
+            tokio::spawn(handed_out(stage.pool(), stage.model("cheap"), id, size, end, time))
+        });
+        let samples: Vec<_> = samples.collect();
+        let mut found = Vec::new();
+        for sample in samples {
+            found.append(&mut sample.await.unwrap());
+        }
+        let handed_out = found.len();
+        stage.leases_end().await;
+        found.append(&mut stage.take("cheap", 40 * BLOCK).await);
+
+        assert!((1..all.len()).contains(&handed_out), "seed {seed}: {handed_out}");
+        found.sort_unstable();
+        let mut all = all;
+        all.sort_unstable();
+        assert!(found == all, "seed {seed}: {} found of {}", found.len(), all.len());
+    }
+    stage.database.drop_database().await;
+}
+
+#[tokio::test]
+async fn a_model_is_forgotten_after_a_day_in_which_samplers_ran_and_none_offered_it() {
+    let stage = Stage::set().await;
+    stage.put("cheap", &chains(1..11)).await;
+    stage.put("dear", &chains(1..11)).await;
+
+    // What is new begins with no time.
+    for _ in 0..=24 {
+        stage.count(&["cheap"], 1).await;
+    }
+    let before = reservoir::drop_orphans(&stage.pool()).await.unwrap();
+    stage.count(&["cheap"], 1).await;
+    let dropped = reservoir::drop_orphans(&stage.pool()).await.unwrap();
+
+    assert_eq!((before, dropped), (0, 1));
+    assert_eq!((stage.level("cheap").await, stage.level("dear").await), (10, 0));
+    stage.database.drop_database().await;
+}
+
+#[tokio::test]
+async fn time_in_which_no_sampler_runs_and_a_word_of_another_sampler_keep_a_model() {
+    let stage = Stage::set().await;
+    stage.put("dear", &chains(1..11)).await;
+
+    // Off for ten days each time, and then started without the model.
+    for _ in 0..5 {
+        stage.count(&["cheap"], 10 * 24).await;
+        assert_eq!(reservoir::drop_orphans(&stage.pool()).await.unwrap(), 0);
+    }
+    // Not a day altogether, then a word, and the same again.
+    for hours in [19, 23] {
+        for _ in 0..hours {
+            stage.count(&["cheap"], 1).await;
+        }
+        assert_eq!(reservoir::drop_orphans(&stage.pool()).await.unwrap(), 0);
+        stage.count(&["dear"], 1).await;
+    }
+
+    assert_eq!(stage.level("dear").await, 10);
+    stage.database.drop_database().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sampler_knows_how_much_lies_ready_of_the_versions_that_it_serves() {
+    let stage = Stage::set().await;
+    stage.put("cheap", &chains(1..101)).await;
+    let ready = Ready::default();
+    let counting = tokio::spawn(ready.clone().keep_up(stage.pool(), Arc::clone(&stage.shelf)));
+    let serving = Serving::with(&stage, Sampling { ready: ready.clone(), ..stage.sampling() }).await;
+    let counts = |cheap| BTreeMap::from([("cheap".to_owned(), cheap), ("dear".to_owned(), 0)]);
+    let mut told = ready.subscribe();
+
+    told.wait_for(|now| *now == counts(100)).await.unwrap();
+    serving.ask(30, Some("cheap")).await.1.unwrap();
+    told.wait_for(|now| *now == counts(70)).await.unwrap();
+    // By another process.
+    stage.put("cheap", &chains(101..111)).await;
+    told.wait_for(|now| *now == counts(80)).await.unwrap();
+
+    counting.abort();
+    let _ = counting.await;
+    serving.end().await;
+    stage.database.drop_database().await;
+}
+
 /// A sampler at work on a stage, and somebody who asks it.
 struct Serving {
     client: Client,
@@ -200,6 +441,10 @@ struct Serving {
 
 impl Serving {
     async fn on(stage: &Stage, activity: Activity) -> Self {
+        Self::with(stage, Sampling { activity, ..stage.sampling() }).await
+    }
+
+    async fn with(stage: &Stage, handler: Sampling) -> Self {
         sqlx::query(
             "insert into accounts (id, email, name, password_hash, scopes) values ('acc_1', 'a', 'a', '', '{}')",
         )
@@ -209,7 +454,6 @@ impl Serving {
         let client = stage.database.client().await;
         let (stop, stopped) = oneshot::channel::<()>();
         let config = WorkerConfig { models: stage.shelf.announce(), ..WorkerConfig::default() };
-        let handler = Sampling { pool: stage.pool(), shelf: Arc::clone(&stage.shelf), activity };
         let worker = tokio::spawn(run_worker::<StoredSampleJob, _>(stage.pool(), config, handler, async {
             let _ = stopped.await;
         }));
@@ -217,7 +461,7 @@ impl Serving {
         Self { client, stop, worker }
     }
 
-    async fn ask(&self, size: u32, model_id: Option<&str>) -> (SampleId, Result<SampleId, Problem>) {
+    async fn submit(&self, size: u32, model_id: Option<&str>) -> (SampleId, Pending<StoredSampleJob>) {
         let sample_id = SampleId::generate();
         let job = SampleJob {
             sample_id,
@@ -227,7 +471,12 @@ impl Serving {
             seed: 7,
             deadline: Utc::now() + chrono::TimeDelta::seconds(30),
         };
-        let pending = self.client.submit(JobId::generate(), &StoredSampleJob::V1(job)).await.unwrap();
+        let pending = self.client.submit(JobId::generate(), &StoredSampleJob::V1(job), CALLER).await.unwrap();
+        (sample_id, pending)
+    }
+
+    async fn ask(&self, size: u32, model_id: Option<&str>) -> (SampleId, Result<SampleId, Problem>) {
+        let (sample_id, pending) = self.submit(size, model_id).await;
         (sample_id, pending.outcome().await.unwrap())
     }
 
@@ -238,15 +487,15 @@ impl Serving {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_job_takes_what_is_ready_of_the_fullest_model_and_a_refused_one_takes_nothing() {
+async fn a_job_takes_what_is_ready_of_its_model_and_a_refused_one_takes_nothing() {
     let stage = Stage::set().await;
     let ready = ["O", "OO"].map(str::to_owned);
     stage.put("dear", &ready).await;
     let serving = Serving::on(&stage, Activity::default()).await;
 
-    let (_, refused) = serving.ask(5_000, None).await;
+    let (_, refused) = serving.ask(5_000, Some("dear")).await;
     let level = stage.level("dear").await;
-    let (id, answered) = serving.ask(4, None).await;
+    let (id, answered) = serving.ask(4, Some("dear")).await;
 
     assert!(matches!(refused, Err(Problem::SizeUnreachable { wanted: 5_000, .. })), "{refused:?}");
     assert_eq!((level, answered), (2, Ok(id)));
@@ -260,6 +509,53 @@ async fn a_job_takes_what_is_ready_of_the_fullest_model_and_a_refused_one_takes_
     assert!(ready.iter().all(|molecule| smiles.contains(molecule)), "{smiles:?}");
     assert_eq!(stage.level("dear").await, 0);
     serving.end().await;
+    stage.database.drop_database().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sample_that_draws_holds_no_connection_and_what_it_leased_is_free_when_its_caller_leaves() {
+    let stage = Stage::with_endless().await;
+    stage.put("endless", &chains(1..11)).await;
+    let only =
+        PgPoolOptions::new().max_connections(1).connect_with((*stage.pool().connect_options()).clone());
+    let only = only.await.unwrap();
+    let serving = Serving::with(&stage, Sampling { pool: only.clone(), ..stage.sampling() }).await;
+
+    let (_, pending) = serving.submit(20, Some("endless")).await;
+    eventually("what lies ready is leased", || async { stage.level("endless").await == 0 }).await;
+    let connection = tokio::time::timeout(MINUTE / 6, only.acquire()).await;
+    let while_drawing = stage.level("endless").await;
+    drop(connection.expect("the sample keeps the only connection").unwrap());
+    drop(pending);
+    eventually("the lease has ended", || async { stage.level("endless").await == 10 }).await;
+
+    assert_eq!(while_drawing, 0);
+    serving.end().await;
+    stage.database.drop_database().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_sampler_leased_that_dies_comes_back_in_time() {
+    let stage = Stage::with_endless().await;
+    stage.put("endless", &chains(1..11)).await;
+    let serving = Serving::on(&stage, Activity::default()).await;
+
+    let (_, _pending) = serving.submit(20, Some("endless")).await;
+    eventually("what lies ready is leased", || async { stage.level("endless").await == 0 }).await;
+    // Dropped in the middle of everything, as a crash would.
+    serving.worker.abort();
+    let _ = serving.worker.await;
+    let left: f64 = sqlx::query_scalar(
+        "select extract(epoch from max(leased_until) - now())::float8 from reservoir_blocks",
+    )
+    .fetch_one(&stage.database.pool)
+    .await
+    .unwrap();
+    stage.leases_end().await;
+
+    // The deadline, how late a sample may be, and the time to store it.
+    assert!((1.0..=30.0 + 30.0 + 10.0).contains(&left), "{left} s");
+    assert_eq!(stage.take("endless", 20).await.len(), 10);
     stage.database.drop_database().await;
 }
 
@@ -295,7 +591,13 @@ async fn a_full_disk_stops_the_refilling_says_so_once_and_stops_no_request() {
     let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(move || written.clone()).finish();
     let _logging = tracing::subscriber::set_default(subscriber);
     let activity = Activity::default();
-    let filling = tokio::spawn(refill(stage.pool(), Arc::clone(&stage.shelf), BLOCK, activity.clone()));
+    let filling = tokio::spawn(refill(
+        stage.pool(),
+        Arc::clone(&stage.shelf),
+        BLOCK,
+        activity.clone(),
+        Ready::default(),
+    ));
     let serving = Serving::on(&stage, activity).await;
 
     // What is left of the block cannot go back: the sample is made anew.

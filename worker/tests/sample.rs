@@ -8,14 +8,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use candle_core::Tensor;
 use chrono::Utc;
 use contract::{JobId, Problem, SampleId, SampleJob, StoredSampleJob};
 use generator::{Budget, Device};
 use queue::{WorkerConfig, run_worker};
-use support::{Database, live, models, write_pack};
+use support::{CALLER, Database, live, models, write_endless_pack, write_pack};
 use tokio::sync::oneshot;
-use worker::{Activity, Drawn, Ended, Models, Sampling, Shelf, draw, reservoir::Levels};
+use worker::{Activity, Drawn, Ended, Models, Ready, Sampling, Shelf, draw};
 
 fn job(size: u32, model_id: Option<&str>) -> SampleJob {
     SampleJob {
@@ -55,15 +54,9 @@ fn of_two_packs_with_one_id_the_first_is_served() {
 #[test]
 fn a_model_that_never_ends_its_strings_ends_at_the_deadline() {
     let dir = models();
-    write_pack(dir.path(), "endless", 1.0, 1_000_000);
-    let file = dir.path().join("endless/model.safetensors");
-    let mut weights = candle_core::safetensors::load(&file, &Device::Cpu).unwrap();
-    // `<eos>` is the third token.
-    let bias = Tensor::new(&[0.0_f32, 0.0, -1e4, 0.0, 0.0, 0.0], &Device::Cpu).unwrap();
-    weights.insert("out.bias".to_owned(), bias);
-    candle_core::safetensors::save(&weights, &file).unwrap();
+    write_endless_pack(dir.path());
     let models = Models::load(&[dir.path().to_owned()], &[], &Device::Cpu).unwrap();
-    let endless = models.choose(Some("endless"), &Levels::default()).unwrap();
+    let endless = models.choose(Some("endless")).unwrap();
     let begun = Instant::now();
     let budget = Budget { deadline: Some(begun + Duration::from_secs(1)), ..Budget::unlimited() };
 
@@ -83,11 +76,11 @@ fn without_a_usable_pack_there_is_no_sampler() {
 }
 
 #[test]
-fn the_cheapest_model_draws_unless_another_is_named() {
+fn the_model_that_is_named_draws_and_the_cheapest_for_jobs_of_earlier_versions_that_name_none() {
     let dir = models();
     let models = Models::load(&[dir.path().to_owned()], &[], &Device::Cpu).unwrap();
     let drawn_by = |model_id| {
-        let model = models.choose(model_id, &Levels::default()).unwrap();
+        let model = models.choose(model_id).unwrap();
         match draw(model, Vec::new(), &job(3, model_id), &Budget::unlimited()).unwrap() {
             Ended::Done(Drawn { model_id, smiles }) => (model_id, smiles.len()),
             other => panic!("{other:?}"),
@@ -96,14 +89,14 @@ fn the_cheapest_model_draws_unless_another_is_named() {
 
     assert_eq!(drawn_by(None), ("cheap".to_owned(), 3));
     assert_eq!(drawn_by(Some("dear")), ("dear".to_owned(), 3));
-    assert!(models.choose(Some("absent"), &Levels::default()).is_none());
+    assert!(models.choose(Some("absent")).is_none());
 }
 
 #[test]
 fn a_sample_that_is_begun_is_completed_with_other_molecules() {
     let dir = models();
     let models = Models::load(&[dir.path().to_owned()], &[], &Device::Cpu).unwrap();
-    let dear = models.choose(Some("dear"), &Levels::default()).unwrap();
+    let dear = models.choose(Some("dear")).unwrap();
     let ready = vec!["C".to_owned(), "CN".to_owned()];
 
     let ended = draw(dear, ready, &job(5, None), &Budget::unlimited()).unwrap();
@@ -117,7 +110,7 @@ fn a_sample_that_is_begun_is_completed_with_other_molecules() {
 fn more_than_a_model_can_give_is_a_problem_and_not_a_failure() {
     let dir = models();
     let models = Models::load(&[dir.path().to_owned()], &[], &Device::Cpu).unwrap();
-    let dear = models.choose(Some("dear"), &Levels::default()).unwrap();
+    let dear = models.choose(Some("dear")).unwrap();
 
     for ready in [Vec::new(), vec!["C".to_owned()]] {
         let ended = draw(dear, ready, &job(5_000, None), &Budget::unlimited()).unwrap();
@@ -133,7 +126,7 @@ fn more_than_a_model_can_give_is_a_problem_and_not_a_failure() {
 fn a_sample_that_nobody_waits_for_is_given_up() {
     let dir = models();
     let models = Models::load(&[dir.path().to_owned()], &[], &Device::Cpu).unwrap();
-    let model = models.choose(None, &Levels::default()).unwrap();
+    let model = models.choose(None).unwrap();
     let budget = Budget { deadline: None, cancelled: Arc::new(true.into()) };
 
     assert_eq!(draw(model, Vec::new(), &job(1_000, None), &budget).unwrap(), Ended::Cancelled);
@@ -152,7 +145,12 @@ async fn an_answered_sample_is_stored_whole() {
     let client = database.client().await;
     let (stop, stopped) = oneshot::channel::<()>();
     let config = WorkerConfig { models: shelf.announce(), ..WorkerConfig::default() };
-    let handler = Sampling { pool: database.pool.clone(), shelf, activity: Activity::default() };
+    let handler = Sampling {
+        pool: database.pool.clone(),
+        shelf,
+        activity: Activity::default(),
+        ready: Ready::default(),
+    };
     let worker =
         tokio::spawn(run_worker::<StoredSampleJob, _>(database.pool.clone(), config, handler, async {
             let _ = stopped.await;
@@ -160,7 +158,8 @@ async fn an_answered_sample_is_stored_whole() {
     live(&client).await;
     let wanted = job(20, None);
 
-    let pending = client.submit(JobId::generate(), &StoredSampleJob::V1(wanted.clone())).await.unwrap();
+    let pending =
+        client.submit(JobId::generate(), &StoredSampleJob::V1(wanted.clone()), CALLER).await.unwrap();
     let answer = pending.outcome().await.unwrap();
 
     assert_eq!(answer, Ok(wanted.sample_id));

@@ -72,6 +72,7 @@ const TABLES: [Table; 25] = [
     table("rate_limits", &[RATE_LIMITS], &[]),
     table("refresh_tokens", &[REFRESH], &[]),
     table("reservoir_blocks", &[RESERVOIR], &[MODELS]),
+    table("reservoir_models", &[RESERVOIR], &[]),
     table("revocations", &[REVOCATIONS], &[REFRESH]),
     // A worker makes a sample, and the API shows and deletes it; neither links the other.
     table("samples", &[DRAWN, SAMPLES], &[]),

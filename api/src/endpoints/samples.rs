@@ -34,7 +34,8 @@ const ACCEPT_ENCODING: &str = "When it contains `gzip`, the body is the gzipped 
 #[utoipa::path(
     get, path = "/generator/v1/samples", tag = "samples", operation_id = "list_samples",
     description = "Samples without their structures, newest first: the account's own, and those of the members of its \
-        organisation if it belongs to one. Experimental.",
+        organisation if it belongs to one. The order is that in which they were stored: whoever asks again for what came \
+        after the newest that they have misses none. Experimental.",
     summary = "List samples",
     params(
         ("limit" = Option<i32>, Query, description = "Maximum number of items in `data`.",
@@ -81,7 +82,8 @@ fn parse_list(pairs: Vec<(String, String)>, faults: &mut Faults) -> Option<ListQ
 /// Generates a sample, stores it and returns it with all its structures.
 #[utoipa::path(
     post, path = "/generator/v1/samples", tag = "samples", operation_id = "create_sample",
-    description = "Generates a sample, stores it and returns it with all its structures. Experimental.",
+    description = "Generates a sample, stores it and returns it with all its structures. Within it every structure is there \
+        once; another sample can have the same one. Experimental.",
     summary = "Create a sample",
     params(("accept-encoding" = String, Header,
         description = ACCEPT_ENCODING)),

@@ -19,6 +19,7 @@ mod docs;
 mod generator_v1_models;
 mod generator_v1_samples;
 mod generator_v1_samples_bad_input;
+mod generator_v1_samples_pages;
 mod isolation;
 mod limits;
 mod process;

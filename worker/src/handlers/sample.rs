@@ -1,27 +1,32 @@
 //! A sample job: choose a model, take what is ready, draw what is missing, store it all at once.
+//!
+//! Where everything lies ready, all of it is one short transaction. Otherwise the sample leases what there is, draws the
+//! rest without a connection, and stores in one short transaction again.
 
 use std::{
     collections::HashSet,
     sync::{Arc, atomic::Ordering},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use contract::{Problem, SampleJob, StoredSampleJob};
 use generator::{Budget, SampleError};
 use queue::{Finished, Handler, HandlerError, JobContext};
-use sqlx::PgPool;
-use tracing::{field::Empty, info, info_span};
+use sqlx::{PgPool, Postgres, Transaction};
+use tracing::{Span, field::Empty, info, info_span};
 
 use super::Ended;
 use crate::{
-    Activity, Model, Shelf,
-    reservoir::{self, Levels},
+    Activity, Model, Ready, Shelf,
+    reservoir::{self, Lease},
     samples::{self, Drawn},
 };
 
 /// How long past its deadline a sample is still finished. Its caller has been told that time is up, and
 /// finds the sample in the list.
 const LATE: Duration = Duration::from_secs(30);
+/// How long after the last instant of drawing a sample is surely stored: what it leased is then free.
+const STORED: Duration = Duration::from_secs(10);
 /// Rounds in which molecules are drawn that the sample does not have already.
 const ROUNDS: u64 = 10;
 
@@ -34,6 +39,8 @@ pub struct Sampling {
     pub shelf: Arc<Shelf>,
     /// What the refilling of the reservoir makes way for.
     pub activity: Activity,
+    /// What is told of the reservoir.
+    pub ready: Ready,
 }
 
 impl Handler<StoredSampleJob> for Sampling {
@@ -43,58 +50,143 @@ impl Handler<StoredSampleJob> for Sampling {
         StoredSampleJob::V1(job): StoredSampleJob,
     ) -> Result<(), HandlerError> {
         let _active = self.activity.begin();
-        let budget =
-            Budget { deadline: Some(context.deadline + LATE), cancelled: Arc::clone(&context.cancelled) };
-        // What is taken out of the reservoir comes back unless the sample is stored.
-        let mut transaction = self.pool.begin().await?;
-        let levels = match job.model_id {
-            Some(_) => Levels::default(),
-            None => reservoir::levels(&mut *transaction).await?,
-        };
-        let Some(model) = self.shelf.models().choose(job.model_id.as_deref(), &levels).cloned() else {
+        let Some(model) = self.shelf.models().choose(job.model_id.as_deref()).cloned() else {
             let problem = Problem::UnknownModel { model_id: job.model_id.unwrap_or_default() };
-            if context.finish(&mut transaction, &Err(problem)).await? == Finished::Stored {
-                transaction.commit().await?;
-            }
-            return Ok(());
-        };
-        // Whatever failed before, molecules that are made anew need nothing but the model.
-        let ready = match context.attempt {
-            1 => reservoir::take(&mut transaction, &model, size(&job)).await?,
-            _ => Vec::new(),
+            return refuse(&self.pool, &context, problem).await;
         };
         let span = info_span!(
             "model.sample",
             sample.id = %job.sample_id,
             model.id = model.id(),
             sample.size = job.size,
-            sample.ready = ready.len(),
+            sample.ready = Empty,
             sample.drawn = Empty,
         );
-        let wanted = job.clone();
-        let drawing = move || span.in_scope(|| draw(&model, ready, &wanted, &budget));
-        let finished = match tokio::task::spawn_blocking(drawing).await?? {
-            Ended::Cancelled => return Ok(()),
-            Ended::Refused(problem) => {
-                // The molecules that were ready are others'.
-                transaction.rollback().await?;
-                transaction = self.pool.begin().await?;
-                context.finish(&mut transaction, &Err(problem)).await?
-            }
-            Ended::Done(sample) => {
-                samples::insert(&mut transaction, &job, &sample).await?;
-                context.finish(&mut transaction, &Ok(job.sample_id)).await?
-            }
+        let making = Making { sampling: self, context, job, model, span };
+        // Whatever failed before, molecules that are made anew need nothing but the model.
+        let found = match making.context.attempt {
+            1 => making.hand_out().await?,
+            _ => Found::Nothing,
         };
+        let (ready, lease) = match found {
+            Found::All => return Ok(()),
+            Found::Some => making.lease().await?,
+            Found::Nothing => Default::default(),
+        };
+        let ended = making.draw(ready).await;
+        let stored = match &ended {
+            Ok(Ended::Done(sample)) => making.spend(&lease, sample).await,
+            _ => Ok(Finished::Superseded),
+        };
+        if !matches!(stored, Ok(Finished::Stored)) {
+            // What it kept is others' at once.
+            reservoir::give_back(&self.pool, &lease).await?;
+        }
+        match ended? {
+            Ended::Refused(problem) => refuse(&self.pool, &making.context, problem).await,
+            Ended::Done(_) | Ended::Cancelled => stored.map(drop),
+        }
+    }
+}
+
+/// What a sample found of what it wants.
+enum Found {
+    /// Everything; the job is over.
+    All,
+    Some,
+    Nothing,
+}
+
+/// A sample that is being made.
+struct Making<'a> {
+    sampling: &'a Sampling,
+    context: JobContext<StoredSampleJob>,
+    job: SampleJob,
+    model: Arc<Model>,
+    span: Span,
+}
+
+impl Making<'_> {
+    /// Stores the sample if all of it lies ready.
+    async fn hand_out(&self) -> Result<Found, HandlerError> {
+        // What is taken out of the reservoir comes back unless the sample is stored.
+        let mut transaction = self.sampling.pool.begin().await?;
+        let smiles = reservoir::take(&mut transaction, &self.model, size(&self.job)).await?;
+        if smiles.len() < size(&self.job) {
+            transaction.rollback().await?;
+            return Ok(if smiles.is_empty() { Found::Nothing } else { Found::Some });
+        }
+        self.span.record("sample.ready", smiles.len());
+        self.span.record("sample.drawn", 0);
+        let sample = Drawn { model_id: self.model.id().to_owned(), smiles };
+        if self.store(transaction, &sample).await? == Finished::Stored {
+            self.sampling.ready.fewer(&self.model, sample.smiles.len());
+        }
+        Ok(Found::All)
+    }
+
+    /// Keeps what lies ready until the rest is drawn.
+    async fn lease(&self) -> Result<(Vec<String>, Lease), HandlerError> {
+        let last = self.context.deadline + LATE + STORED;
+        let time = last.saturating_duration_since(Instant::now());
+        let holder = self.context.id.to_string();
+        let (ready, lease) =
+            reservoir::lease(&self.sampling.pool, &self.model, size(&self.job), &holder, time).await?;
+        self.sampling.ready.fewer(&self.model, ready.len());
+        Ok((ready, lease))
+    }
+
+    /// Draws what is missing beside what is `ready`.
+    async fn draw(&self, ready: Vec<String>) -> Result<Ended<Drawn>, HandlerError> {
+        self.span.record("sample.ready", ready.len());
+        let budget = Budget {
+            deadline: Some(self.context.deadline + LATE),
+            cancelled: Arc::clone(&self.context.cancelled),
+        };
+        let (model, job, span) = (Arc::clone(&self.model), self.job.clone(), self.span.clone());
+        let drawing = move || span.in_scope(|| draw(&model, ready, &job, &budget));
+        Ok(tokio::task::spawn_blocking(drawing).await??)
+    }
+
+    /// Stores the sample, which has everything that `lease` kept for it.
+    async fn spend(&self, lease: &Lease, sample: &Drawn) -> Result<Finished, HandlerError> {
+        let mut transaction = self.sampling.pool.begin().await?;
+        if !reservoir::spend(&mut transaction, &self.model, lease).await? {
+            return Err("what was kept of the reservoir has gone to others meanwhile".into());
+        }
+        self.store(transaction, sample).await
+    }
+
+    /// Commits `transaction` with the sample and the job's outcome, or rolls all of it back.
+    async fn store(
+        &self,
+        mut transaction: Transaction<'_, Postgres>,
+        sample: &Drawn,
+    ) -> Result<Finished, HandlerError> {
+        let finished = self.context.finish(&mut transaction, &Ok(self.job.sample_id)).await?;
         match finished {
             Finished::Stored => {
+                samples::insert(&mut transaction, &self.job, sample).await?;
                 transaction.commit().await?;
-                info!(sample.id = %job.sample_id, sample.size = job.size, "sample job done");
+                info!(sample.id = %self.job.sample_id, sample.size = self.job.size, "sample job done");
             }
             Finished::Superseded => transaction.rollback().await?,
         }
-        Ok(())
+        Ok(finished)
     }
+}
+
+/// Makes `problem` the job's outcome.
+async fn refuse(
+    pool: &PgPool,
+    context: &JobContext<StoredSampleJob>,
+    problem: Problem,
+) -> Result<(), HandlerError> {
+    let mut transaction = pool.begin().await?;
+    if context.finish(&mut transaction, &Err(problem)).await? == Finished::Stored {
+        transaction.commit().await?;
+    }
+    Ok(())
 }
 
 fn size(job: &SampleJob) -> usize {
@@ -130,7 +222,7 @@ pub fn draw(
             Err(fault) => ended = Err(fault),
         }
     }
-    tracing::Span::current().record("sample.drawn", smiles.len() - already);
+    Span::current().record("sample.drawn", smiles.len() - already);
     match ended {
         Ok(()) if smiles.len() == size => Ok(Ended::Done(Drawn { model_id, smiles })),
         Err(SampleError::Interrupted) if budget.cancelled.load(Ordering::Acquire) => Ok(Ended::Cancelled),

@@ -12,9 +12,13 @@ use candle_core::{DType, Device, Tensor};
 use chem::Molecule;
 pub use database::Database;
 use flate2::{Compression, write::GzEncoder};
-use queue::Client;
+use queue::{Caller, Client};
 use sqlx::PgPool;
 use tempfile::TempDir;
+
+/// Somebody who waits for half a minute.
+pub const CALLER: Caller<'_> =
+    Caller { account_id: "acc_1", patience: Duration::from_secs(30), most_in_flight: None };
 
 /// Amide from acid and amine.
 const AMIDE: &str = "([C:1]-[C;H0;D3;+0:2](=[O;D1;H0:3])-[NH;D2;+0:4]-[C:5])\
@@ -61,6 +65,17 @@ pub fn write_pack(dir: &Path, id: &str, relative_cost: f64, longest: usize) {
         ("out.bias", zeros(&[vocabulary])),
     ]);
     candle_core::safetensors::save(&weights, folder.join("model.safetensors")).unwrap();
+}
+
+/// Writes a pack called `endless`, whose strings never end.
+pub fn write_endless_pack(dir: &Path) {
+    write_pack(dir, "endless", 9.0, 1_000_000);
+    let file = dir.join("endless/model.safetensors");
+    let mut weights = candle_core::safetensors::load(&file, &Device::Cpu).unwrap();
+    // `<eos>` is the third token.
+    let bias = Tensor::new(&[0.0_f32, 0.0, -1e4, 0.0, 0.0, 0.0], &Device::Cpu).unwrap();
+    weights.insert("out.bias".to_owned(), bias);
+    candle_core::safetensors::save(&weights, &file).unwrap();
 }
 
 /// Writes a retrosynthesis model that knows how to make an amide.

@@ -3,6 +3,9 @@
 //! Every statement names the account that asks. It sees its own samples and those of the members of its
 //! organisation, as the database's function `accounts_readable_by` says; what it cannot see is not there. Only
 //! its own can it delete.
+//!
+//! A list is in the order of `place`, which the database gives a sample when it is stored, and ends at the newest place before which
+//! nothing is still being stored: so whoever asks again for what came after the newest that they have misses none.
 
 use chrono::{DateTime, Utc};
 use contract::{ErrorItem, SampleListItem, SampleObject};
@@ -14,9 +17,9 @@ use crate::endpoints::misfit;
 #[derive(Debug)]
 pub enum Page {
     Newest,
-    /// Samples submitted before this one.
+    /// Samples stored before this one.
     Before(String),
-    /// Samples submitted after this one, those next to it.
+    /// Samples stored after this one, those next to it.
     After(String),
 }
 
@@ -83,16 +86,17 @@ pub async fn page(
     page: Page,
     limit: i64,
 ) -> Result<Option<(Vec<ItemRow>, bool)>, sqlx::Error> {
-    if let Page::Before(id) | Page::After(id) = &page
-        && !exists(pool, reader, id).await?
-    {
-        return Ok(None);
-    }
     // One more than asked for tells whether there are more.
+    let count = limit + 1;
     let mut rows = match &page {
-        Page::Newest => older(pool, reader, None, limit + 1).await?,
-        Page::Before(id) => older(pool, reader, Some(id), limit + 1).await?,
-        Page::After(id) => newer(pool, reader, id, limit + 1).await?,
+        Page::Newest => older(pool, reader, settled_place(pool, reader).await? + 1, count).await?,
+        Page::Before(id) | Page::After(id) => match (place(pool, reader, id).await?, &page) {
+            (None, _) => return Ok(None),
+            (Some(after), Page::After(_)) => {
+                newer(pool, reader, after, settled_place(pool, reader).await?, count).await?
+            }
+            (Some(before), _) => older(pool, reader, before, count).await?,
+        },
     };
     let limit = usize::try_from(limit).unwrap_or_default();
     let has_more = rows.len() > limit;
@@ -103,31 +107,32 @@ pub async fn page(
     Ok(Some((rows, has_more)))
 }
 
-async fn exists(pool: &PgPool, reader: &str, id: &str) -> Result<bool, sqlx::Error> {
+/// Where the sample stands in lists, if the account can see it.
+async fn place(pool: &PgPool, reader: &str, id: &str) -> Result<Option<i64>, sqlx::Error> {
     sqlx::query_scalar!(
-        r#"select exists (select from samples
-         where id = $2 and account_id in (select owner from accounts_readable_by($1) owner)) as "exists!""#,
+        "select place from samples \
+         where id = $2 and account_id in (select owner from accounts_readable_by($1) owner)",
         reader,
         id
     )
-    .fetch_one(pool)
+    .fetch_optional(pool)
     .await
+}
+
+/// The newest place before which nothing that the account can see is still being stored.
+async fn settled_place(pool: &PgPool, reader: &str) -> Result<i64, sqlx::Error> {
+    sqlx::query_scalar!(r#"select settled_place($1) as "place!""#, reader).fetch_one(pool).await
 }
 
 /// A page's worth of each member by the index, then the newest of those: what a page costs does not grow with
 /// the samples.
-async fn older(
-    pool: &PgPool,
-    reader: &str,
-    before: Option<&str>,
-    count: i64,
-) -> Result<Vec<ItemRow>, sqlx::Error> {
+async fn older(pool: &PgPool, reader: &str, before: i64, count: i64) -> Result<Vec<ItemRow>, sqlx::Error> {
     sqlx::query_as!(
         ItemRow,
         "select id, model_id, num_smiles, created_at from accounts_readable_by($1) owner \
-         cross join lateral (select id, model_id, num_smiles, created_at from samples \
-         where account_id = owner and ($2::text is null or id < $2) order by id desc limit $3) page \
-         order by id desc limit $3",
+         cross join lateral (select id, model_id, num_smiles, created_at, place from samples \
+         where account_id = owner and place < $2 order by place desc limit $3) page \
+         order by place desc limit $3",
         reader,
         before,
         count
@@ -136,15 +141,22 @@ async fn older(
     .await
 }
 
-async fn newer(pool: &PgPool, reader: &str, after: &str, count: i64) -> Result<Vec<ItemRow>, sqlx::Error> {
+async fn newer(
+    pool: &PgPool,
+    reader: &str,
+    after: i64,
+    until: i64,
+    count: i64,
+) -> Result<Vec<ItemRow>, sqlx::Error> {
     sqlx::query_as!(
         ItemRow,
         "select id, model_id, num_smiles, created_at from accounts_readable_by($1) owner \
-         cross join lateral (select id, model_id, num_smiles, created_at from samples \
-         where account_id = owner and id > $2 order by id limit $3) page \
-         order by id limit $3",
+         cross join lateral (select id, model_id, num_smiles, created_at, place from samples \
+         where account_id = owner and place > $2 and place <= $3 order by place limit $4) page \
+         order by place limit $4",
         reader,
         after,
+        until,
         count
     )
     .fetch_all(pool)
@@ -159,6 +171,6 @@ pub async fn delete(pool: &PgPool, account_id: &str, id: &str) -> Result<Deletio
     if done.rows_affected() > 0 {
         return Ok(Deletion::Done);
     }
-    let seen = exists(pool, account_id, id).await?;
+    let seen = place(pool, account_id, id).await?.is_some();
     Ok(if seen { Deletion::NotYours } else { Deletion::NotThere })
 }

@@ -88,11 +88,12 @@ def service(bin_folder: Path, args: argparse.Namespace) -> Iterator[Service]:
             "SAMPLER_MODELS": args.model,
             "RESERVOIR_SIZE": str(args.molecules),
         }
+        subprocess.run([str(bin_folder / "retort-api"), "migrate"], env=environment, check=True, stdout=sys.stderr)
         stack.enter_context(process([str(bin_folder / "retort-api"), "serve"], environment))
         running = Service(args.port)
         for attempt in range(200):
             try:
-                if running.call("GET", "/healthz")[0] == 200:
+                if running.call("GET", "/openapi.json")[0] == 200:
                     break
             except OSError:
                 running.local = threading.local()

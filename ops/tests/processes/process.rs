@@ -90,9 +90,20 @@ impl Process {
 
     /// Sends SIGTERM and returns at once.
     pub fn terminate(&self) {
-        let mut command = Command::new("kill");
-        command.args(["-TERM", &self.child.id().to_string()]);
-        output(command);
+        signal("TERM", self.child.id());
+    }
+
+    /// Its number.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// The processes that it started and that live.
+    pub fn children(&self) -> Vec<u32> {
+        let mut command = Command::new("ps");
+        command.args(["-o", "pid=", "--ppid", &self.child.id().to_string()]);
+        let found = command.output().expect("ps (procps) can be run");
+        String::from_utf8_lossy(&found.stdout).split_whitespace().filter_map(|id| id.parse().ok()).collect()
     }
 
     /// Waits for the end.
@@ -110,12 +121,22 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
+        // One that keeps another running leaves that behind.
+        let left = self.children();
         let _ = self.child.kill();
         let _ = self.child.wait();
+        for id in left {
+            let _ = Command::new("kill").args(["-KILL", &id.to_string()]).stderr(Stdio::null()).status();
+        }
         if thread::panicking() {
             println!("---- log of {} ----\n{}", self.name, self.log());
         }
     }
+}
+
+/// Sends a signal to a process, which may have gone.
+pub fn signal(name: &str, id: u32) {
+    let _ = Command::new("kill").args(["-s", name, &id.to_string()]).stderr(Stdio::null()).status();
 }
 
 /// A TCP port of this machine that nothing listens on.

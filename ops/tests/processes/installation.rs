@@ -1,6 +1,9 @@
 //! An installation: a database, an API, workers, an account that is logged in.
 
-use std::{path::Path, process::Command};
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use reqwest::StatusCode;
 use serde_json::{Value, json};
@@ -10,7 +13,7 @@ use tempfile::TempDir;
 use crate::{
     client::Caller,
     postgres::{Database, Server},
-    process::{Process, binary, eventually, free_port, output},
+    process::{Process, binaries, binary_of, eventually, free_port, output},
 };
 
 /// Everything that a test brings up. Fields drop in order: processes before their database.
@@ -23,6 +26,7 @@ pub struct Installation {
     port: u16,
     started: usize,
     environment: Vec<(String, String)>,
+    binaries: PathBuf,
 }
 
 /// What a worker process does.
@@ -77,6 +81,7 @@ impl Installation {
             port: free_port(),
             started: 0,
             environment: Vec::new(),
+            binaries: binaries(),
         }
     }
 
@@ -90,6 +95,11 @@ impl Installation {
     /// Sets a variable for every process that starts from now on.
     pub fn set(&mut self, name: &str, value: &str) {
         self.environment.push((name.to_owned(), value.to_owned()));
+    }
+
+    /// Takes the binaries of `folder` from now on.
+    pub fn use_binaries(&mut self, folder: PathBuf) {
+        self.binaries = folder;
     }
 
     /// The PostgreSQL that belongs to this installation alone.
@@ -275,7 +285,7 @@ impl Installation {
 
     /// A binary of ours, told where the database is.
     pub fn command(&self, name: &str) -> Command {
-        let mut command = binary(name);
+        let mut command = binary_of(&self.binaries, name);
         command.env("DATABASE_URL", self.database.url());
         // Making molecules ahead would take the cores from the other tests.
         command.env("RESERVOIR_SIZE", "0");

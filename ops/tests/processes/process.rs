@@ -13,7 +13,17 @@ pub const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The command that runs one of the workspace's binaries in the repository's root.
 pub fn binary(name: &str) -> Command {
-    let beside = Path::new(env!("CARGO_BIN_EXE_retort")).with_file_name(name);
+    binary_of(&binaries(), name)
+}
+
+/// Where the workspace's binaries are.
+pub fn binaries() -> PathBuf {
+    Path::new(env!("CARGO_BIN_EXE_retort")).parent().expect("a binary lies in a folder").to_owned()
+}
+
+/// The same for a binary in `folder`.
+pub fn binary_of(folder: &Path, name: &str) -> Command {
+    let beside = folder.join(name);
     assert!(
         beside.exists(),
         "{} is not built: run `cargo build --release -p api -p worker -p ops`, or ./ops/test, which does",

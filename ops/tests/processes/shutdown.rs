@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::{
     client::good,
     installation::{Installation, Role, long_search},
-    process::{Process, output, root},
+    process::{Process, binaries, output, root},
 };
 
 const SEARCH: &str = "/synth/v1/treesearch";
@@ -87,10 +87,8 @@ async fn a_stop_of_everything_answers_what_was_accepted_before_it_ends_the_worke
 
 /// An API and a searcher as `./ops/up` runs them.
 fn under_foreman(installation: &mut Installation) -> Process {
-    let api = installation.command("retort-api");
-    let binaries = std::path::Path::new(api.get_program()).parent().unwrap();
     let path = std::env::join_paths(
-        std::iter::once(binaries.to_owned()).chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())),
+        std::iter::once(binaries()).chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())),
     );
     let keep = root().join("ops/keep");
     let procfile = installation.folder().join("Procfile");

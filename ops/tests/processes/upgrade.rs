@@ -41,6 +41,24 @@ async fn processes_start_again_beside_the_schema_of_a_later_release() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_release_before_works_with_todays_schema() {
+    let Some(folder) = std::env::var_os("RELEASED_BINARIES") else {
+        println!("skipped: RELEASED_BINARIES names no folder with the binaries of a release");
+        return;
+    };
+    let mut installation = Installation::new().await;
+    installation.use_binaries(folder.into());
+
+    installation.start_all().await;
+    let caller = installation.account("owner");
+    let sample = caller.create(SAMPLES, &json!({ "size": 3 })).await;
+    caller.create(SEARCH, &short_search()).await;
+
+    assert_eq!(sample["smiles"].as_array().unwrap().len(), 3);
+    installation.must_live();
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_migration_that_waits_for_a_lock_lets_others_through() {
     let installation = Installation::new().await;
     let mut reader = installation.connection().await;
@@ -121,5 +139,7 @@ async fn the_service_needs_no_right_to_change_the_schema() {
     }
     installation.set("DATABASE_URL", &url("retort_service", "a guess"));
     assert_eq!(installation.begin_worker(Role::Search).wait().code(), Some(78));
+    // Its port is the next one's.
+    installation.api().kill();
     assert_eq!(installation.begin_api().wait().code(), Some(78));
 }

@@ -79,7 +79,8 @@ async fn serve(config: Config) -> anyhow::Result<()> {
 
     let front = Arc::new(Front::new(config.identity.transport()));
     let handle = Handle::new();
-    let serving = api::server::serve(listener, front.router(), terms, handle.clone());
+    // A task of its own: probes are answered whatever the start is busy with.
+    let serving = tokio::spawn(api::server::serve(listener, front.router(), terms, handle.clone()));
     let stopped = front.clone();
     tokio::spawn(async move {
         asked.await;
@@ -94,7 +95,7 @@ async fn serve(config: Config) -> anyhow::Result<()> {
         std::future::pending().await
     };
     tokio::select! {
-        served = serving => served.context("serving"),
+        served = serving => served.context("the server panicked")?.context("serving"),
         failed = started => failed,
     }
 }

@@ -193,7 +193,7 @@ async fn clients_that_dawdle_or_say_nothing_are_cut_off() {
         ("CONNECTIONS_PER_ADDRESS", "8"),
     ];
     let mut process = retort_api(&["serve"], &settings).spawn().unwrap();
-    connect(&address).await;
+    serves(&address).await;
     let said: [&[u8]; 4] = [b"", b"G", b"PRI * HTTP/2.0\r\n", b"GET /healthz HTTP/1.1\r\nhost: retort\r\n"];
     let cut = async |said: &[u8]| {
         let mut slow = connect(&address).await;

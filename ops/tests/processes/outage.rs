@@ -105,9 +105,8 @@ async fn issue_16_an_installation_comes_back_by_itself_after_an_outage_in_which_
 
     postgres.terminate();
     postgres.wait();
-    let mut died = 0;
     let mut last = 0;
-    while died < 5 {
+    for _ in 0..5 {
         let api = installation.api();
         let next = eventually("the API is started again", async || {
             api.must_live();
@@ -117,7 +116,6 @@ async fn issue_16_an_installation_comes_back_by_itself_after_an_outage_in_which_
         .await;
         signal("KILL", next);
         last = next;
-        died += 1;
     }
     installation.readiness(|body| body["checks"]["database"] == "cannot be reached").await;
     let postgres = keep_postgres(installation.postgres(), &folder);

@@ -183,6 +183,17 @@ end_left_behind() {
     for pid in $pids; do wait_gone "$pid" 10 || kill -KILL "$pid" 2> /dev/null || true; done
 }
 
+# Ends a runner's processes in an order in which nobody waits for what is gone: its pid, the most seconds that it may take.
+#
+# The API alone is told: it answers what it has accepted, which takes workers. The runner sees it end and tells the others.
+stop_processes() {
+    local runner=$1 seconds=$2 api
+    api=$(ps -o pid=,args= --ppid "$runner" | sed -nE 's#^ *([0-9]+) .*ops/keep retort-api serve.*#\1#p')
+    # shellcheck disable=SC2086 # several numbers, or none
+    kill -TERM ${api:-$runner} 2> /dev/null || true
+    wait_gone "$runner" "$seconds"
+}
+
 # Waits until a process is gone: pid, seconds.
 wait_gone() {
     for _ in $(seq $(($2 * 5))); do
@@ -286,19 +297,30 @@ postgres_is_running() {
     bin=$(postgres_bin "$(cat "$1/PG_VERSION")") && as_postgres "$bin/pg_ctl" -D "$(postgres_real "$1")" status > /dev/null 2>&1
 }
 
+# The programs of a cluster's own version: folder.
+postgres_bin_of() {
+    local version
+    version=$(cat "$1/PG_VERSION")
+    postgres_bin "$version" ||
+        fail "the database in $1 is of PostgreSQL $version, which is not installed: install postgresql-$version"
+}
+
+# PostgreSQL takes a dead server that nobody has collected for a live one: folder.
+postgres_forget_dead() {
+    local pid
+    if pid=$(head -n1 "$1/postmaster.pid" 2> /dev/null) && ! is_alive "$pid"; then
+        rm -f "$1/postmaster.pid" "$1"/.s.PGSQL.*.lock
+    fi
+}
+
 # Starts a cluster on a port: folder, port. What a killed server left behind is PostgreSQL's to clear up; the
 # last processes of one may hold its memory for a moment, so it is tried for a while.
 postgres_start() {
-    local folder port=$2 version bin log pid
+    local folder port=$2 bin log
     folder=$(postgres_real "$1")
-    version=$(cat "$folder/PG_VERSION")
-    bin=$(postgres_bin "$version") ||
-        fail "the database in $folder is of PostgreSQL $version, which is not installed: install postgresql-$version"
+    bin=$(postgres_bin_of "$folder")
     log=$folder/server.log
-    # PostgreSQL takes a dead server that nobody has collected for a live one.
-    if pid=$(head -n1 "$folder/postmaster.pid" 2> /dev/null) && ! is_alive "$pid"; then
-        rm -f "$folder/postmaster.pid" "$folder"/.s.PGSQL.*.lock
-    fi
+    postgres_forget_dead "$folder"
     for _ in 1 2 3 4 5; do
         if as_postgres "$bin/pg_ctl" -D "$folder" -l "$log" -w -t 120 -o "-p $port" start > /dev/null 2>&1; then
             return 0
@@ -307,6 +329,37 @@ postgres_start() {
     done
     as_postgres tail -n 25 "$log" >&2 || true
     fail "PostgreSQL did not start in $folder (the end of its log is above)"
+}
+
+# Starts a cluster that is started again whenever it dies: folder, port, the file for its keeper's identity. Its words and
+# the keeper's go to the cluster's server.log. The keeper has a session of its own, so that no Ctrl-C reaches it.
+postgres_keep() {
+    local folder port=$2 file=$3 bin keeper
+    folder=$(postgres_real "$1")
+    bin=$(postgres_bin_of "$folder")
+    as_postgres touch "$folder/server.log"
+    setsid "$ROOT/ops/keep" --stop-signal INT "$ROOT/ops/postgres" "$folder" "$port" >> "$folder/server.log" 2>&1 < /dev/null &
+    keeper=$!
+    process_identity "$keeper" > "$file"
+    # What a crash left is read again first, which may take a while.
+    for _ in $(seq 600); do
+        "$bin/pg_isready" -q -h 127.0.0.1 -p "$port" && return 0
+        is_alive "$keeper" || break
+        sleep 0.2
+    done
+    as_postgres tail -n 25 "$folder/server.log" >&2 || true
+    fail "PostgreSQL did not start in $folder (the end of its log is above)"
+}
+
+# Ends a cluster that postgres_keep started, or what one that was killed left behind: folder, the keeper's file.
+postgres_stop_kept() {
+    local keeper
+    if keeper=$(live_pid "$2"); then
+        kill -TERM "$keeper" 2> /dev/null || true
+        wait_gone "$keeper" 60 || kill -KILL "$keeper" 2> /dev/null || true
+    fi
+    rm -f "$2"
+    ! postgres_is_running "$1" || postgres_stop "$1"
 }
 
 # Makes a database if it is not there: cluster's folder, URL of the database.

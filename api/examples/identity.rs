@@ -56,6 +56,7 @@ async fn main() -> anyhow::Result<()> {
 }
 
 async fn measure(binary: &str, url: &str) -> anyhow::Result<()> {
+    schema::migrate(url).await?;
     let api = Api::start(binary, url, "0").await?;
     prepare(&mut PgConnection::connect(url).await?).await?;
     let good = api.token("demo@example.org", "generator_api.samples:read").await?;
@@ -182,7 +183,9 @@ impl Api {
         let process = command.spawn().context("starting taskset (util-linux)")?;
         let api = Self { process, address };
         for _ in 0..400 {
-            if TcpStream::connect(address).await.is_ok() {
+            if let Ok(mut caller) = Caller::connect(address).await
+                && caller.ask(&get("/openapi.json", "")).await? == 200
+            {
                 return Ok(api);
             }
             tokio::time::sleep(Duration::from_millis(50)).await;

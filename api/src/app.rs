@@ -12,7 +12,7 @@ use axum::{
     routing::{MethodRouter, delete, get, post},
 };
 use edge::ApiError;
-use identity::{Identity, Transport};
+use identity::{Identity, KeysError, Transport};
 use sqlx::PgPool;
 use tower_http::{catch_panic::CatchPanicLayer, cors::CorsLayer};
 
@@ -55,6 +55,14 @@ pub enum StartError {
     /// The OpenAPI document cannot be written.
     #[error("the OpenAPI document cannot be written")]
     Document(#[from] serde_json::Error),
+}
+
+impl StartError {
+    /// Whether starting again does not mend it.
+    #[must_use]
+    pub fn is_lasting(&self) -> bool {
+        matches!(self, Self::Identity(identity::StartError::Keys(KeysError::Sealed { .. })))
+    }
 }
 
 impl App {

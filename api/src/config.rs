@@ -16,6 +16,8 @@ use crate::{server::Tls, words::is_word};
 pub struct Config {
     /// `DATABASE_URL`; holds a password, so it is never printed.
     pub database_url: SecretString,
+    /// `MIGRATION_DATABASE_URL`, default `DATABASE_URL`: the same database by a role that may change its schema.
+    pub migration_database_url: SecretString,
     /// `DATABASE_CONNECTIONS`, default 16: the most connections of this process' pool.
     pub database_connections: u32,
     /// `HTTP_ADDR`, default `127.0.0.1:8080`.
@@ -28,6 +30,9 @@ pub struct Config {
     pub sample_deadline: Duration,
     /// `SEARCH_SLACK_SECONDS`, default 15: how much longer than `max_seconds` a caller waits for a search.
     pub search_slack: Duration,
+    /// `SHUTDOWN_DELAY_SECONDS`, default 0: how long the process goes on accepting after it was told to stop and says that it is
+    /// not ready; as long as a balancer takes to notice.
+    pub shutdown_delay: Duration,
     /// `DEFAULT_MODEL`: the models that serve who names none, the first that a live sampler has; by default those that ship.
     pub default_models: Vec<String>,
     /// `GZIP_BODY`, default `contract`.
@@ -133,9 +138,15 @@ impl Config {
         let mut reader = Reader { variables, faults: Vec::new() };
         let http_addr = reader.read("HTTP_ADDR", SocketAddr::from(([127, 0, 0, 1], 8080)), Ok);
         let tls = reader.tls();
+        let database_url = reader.database_url("DATABASE_URL");
+        let migration_database_url = match reader.get("MIGRATION_DATABASE_URL") {
+            Some(_) => reader.database_url("MIGRATION_DATABASE_URL"),
+            None => database_url.clone(),
+        };
         let scheme = if tls.is_some() { "https" } else { "http" };
         let config = Self {
-            database_url: reader.database_url(),
+            database_url,
+            migration_database_url,
             database_connections: reader.read("DATABASE_CONNECTIONS", 16, at_least(2)),
             http_addr,
             identity: Settings {
@@ -154,6 +165,7 @@ impl Config {
             max_seconds_limit: reader.read("MAX_SECONDS_LIMIT", 120.0, positive),
             sample_deadline: reader.seconds("SAMPLE_DEADLINE_SECONDS", 60),
             search_slack: reader.seconds("SEARCH_SLACK_SECONDS", 15),
+            shutdown_delay: Duration::from_secs(reader.read("SHUTDOWN_DELAY_SECONDS", 0_u32, Ok).into()),
             default_models: reader.list("DEFAULT_MODEL", SHIPPED_MODELS, model_id),
             gzip_body: reader.read("GZIP_BODY", GzipBody::Contract, Ok),
             rates: Rates {
@@ -171,6 +183,20 @@ impl Config {
             connections_by_address: reader.read("CONNECTIONS_PER_ADDRESS", 256, Ok),
         };
         if reader.faults.is_empty() { Ok(config) } else { Err(ConfigError { faults: reader.faults }) }
+    }
+
+    /// How long a request that was accepted may go on: until the latest deadline, and some seconds for what is around it. What is
+    /// there after that is stuck.
+    #[must_use]
+    pub fn longest_request(&self) -> Duration {
+        let search = self.search_slack + Duration::from_secs_f64(self.max_seconds_limit);
+        self.sample_deadline.max(search) + Duration::from_secs(5)
+    }
+
+    /// How long the process may take to stop; who ends it sooner breaks requests off.
+    #[must_use]
+    pub fn longest_stop(&self) -> Duration {
+        self.shutdown_delay + self.longest_request()
     }
 }
 
@@ -245,11 +271,11 @@ impl Reader<'_> {
         value.map_err(|error| self.faults.push(format!("{name}: {error}"))).ok()
     }
 
-    fn database_url(&mut self) -> SecretString {
-        let url = self.get("DATABASE_URL").unwrap_or_default().to_owned();
+    fn database_url(&mut self, name: &str) -> SecretString {
+        let url = self.get(name).unwrap_or_default().to_owned();
         if !["postgres://", "postgresql://"].iter().any(|scheme| url.starts_with(scheme)) {
             // The value is not shown: it may hold a password.
-            self.faults.push("DATABASE_URL is not set to a `postgres://…` address".to_owned());
+            self.faults.push(format!("{name} is not set to a `postgres://…` address"));
         }
         url.into()
     }
@@ -306,6 +332,8 @@ fn web_address(url: String) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
+    use secrecy::ExposeSecret;
+
     use super::*;
 
     fn variables(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
@@ -329,6 +357,31 @@ mod tests {
             search_seconds: 600,
         };
         assert_eq!(config.rates, rates);
+    }
+
+    #[test]
+    fn a_stop_takes_as_long_as_the_longest_request_and_its_delay() {
+        let stop = |pairs: &[(&str, &str)]| {
+            let pairs = [&[("DATABASE_URL", "postgres://db/retort")], pairs].concat();
+            Config::from_variables(&variables(&pairs)).unwrap().longest_stop().as_secs()
+        };
+
+        assert_eq!(stop(&[]), 120 + 15 + 5);
+        assert_eq!(stop(&[("SAMPLE_DEADLINE_SECONDS", "600"), ("SHUTDOWN_DELAY_SECONDS", "7")]), 7 + 600 + 5);
+    }
+
+    #[test]
+    fn migrations_have_the_services_address_unless_they_have_their_own() {
+        let of = |pairs: &[(&str, &str)]| Config::from_variables(&variables(pairs)).unwrap();
+        let one = of(&[("DATABASE_URL", "postgres://db/retort")]);
+        let two = of(&[
+            ("DATABASE_URL", "postgres://db/retort"),
+            ("MIGRATION_DATABASE_URL", "postgres://own@db/retort"),
+        ]);
+
+        assert_eq!(one.migration_database_url.expose_secret(), "postgres://db/retort");
+        assert_eq!(two.migration_database_url.expose_secret(), "postgres://own@db/retort");
+        assert_eq!(two.database_url.expose_secret(), "postgres://db/retort");
     }
 
     #[test]

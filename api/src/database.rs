@@ -1,17 +1,11 @@
-//! The pool, and the schema.
+//! The pool.
 
 use std::time::Duration;
 
 use secrecy::ExposeSecret;
-use sqlx::{PgPool, migrate::Migrator, postgres::PgPoolOptions};
+use sqlx::{PgPool, postgres::PgPoolOptions};
 
 use crate::config::Config;
-
-/// The project's migrations, embedded.
-pub static MIGRATIONS: Migrator = sqlx::migrate!("../migrations");
-
-/// Any number, the same in every process: who holds this lock may change the schema.
-const LOCK: i64 = 0x7265_746f_7274_6d69;
 
 /// A request that waits longer for a connection is better refused.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(3);
@@ -27,42 +21,4 @@ pub async fn connect(config: &Config) -> Result<PgPool, sqlx::Error> {
         .acquire_timeout(ACQUIRE_TIMEOUT)
         .connect(config.database_url.expose_secret())
         .await
-}
-
-/// The schema could not be brought up to date.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum MigrateError {
-    /// The database failed.
-    #[error("the database failed")]
-    Database(#[from] sqlx::Error),
-    /// A migration failed.
-    #[error("a migration failed")]
-    Migration(#[from] sqlx::migrate::MigrateError),
-    /// The queue's own tables could not be made.
-    #[error("the queue's tables could not be made")]
-    Queue(#[from] queue::QueueError),
-}
-
-/// Brings the schema up to date, ours and the queue's; processes that start together wait for each other.
-///
-/// # Errors
-/// Fails when the database or a migration does.
-pub async fn migrate(pool: &PgPool) -> Result<(), MigrateError> {
-    // Out of the pool, so that the lock goes with the connection whatever happens.
-    let mut guard = pool.acquire().await?.detach();
-    sqlx::query!("select pg_advisory_lock($1)", LOCK).execute(&mut guard).await?;
-    MIGRATIONS.run(pool).await?;
-    queue::setup(pool).await?;
-    sqlx::Connection::close(guard).await?;
-    Ok(())
-}
-
-/// The migrations that this binary knows and the database lacks.
-pub async fn pending_migrations(pool: &PgPool) -> Result<Vec<i64>, sqlx::Error> {
-    // Unchecked: the table is the migrator's own, so no migration makes it.
-    let done: Vec<i64> =
-        sqlx::query_scalar("select version from _sqlx_migrations where success").fetch_all(pool).await?;
-    let known = MIGRATIONS.iter().map(|migration| migration.version);
-    Ok(known.filter(|version| !done.contains(version)).collect())
 }

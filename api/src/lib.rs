@@ -13,6 +13,7 @@ mod door;
 mod endpoints;
 mod examples;
 mod fields;
+pub mod front;
 mod gzip;
 mod jobs;
 mod limits;
@@ -21,5 +22,5 @@ mod openapi;
 pub mod server;
 mod words;
 
-pub use database::{connect, migrate};
+pub use database::connect;
 pub use openapi::document;

@@ -1,15 +1,17 @@
-//! `retort-api serve | migrate | openapi`.
+//! `retort-api serve | migrate | openapi | stop-seconds`.
 
-use std::{net::TcpListener, time::Duration};
+use std::{net::TcpListener, process::ExitCode, sync::Arc};
 
 use anyhow::Context;
 use api::{
     app,
-    config::Config,
+    config::{Config, ConfigError},
+    front::Front,
     server::{Bounds, Terms, room_for_connections},
 };
 use axum_server::Handle;
 use clap::{Parser, Subcommand};
+use secrecy::ExposeSecret;
 use tokio::signal::unix::{SignalKind, signal};
 
 /// Retort's HTTP process.
@@ -22,70 +24,91 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Brings the schema up to date and serves until SIGTERM or SIGINT; requests in flight are finished.
+    /// Serves until SIGTERM or SIGINT, as soon as the database is there and its schema up to date; requests in flight are finished.
     Serve,
     /// Brings the schema up to date.
     Migrate,
     /// Prints the OpenAPI document.
     Openapi,
+    /// Prints how many seconds `serve` may take to stop, by its settings.
+    StopSeconds,
 }
 
+/// What ends a process that starting again would not mend (EX_CONFIG of sysexits.h): settings that cannot be used.
+const EX_CONFIG: u8 = 78;
+
 #[tokio::main]
-async fn main() -> anyhow::Result<()> {
-    match Arguments::parse().command {
-        Command::Openapi => print_openapi(),
-        Command::Migrate => {
-            let _telemetry = telemetry::init("retort-api")?;
-            let config = Config::from_env()?;
-            migrate(&config).await?;
-            tracing::info!("the schema is up to date");
-            Ok(())
-        }
-        Command::Serve => {
-            let _telemetry = telemetry::init("retort-api")?;
-            serve(Config::from_env()?).await
-        }
+async fn main() -> ExitCode {
+    match run(Arguments::parse().command).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => complain(&error),
     }
 }
 
-#[expect(clippy::print_stdout, reason = "the document is this command's output")]
-fn print_openapi() -> anyhow::Result<()> {
-    println!("{}", api::document().to_pretty_json().context("writing the OpenAPI document")?);
+async fn run(command: Command) -> anyhow::Result<()> {
+    match command {
+        Command::Openapi => print(&api::document().to_pretty_json().context("writing the OpenAPI document")?),
+        Command::StopSeconds => print(&Config::from_env()?.longest_stop().as_secs().to_string()),
+        Command::Migrate => {
+            let _telemetry = telemetry::init("retort-api")?;
+            let config = Config::from_env()?;
+            let url = config.migration_database_url.expose_secret();
+            schema::migrate(url).await.context("bringing the schema up to date")?;
+            tracing::info!("the schema is up to date");
+        }
+        Command::Serve => {
+            let _telemetry = telemetry::init("retort-api")?;
+            serve(Config::from_env()?).await?;
+        }
+    }
     Ok(())
 }
 
-async fn migrate(config: &Config) -> anyhow::Result<sqlx::PgPool> {
-    let pool = api::connect(config).await.context("connecting to the database of DATABASE_URL")?;
-    api::migrate(&pool).await.context("bringing the schema up to date")?;
-    Ok(pool)
-}
-
 async fn serve(config: Config) -> anyhow::Result<()> {
-    let pool = migrate(&config).await?;
-    // A request in flight ends by its deadline; what is there after that is stuck.
-    let longest =
-        config.sample_deadline.max(config.search_slack + Duration::from_secs_f64(config.max_seconds_limit))
-            + Duration::from_secs(5);
+    let asked = stop_asked()?;
+    let (delay, longest) = (config.shutdown_delay, config.longest_request());
     let listener = TcpListener::bind(config.http_addr)
         .with_context(|| format!("listening on HTTP_ADDR {}", config.http_addr))?;
-    let public_url = config.identity.public_url.clone();
     let bounds = Bounds {
         all: config.connections.unwrap_or_else(room_for_connections),
         by_address: config.connections_by_address,
         proxies: config.identity.trusted_proxies.clone(),
     };
     let terms = Terms { tls: config.tls.clone(), header_time: config.header_time, bounds };
-    let router = app::router(app::App::new(config, pool).await?);
-    tracing::info!("serving {public_url} on {}", listener.local_addr()?);
+    tracing::info!("serving {} on {}", config.identity.public_url, listener.local_addr()?);
 
+    let front = Arc::new(Front::new(config.identity.transport()));
     let handle = Handle::new();
-    let (asked, stopping) = (stop_asked()?, handle.clone());
+    // A task of its own: probes are answered whatever the start is busy with.
+    let serving = tokio::spawn(api::server::serve(listener, front.router(), terms, handle.clone()));
+    let stopped = front.clone();
     tokio::spawn(async move {
         asked.await;
         tracing::info!("stopping; requests in flight are finished, for at most {longest:?}");
-        stopping.graceful_shutdown(Some(longest));
+        stopped.stop();
+        tokio::time::sleep(delay).await;
+        handle.graceful_shutdown(Some(longest));
     });
-    api::server::serve(listener, router, terms, handle).await.context("serving")
+    let started = async {
+        start(config, &front).await?;
+        // From here on it is for the server to end.
+        std::future::pending().await
+    };
+    tokio::select! {
+        served = serving => served.context("the server panicked")?.context("serving"),
+        failed = started => failed,
+    }
+}
+
+/// Puts the service together once the database can be used, and has `front` answer with it.
+async fn start(config: Config, front: &Front) -> anyhow::Result<()> {
+    schema::wait(config.database_url.expose_secret(), |missing| front.lacks(missing))
+        .await
+        .context("connecting to the database of DATABASE_URL")?;
+    let pool = api::connect(&config).await.context("connecting to the database of DATABASE_URL")?;
+    front.serve(app::router(app::App::new(config, pool).await?));
+    tracing::info!("ready to serve");
+    Ok(())
 }
 
 /// Resolves at the first SIGTERM or SIGINT.
@@ -98,4 +121,18 @@ fn stop_asked() -> anyhow::Result<impl Future<Output = ()> + Send + 'static> {
             _ = interrupt.recv() => {}
         }
     })
+}
+
+#[expect(clippy::print_stdout, reason = "the command's output")]
+fn print(text: &str) {
+    println!("{text}");
+}
+
+#[expect(clippy::print_stderr, reason = "there may be no log yet")]
+fn complain(error: &anyhow::Error) -> ExitCode {
+    eprintln!("Error: {error:?}");
+    let lasts = error.is::<ConfigError>()
+        || error.is::<schema::Unusable>()
+        || error.downcast_ref::<app::StartError>().is_some_and(app::StartError::is_lasting);
+    if lasts { ExitCode::from(EX_CONFIG) } else { ExitCode::FAILURE }
 }

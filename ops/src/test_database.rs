@@ -14,7 +14,7 @@ where
     sqlx::query(AssertSqlSafe(format!("create database {name}"))).execute(&mut server).await.unwrap();
     let (address, _) = url.rsplit_once('/').unwrap();
     let mut database = PgConnection::connect(&format!("{address}/{name}")).await.unwrap();
-    sqlx::migrate!("../migrations").run(&mut database).await.unwrap();
+    schema::MIGRATIONS.run(&mut database).await.unwrap();
 
     test(&mut database).await;
 

@@ -1,6 +1,6 @@
 //! `retort-worker sample | search | replay JOB.json`.
 
-use std::{process::ExitCode, sync::Arc, time::Duration};
+use std::{pin::Pin, process::ExitCode, sync::Arc, time::Duration};
 
 use anyhow::{Context, Result};
 use clap::Parser;
@@ -28,6 +28,9 @@ const READY_SAMPLES: usize = 3;
 /// How long the start waits for a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// What ends a process that starting again would not mend (EX_CONFIG of sysexits.h): settings that cannot be used.
+const EX_CONFIG: u8 = 78;
+
 #[tokio::main]
 async fn main() -> ExitCode {
     let settings = Settings::parse();
@@ -44,7 +47,7 @@ async fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             error!("{error:#}");
-            ExitCode::FAILURE
+            if error.is::<schema::Unusable>() { ExitCode::from(EX_CONFIG) } else { ExitCode::FAILURE }
         }
     }
 }
@@ -71,7 +74,8 @@ async fn sample(settings: &Settings) -> Result<()> {
         ready_places: READY_SAMPLES,
         ..config(settings)
     };
-    let pool = connect(settings, &config).await?;
+    let mut shutdown = shutdown()?;
+    let Some(pool) = connect(settings, &config, &mut shutdown).await? else { return Ok(()) };
     tokio::spawn(Arc::clone(&shelf).keep_up());
     tokio::spawn(ready.clone().keep_up(pool.clone(), Arc::clone(&shelf)));
     tokio::spawn(forget_orphans(pool.clone(), Arc::clone(&shelf)));
@@ -80,7 +84,6 @@ async fn sample(settings: &Settings) -> Result<()> {
         tokio::spawn(refill(pool.clone(), shelf, settings.reservoir_size, activity, ready))
     });
     let handler = Sampling { pool: pool.clone(), shelf, activity, ready };
-    let shutdown = shutdown()?;
     let stopping = async move {
         shutdown.await;
         // What is left of the time is the jobs'.
@@ -94,12 +97,11 @@ async fn search(settings: &Settings) -> Result<()> {
     // Others' long searches may have all slots for minutes; a guest's takes a part of the cores from them.
     let guest_places = settings.slots().div_ceil(2);
     let config = WorkerConfig { guest_places, ..config(settings) };
-    let pool = connect(settings, &config).await?;
+    let mut shutdown = shutdown()?;
+    let Some(pool) = connect(settings, &config, &mut shutdown).await? else { return Ok(()) };
     let catalogue = CatalogueView::load(&pool).await.context("reading the catalogue")?;
     let handler = Search { pool: pool.clone(), planner, catalogue };
-    run_worker::<StoredTreeSearchJob, _>(pool, config, handler, shutdown()?)
-        .await
-        .context("running search jobs")
+    run_worker::<StoredTreeSearchJob, _>(pool, config, handler, shutdown).await.context("running search jobs")
 }
 
 fn config(settings: &Settings) -> WorkerConfig {
@@ -112,27 +114,39 @@ fn config(settings: &Settings) -> WorkerConfig {
 }
 
 /// One connection for each job in hand, and two for what goes on beside the jobs: the catalogue's watch and its
-/// reloading, or the reservoir.
-async fn connect(settings: &Settings, config: &WorkerConfig) -> Result<PgPool> {
-    let url = settings.database_url.as_deref().context("DATABASE_URL names no database")?;
-    PgPoolOptions::new()
+/// reloading, or the reservoir. Waits until the database is there and its schema up to date; `None` if told to stop first.
+async fn connect(
+    settings: &Settings,
+    config: &WorkerConfig,
+    shutdown: &mut Shutdown,
+) -> Result<Option<PgPool>> {
+    let url = settings.database_url.as_deref().unwrap_or_default();
+    tokio::select! {
+        usable = schema::wait(url, |_| ()) => usable.context("connecting to the database of DATABASE_URL")?,
+        () = shutdown => return Ok(None),
+    }
+    let pool = PgPoolOptions::new()
         .max_connections(u32::try_from(config.in_hand()).unwrap_or(u32::MAX).saturating_add(2))
         .acquire_timeout(CONNECT_TIMEOUT)
         .connect(url)
         .await
-        .context("connecting to the database")
+        .context("connecting to the database")?;
+    Ok(Some(pool))
 }
 
+/// Resolves when the process is told to stop.
+type Shutdown = Pin<Box<dyn Future<Output = ()> + Send>>;
+
 /// Resolves at SIGTERM or SIGINT.
-fn shutdown() -> Result<impl Future<Output = ()> + Send> {
+fn shutdown() -> Result<Shutdown> {
     let mut terminate = signal(SignalKind::terminate()).context("listening for SIGTERM")?;
     let mut interrupt = signal(SignalKind::interrupt()).context("listening for SIGINT")?;
-    Ok(async move {
+    Ok(Box::pin(async move {
         tokio::select! {
             _ = terminate.recv() => {}
             _ = interrupt.recv() => {}
         }
-    })
+    }))
 }
 
 #[expect(clippy::print_stdout, reason = "the outcome of a replayed job is what was asked for")]

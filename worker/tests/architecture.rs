@@ -10,7 +10,7 @@ use std::{
 use serde_json::Value;
 
 /// Our packages and the packages of ours that each may link, directly or not.
-const ARROWS: [(&str, &[&str]); 12] = [
+const ARROWS: [(&str, &[&str]); 13] = [
     ("contract", &[]),
     ("edge", &["contract"]),
     ("identity", &["contract", "edge"]),
@@ -20,11 +20,23 @@ const ARROWS: [(&str, &[&str]); 12] = [
     ("reactivity", &["chem"]),
     ("synth", &["chem", "reactivity"]),
     ("queue", &["contract", "telemetry"]),
-    ("api", &["chem", "contract", "edge", "identity", "queue", "telemetry"]),
-    ("worker", &["chem", "contract", "generator", "queue", "reactivity", "synth", "telemetry"]),
+    ("schema", &["contract", "queue", "telemetry"]),
+    ("api", &["chem", "contract", "edge", "identity", "queue", "schema", "telemetry"]),
+    ("worker", &["chem", "contract", "generator", "queue", "reactivity", "schema", "synth", "telemetry"]),
     (
         "ops",
-        &["chem", "contract", "edge", "generator", "identity", "queue", "reactivity", "synth", "telemetry"],
+        &[
+            "chem",
+            "contract",
+            "edge",
+            "generator",
+            "identity",
+            "queue",
+            "reactivity",
+            "schema",
+            "synth",
+            "telemetry",
+        ],
     ),
 ];
 

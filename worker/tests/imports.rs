@@ -9,12 +9,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use repository::text;
 
-const PACKAGES: [&str; 12] = [
+const PACKAGES: [&str; 13] = [
     "api",
     "api/contract",
     "api/edge",
     "api/identity",
     "api/queue",
+    "api/schema",
     "ops",
     "ops/telemetry",
     "worker",

@@ -14,11 +14,10 @@ use axum::{
 use contract::{StoredSampleJob, StoredTreeSearchJob};
 use identity::Identity;
 use queue::Job;
+use schema::Missing;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 use tokio::sync::Mutex;
-
-use crate::database;
 
 /// The answer of `/readyz`: ready only when nothing is missing.
 #[derive(Debug, Clone)]
@@ -27,6 +26,40 @@ pub struct Readiness {
     pub checks: Vec<(&'static str, Option<String>)>,
     /// What is worth knowing and keeps nobody from serving.
     pub notes: Vec<(String, String)>,
+}
+
+impl Readiness {
+    /// Of a process that cannot serve yet, for want of what `missing` says if that is known.
+    #[must_use]
+    pub fn waiting(missing: Option<&Missing>) -> Self {
+        let unknown = || Some("unknown".to_owned());
+        let (database, migrations) = match missing {
+            None => (unknown(), unknown()),
+            Some(Missing::Database(_)) => (away(), unknown()),
+            Some(Missing::Migrations(count)) => (None, not_applied(*count)),
+        };
+        let checks = [
+            ("database", database),
+            ("migrations", migrations),
+            ("sampler", unknown()),
+            ("searcher", unknown()),
+        ];
+        Self { checks: checks.into(), notes: Vec::new() }
+    }
+
+    /// Of a process that was told to stop, and answers for a while.
+    #[must_use]
+    pub fn stopping() -> Self {
+        Self { checks: vec![("process", Some("stopping".to_owned()))], notes: Vec::new() }
+    }
+}
+
+fn away() -> Option<String> {
+    Some("cannot be reached".to_owned())
+}
+
+fn not_applied(count: usize) -> Option<String> {
+    (count > 0).then(|| format!("{count} not applied"))
 }
 
 impl IntoResponse for Readiness {
@@ -80,11 +113,10 @@ pub async fn ready(
 
 async fn look(pool: &PgPool, queue: &queue::Client, identity: &Identity) -> Readiness {
     let (migrations, workers, notes) =
-        tokio::join!(database::pending_migrations(pool), queue.live_workers(), identity.issuer_states());
-    let database = migrations.as_ref().err().map(|_| "cannot be reached".to_owned());
+        tokio::join!(schema::pending(pool), queue.live_workers(), identity.issuer_states());
+    let database = migrations.as_ref().err().and_then(|_| away());
     let migrations = match migrations {
-        Ok(pending) if pending.is_empty() => None,
-        Ok(pending) => Some(format!("{} not applied", pending.len())),
+        Ok(pending) => not_applied(pending.len()),
         Err(_) => Some("unknown".to_owned()),
     };
     let worker = |queue: &str| match &workers {

@@ -33,7 +33,8 @@ fn faulty_settings_are_named_together_and_stop_the_start() {
     let output = run(&["serve"], &[("HTTP_ADDR", "nowhere"), ("GZIP_BODY", "maybe")]);
 
     let error = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success());
+    // EX_CONFIG: who keeps the process running is not to start it again.
+    assert_eq!(output.status.code(), Some(78));
     for name in ["HTTP_ADDR", "GZIP_BODY", "DATABASE_URL"] {
         assert!(error.contains(name), "{error}");
     }
@@ -57,6 +58,7 @@ async fn a_request_in_flight_is_finished_when_the_process_is_asked_to_stop() {
     let address = free_address();
     let mut process =
         retort_api(&["serve"], &[("DATABASE_URL", &url), ("HTTP_ADDR", &address)]).spawn().unwrap();
+    serves(&address).await;
     let mut request = connect(&address).await;
     let head = "POST /auth/token HTTP/1.1\r\nhost: retort\r\ncontent-length: 24\r\n\
                 content-type: application/x-www-form-urlencoded\r\n\r\ngrant_type=";
@@ -92,7 +94,8 @@ async fn with_a_certificate_it_speaks_tls_and_its_address_says_so() {
         ("TLS_KEY", &key),
     ];
     let mut process = retort_api(&["serve"], &settings).spawn().unwrap();
-    connect(&address).await;
+    let mut log = Log::of(&mut process);
+    log.wait_for("ready to serve").await;
     let root = reqwest::Certificate::from_pem(&std::fs::read(file("ca.crt")).unwrap()).unwrap();
     let client = reqwest::Client::builder().tls_certs_only([root]).build().unwrap();
 
@@ -190,7 +193,7 @@ async fn clients_that_dawdle_or_say_nothing_are_cut_off() {
         ("CONNECTIONS_PER_ADDRESS", "8"),
     ];
     let mut process = retort_api(&["serve"], &settings).spawn().unwrap();
-    connect(&address).await;
+    serves(&address).await;
     let said: [&[u8]; 4] = [b"", b"G", b"PRI * HTTP/2.0\r\n", b"GET /healthz HTTP/1.1\r\nhost: retort\r\n"];
     let cut = async |said: &[u8]| {
         let mut slow = connect(&address).await;
@@ -218,6 +221,21 @@ async fn clients_that_dawdle_or_say_nothing_are_cut_off() {
 
 fn free_address() -> String {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string()
+}
+
+/// Waits until the whole service answers, not only its probes.
+async fn serves(address: &str) {
+    let mut answer = String::new();
+    while !answer.starts_with("HTTP/1.1 200 OK") {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        let mut socket = connect(address).await;
+        socket
+            .write_all(b"GET /openapi.json HTTP/1.1\r\nhost: retort\r\nconnection: close\r\n\r\n")
+            .await
+            .unwrap();
+        answer.clear();
+        socket.read_to_string(&mut answer).await.unwrap();
+    }
 }
 
 async fn connect(address: &str) -> TcpStream {

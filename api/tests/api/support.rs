@@ -89,7 +89,7 @@ impl Service {
         .collect();
         variables.retain(|_, value| !value.is_empty());
         let pool = api::connect(&Config::from_variables(&variables).unwrap()).await.unwrap();
-        api::migrate(&pool).await.unwrap();
+        schema::migrate(&url).await.unwrap();
         let mut tasks = JoinSet::new();
         let base = serve(&variables, &pool, &mut tasks).await;
         let account = add_account(&pool, "demo@example.org").await;

@@ -1,6 +1,9 @@
 //! An installation: a database, an API, workers, an account that is logged in.
 
-use std::process::Command;
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use reqwest::StatusCode;
 use serde_json::{Value, json};
@@ -10,7 +13,7 @@ use tempfile::TempDir;
 use crate::{
     client::Caller,
     postgres::{Database, Server},
-    process::{Process, binary, eventually, free_port, output},
+    process::{Process, binaries, binary_of, eventually, free_port, output},
 };
 
 /// Everything that a test brings up. Fields drop in order: processes before their database.
@@ -23,6 +26,7 @@ pub struct Installation {
     port: u16,
     started: usize,
     environment: Vec<(String, String)>,
+    binaries: PathBuf,
 }
 
 /// What a worker process does.
@@ -49,15 +53,27 @@ impl Installation {
 
     /// The same with a PostgreSQL of its own, or `None` where that cannot be.
     pub fn with_own_postgres() -> Option<Self> {
-        let server = Server::start_new();
-        if server.is_none() {
-            println!("skipped: initdb and pg_ctl are not installed");
-        }
-        Some(Self::with(Database::Own(server?)))
+        own_server().map(Database::Own).map(Self::with)
+    }
+
+    /// A database without a schema.
+    pub async fn unmigrated() -> Self {
+        Self::bare(Database::shared().await)
+    }
+
+    /// The same with a PostgreSQL of its own, or `None` where that cannot be.
+    pub fn unmigrated_with_own_postgres() -> Option<Self> {
+        own_server().map(Database::Own).map(Self::bare)
     }
 
     fn with(database: Database) -> Self {
-        let installation = Self {
+        let installation = Self::bare(database);
+        installation.migrate();
+        installation
+    }
+
+    fn bare(database: Database) -> Self {
+        Self {
             api: None,
             workers: Vec::new(),
             database,
@@ -65,16 +81,25 @@ impl Installation {
             port: free_port(),
             started: 0,
             environment: Vec::new(),
-        };
-        let mut migrate = installation.command("retort-api");
+            binaries: binaries(),
+        }
+    }
+
+    /// Brings the schema up to date.
+    pub fn migrate(&self) {
+        let mut migrate = self.command("retort-api");
         migrate.arg("migrate");
         output(migrate);
-        installation
     }
 
     /// Sets a variable for every process that starts from now on.
     pub fn set(&mut self, name: &str, value: &str) {
         self.environment.push((name.to_owned(), value.to_owned()));
+    }
+
+    /// Takes the binaries of `folder` from now on.
+    pub fn use_binaries(&mut self, folder: PathBuf) {
+        self.binaries = folder;
     }
 
     /// The PostgreSQL that belongs to this installation alone.
@@ -85,6 +110,16 @@ impl Installation {
         }
     }
 
+    /// Where its files are.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The database's address.
+    pub fn url(&self) -> String {
+        self.database.url()
+    }
+
     /// A connection to the database.
     pub async fn connection(&self) -> PgConnection {
         PgConnection::connect(&self.database.url()).await.expect("the database answers")
@@ -92,17 +127,57 @@ impl Installation {
 
     /// Starts the API and waits until it answers.
     pub async fn start_api(&mut self) {
-        let mut command = self.command("retort-api");
-        command.arg("serve").env("HTTP_ADDR", format!("127.0.0.1:{}", self.port));
-        let process = self.start("api", command);
-        let process = self.api.insert(process);
-        let http = Caller::new(&format!("http://127.0.0.1:{}", self.port), "");
-        eventually("the API answers", async || {
+        let http = self.anybody();
+        let process = self.begin_api();
+        eventually("the API serves", async || {
             process.must_live();
-            let answer = http.request(reqwest::Method::GET, "/healthz").send().await.ok()?;
+            let answer = http.request(reqwest::Method::GET, "/openapi.json").send().await.ok()?;
             (answer.status() == StatusCode::OK).then_some(())
         })
         .await;
+    }
+
+    /// Starts the API and returns at once.
+    pub fn begin_api(&mut self) -> &mut Process {
+        let mut command = self.command("retort-api");
+        command.arg("serve").env("HTTP_ADDR", self.address());
+        self.begin_api_as(command)
+    }
+
+    /// Starts the API by `command` and returns at once.
+    pub fn begin_api_as(&mut self, command: Command) -> &mut Process {
+        let process = self.start("api", command);
+        self.api.insert(process)
+    }
+
+    /// Starts a worker and returns at once.
+    pub fn begin_worker(&mut self, role: Role) -> &mut Process {
+        let mut command = self.command("retort-worker");
+        command.arg(role.name());
+        let process = self.start(role.name(), command);
+        self.workers.push(process);
+        self.workers.last_mut().expect("one was pushed")
+    }
+
+    /// What `HTTP_ADDR` says.
+    pub fn address(&self) -> String {
+        format!("127.0.0.1:{}", self.port)
+    }
+
+    /// A caller without a token.
+    pub fn anybody(&self) -> Caller {
+        Caller::new(&format!("http://{}", self.address()), "")
+    }
+
+    /// The answer of `/readyz` as soon as `is_it` finds in it what it looks for.
+    pub async fn readiness(&self, is_it: impl Fn(&Value) -> bool) -> Value {
+        let anybody = self.anybody();
+        eventually("the API says how ready it is", async || {
+            let answer = anybody.request(reqwest::Method::GET, "/readyz").send().await.ok()?;
+            let body = answer.json::<Value>().await.ok()?;
+            is_it(&body).then_some(body)
+        })
+        .await
     }
 
     /// Starts a worker, waits until it takes jobs, and gives its number.
@@ -154,7 +229,7 @@ impl Installation {
     /// Makes an account, logs it in by the command line, and calls the API with its token.
     pub fn account(&self, name: &str) -> Caller {
         let email = format!("{name}@example.org");
-        let (base, data) = (format!("http://127.0.0.1:{}", self.port), self.folder.path().join(name));
+        let (base, data) = (format!("http://{}", self.address()), self.folder.path().join(name));
         let retort = || {
             let mut command = self.command("retort");
             command.arg("--data").arg(&data).args(["--api", &base]);
@@ -209,8 +284,8 @@ impl Installation {
     }
 
     /// A binary of ours, told where the database is.
-    fn command(&self, name: &str) -> Command {
-        let mut command = binary(name);
+    pub fn command(&self, name: &str) -> Command {
+        let mut command = binary_of(&self.binaries, name);
         command.env("DATABASE_URL", self.database.url());
         // Making molecules ahead would take the cores from the other tests.
         command.env("RESERVOIR_SIZE", "0");
@@ -218,11 +293,19 @@ impl Installation {
         command
     }
 
-    fn start(&mut self, name: &str, command: Command) -> Process {
+    pub fn start(&mut self, name: &str, command: Command) -> Process {
         self.started += 1;
         let log = self.folder.path().join(format!("{}-{name}.log", self.started));
         Process::start(&format!("{name} {}", self.started), command, log)
     }
+}
+
+fn own_server() -> Option<Server> {
+    let server = Server::start_new();
+    if server.is_none() {
+        println!("skipped: initdb and pg_ctl are not installed");
+    }
+    server
 }
 
 /// The request of a search that goes on for `seconds`: a large target, no early exit.

@@ -10,10 +10,13 @@
 mod client;
 mod faults;
 mod installation;
+mod keep;
 mod models;
+mod outage;
 mod postgres;
 mod process;
 mod samples;
 mod searches;
 mod shutdown;
 mod traces;
+mod upgrade;

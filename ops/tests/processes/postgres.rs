@@ -141,12 +141,31 @@ impl Server {
         output(stop);
     }
 
-    fn data(&self) -> PathBuf {
+    /// Where the cluster is.
+    pub fn data(&self) -> PathBuf {
         self.folder.path().join("data")
     }
 
-    /// PostgreSQL refuses to run as root.
-    fn program(&self, name: &str) -> Command {
+    /// The port that it listens on.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// The number of the server's first process, if it runs.
+    pub fn id(&self) -> Option<u32> {
+        fs::read_to_string(self.data().join("postmaster.pid")).ok()?.lines().next()?.trim().parse().ok()
+    }
+
+    /// From the next start on, those who name `role` have to know its password.
+    pub fn demand_password_of(&self, role: &str) {
+        let rules = self.data().join("pg_hba.conf");
+        let others = fs::read_to_string(&rules).expect("a cluster has rules");
+        fs::write(rules, format!("host all {role} all scram-sha-256\n{others}"))
+            .expect("rules can be written");
+    }
+
+    /// One of PostgreSQL's programs; PostgreSQL refuses to run as root.
+    pub fn program(&self, name: &str) -> Command {
         let program = self.bin.join(name);
         let mut command = if is_root() {
             let mut command = Command::new("runuser");

@@ -13,7 +13,17 @@ pub const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The command that runs one of the workspace's binaries in the repository's root.
 pub fn binary(name: &str) -> Command {
-    let beside = Path::new(env!("CARGO_BIN_EXE_retort")).with_file_name(name);
+    binary_of(&binaries(), name)
+}
+
+/// Where the workspace's binaries are.
+pub fn binaries() -> PathBuf {
+    Path::new(env!("CARGO_BIN_EXE_retort")).parent().expect("a binary lies in a folder").to_owned()
+}
+
+/// The same for a binary in `folder`.
+pub fn binary_of(folder: &Path, name: &str) -> Command {
+    let beside = folder.join(name);
     assert!(
         beside.exists(),
         "{} is not built: run `cargo build --release -p api -p worker -p ops`, or ./ops/test, which does",
@@ -90,9 +100,20 @@ impl Process {
 
     /// Sends SIGTERM and returns at once.
     pub fn terminate(&self) {
-        let mut command = Command::new("kill");
-        command.args(["-TERM", &self.child.id().to_string()]);
-        output(command);
+        signal("TERM", self.child.id());
+    }
+
+    /// Its number.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// The processes that it started and that live.
+    pub fn children(&self) -> Vec<u32> {
+        let mut command = Command::new("ps");
+        command.args(["-o", "pid=", "--ppid", &self.child.id().to_string()]);
+        let found = command.output().expect("ps (procps) can be run");
+        String::from_utf8_lossy(&found.stdout).split_whitespace().filter_map(|id| id.parse().ok()).collect()
     }
 
     /// Waits for the end.
@@ -110,12 +131,22 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
+        // One that keeps another running leaves that behind.
+        let left = self.children();
         let _ = self.child.kill();
         let _ = self.child.wait();
+        for id in left {
+            let _ = Command::new("kill").args(["-KILL", &id.to_string()]).stderr(Stdio::null()).status();
+        }
         if thread::panicking() {
             println!("---- log of {} ----\n{}", self.name, self.log());
         }
     }
+}
+
+/// Sends a signal to a process, which may have gone.
+pub fn signal(name: &str, id: u32) {
+    let _ = Command::new("kill").args(["-s", name, &id.to_string()]).stderr(Stdio::null()).status();
 }
 
 /// A TCP port of this machine that nothing listens on.

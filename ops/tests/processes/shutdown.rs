@@ -1,11 +1,18 @@
 //! SIGTERM: what is in flight is finished, then the process ends.
 
+use std::process::Command;
+
+use reqwest::StatusCode;
+use serde_json::json;
+
 use crate::{
     client::good,
     installation::{Installation, Role, long_search},
+    process::{Process, binaries, output, root},
 };
 
 const SEARCH: &str = "/synth/v1/treesearch";
+const SAMPLES: &str = "/generator/v1/samples";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_worker_finishes_its_job_before_it_ends() {
@@ -35,4 +42,72 @@ async fn the_api_answers_the_request_in_flight_before_it_ends() {
 
     request.await.unwrap();
     assert!(installation.api().wait().success());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_api_that_was_told_to_stop_is_not_ready_and_serves_until_its_delay_is_over() {
+    let mut installation = Installation::new().await;
+    // Longer than the test: its end is the other tests' matter.
+    installation.set("SHUTDOWN_DELAY_SECONDS", "600");
+    installation.start_all().await;
+    let caller = installation.account("owner");
+    installation.readiness(|body| body["status"] == "ready").await;
+
+    installation.api().terminate();
+    let unready = installation.readiness(|body| body["status"] != "ready").await;
+
+    assert_eq!(unready["missing"], json!(["process"]));
+    assert_eq!(caller.get("/healthz").await.status(), StatusCode::OK);
+    caller.create(SAMPLES, &json!({ "size": 3 })).await;
+}
+
+/// The grace is shorter than the search: a worker that was told with the API would give it back.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stop_of_everything_answers_what_was_accepted_before_it_ends_the_workers() {
+    if Command::new("foreman").arg("version").output().is_err() {
+        println!("skipped: foreman is not installed");
+        return;
+    }
+    let mut installation = Installation::new().await;
+    let mut runner = under_foreman(&mut installation);
+    installation.readiness(|body| body["missing"] == json!(["sampler"])).await;
+    let caller = installation.account("owner");
+
+    let request = tokio::spawn(async move { good(caller.post(SEARCH, &long_search(6)).await).await });
+    installation.running_job(Role::Search).await;
+    let mut stop = Command::new("bash");
+    stop.args(["-c", ". ops/lib.sh && stop_processes \"$0\" 100", &runner.id().to_string()])
+        .current_dir(root());
+    output(stop);
+
+    let answer = request.await.unwrap();
+    assert!(answer["metadata"]["total_graph_nodes"].as_u64().unwrap() > 1);
+    runner.wait();
+}
+
+/// An API and a searcher as `./ops/up` runs them.
+fn under_foreman(installation: &mut Installation) -> Process {
+    let path = std::env::join_paths(
+        std::iter::once(binaries()).chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())),
+    );
+    let keep = root().join("ops/keep");
+    let procfile = installation.folder().join("Procfile");
+    let lines = format!(
+        "api: exec '{0}' retort-api serve\nsearcher: exec '{0}' retort-worker search\n",
+        keep.display()
+    );
+    std::fs::write(&procfile, lines).unwrap();
+    let mut foreman = Command::new("foreman");
+    foreman
+        .arg("start")
+        .arg("--procfile")
+        .arg(&procfile)
+        .arg("--root")
+        .arg(root())
+        .args(["--env", "/dev/null", "--timeout", "100"])
+        .env("PATH", path.unwrap())
+        .env("DATABASE_URL", installation.url())
+        .env("HTTP_ADDR", installation.address())
+        .env("WORKER_GRACE_SECONDS", "1");
+    installation.start("foreman", foreman)
 }

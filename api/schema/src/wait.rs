@@ -1,0 +1,105 @@
+//! The wait for a database that can be used.
+//!
+//! Machines start in any order and databases are restarted, so a process that finds none waits, asking again ever more seldom. What
+//! waiting does not mend ends it at once: a role, a password or a database that does not exist.
+
+use std::{io, time::Duration};
+
+use sqlx::{Connection, PgConnection, postgres::PgConnectOptions};
+use tokio::time::Instant;
+
+use crate::migrations::pending;
+
+/// The pause after the first attempt; each is twice the one before.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+
+/// The longest pause: how much later than the database a process is back, at most.
+const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+
+/// How long an attempt may take.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Between two lines in the log that say the same.
+const QUIET: Duration = Duration::from_secs(60);
+
+/// What is waited for.
+#[derive(Debug)]
+pub enum Missing {
+    /// The database, which cannot be reached.
+    Database(sqlx::Error),
+    /// So many migrations.
+    Migrations(usize),
+}
+
+/// The database cannot be used, and waiting does not mend that.
+#[derive(Debug, thiserror::Error)]
+#[error("the database cannot be used")]
+pub struct Unusable(#[source] sqlx::Error);
+
+/// Returns when the database at `url` is there and has every migration that this binary knows; `tell` is told of every
+/// look that finds something missing.
+///
+/// # Errors
+/// Fails when waiting would not mend what is wrong.
+pub async fn wait(url: &str, mut tell: impl FnMut(&Missing)) -> Result<(), Unusable> {
+    let options = url.parse().map_err(Unusable)?;
+    let mut pause = FIRST_PAUSE;
+    let mut said: Option<(Instant, String)> = None;
+    loop {
+        let missing = match look(&options).await {
+            Ok(0) => {
+                if said.is_some() {
+                    tracing::info!("the database can be used now");
+                }
+                return Ok(());
+            }
+            Ok(count) => Missing::Migrations(count),
+            Err(error) if is_lasting(&error) => return Err(Unusable(error)),
+            Err(error) => Missing::Database(error),
+        };
+        let words = missing.to_string();
+        if said.as_ref().is_none_or(|(at, before)| *before != words || at.elapsed() >= QUIET) {
+            tracing::warn!("waiting: {words}");
+            said = Some((Instant::now(), words));
+        }
+        tell(&missing);
+        tokio::time::sleep(pause).await;
+        pause = (2 * pause).min(LONGEST_PAUSE);
+    }
+}
+
+impl std::fmt::Display for Missing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Database(error) => write!(f, "the database cannot be reached: {error}"),
+            Self::Migrations(count) => {
+                write!(f, "{count} migrations are not applied; run `retort-api migrate`")
+            }
+        }
+    }
+}
+
+/// How many migrations the database lacks.
+async fn look(options: &PgConnectOptions) -> Result<usize, sqlx::Error> {
+    let look = async {
+        let mut connection = PgConnection::connect_with(options).await?;
+        let count = pending(&mut connection).await?.len();
+        connection.close().await?;
+        Ok(count)
+    };
+    let late = || sqlx::Error::Io(io::Error::new(io::ErrorKind::TimedOut, "no answer in time"));
+    tokio::time::timeout(PATIENCE, look).await.unwrap_or_else(|_| Err(late()))
+}
+
+/// Whether an operator has to act: what is written down here or there is wrong.
+fn is_lasting(error: &sqlx::Error) -> bool {
+    match error {
+        sqlx::Error::Configuration(_) => true,
+        // PostgreSQL, appendix A: class 28 is "Invalid Authorization Specification", 3D000 "invalid_catalog_name", 42501
+        // "insufficient_privilege".
+        sqlx::Error::Database(error) => error
+            .code()
+            .is_some_and(|code| code.starts_with("28") || ["3D000", "42501"].contains(&code.as_ref())),
+        _ => false,
+    }
+}

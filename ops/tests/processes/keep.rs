@@ -1,0 +1,85 @@
+//! `ops/keep`, which starts again what ends, and the private PostgreSQL that it keeps.
+
+use std::process::{Command, Stdio};
+
+use sqlx::{Connection as _, PgConnection};
+
+use crate::{
+    postgres::Server,
+    process::{Process, eventually, root, signal},
+};
+
+/// `ops/keep` with these arguments.
+pub fn keep(arguments: &[&str]) -> Command {
+    let mut command = Command::new(root().join("ops/keep"));
+    command.args(arguments).current_dir(root()).stdin(Stdio::null());
+    command
+}
+
+fn kept(folder: &tempfile::TempDir, arguments: &[&str]) -> Process {
+    Process::start("keep", keep(arguments), folder.path().join("keep.log"))
+}
+
+#[test]
+fn what_was_told_to_be_set_wrong_is_not_started_again() {
+    for code in [2, 78] {
+        let folder = tempfile::tempdir().unwrap();
+
+        let mut process = kept(&folder, &["sh", "-c", &format!("exit {code}")]);
+
+        assert_eq!(process.wait().code(), Some(code), "{}", process.log());
+        assert!(process.log().contains("its settings cannot be used"), "{}", process.log());
+    }
+}
+
+#[tokio::test]
+async fn told_to_stop_between_two_starts_it_ends_and_starts_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let begun = folder.path().join("begun");
+    let script = format!("echo begun >> {}; exit 1", begun.display());
+    let mut process = kept(&folder, &["sh", "-c", &script]);
+    eventually("it waits", async || process.log().contains("starting it again in 4 s").then_some(())).await;
+
+    process.terminate();
+
+    assert!(process.wait().success());
+    assert_eq!(std::fs::read_to_string(begun).unwrap().lines().count(), 3);
+}
+
+#[tokio::test]
+async fn a_private_postgresql_that_is_killed_is_back_and_ends_when_it_is_told() {
+    let Some(server) = Server::start_new() else {
+        println!("skipped: initdb and pg_ctl are not installed");
+        return;
+    };
+    server.stop();
+    let folder = tempfile::tempdir().unwrap();
+    let mut process = keep_postgres(&server, &folder);
+    let url = format!("postgres://postgres@127.0.0.1:{}/postgres", server.port());
+    let connect = async || PgConnection::connect(&url).await.ok();
+    let mut connection = eventually("the server answers", connect).await;
+    sqlx::query("create table kept (at int)").execute(&mut connection).await.unwrap();
+    let first = server.id().unwrap();
+
+    signal("KILL", first);
+    let mut connection = eventually("another server answers", async || {
+        let connection = connect().await?;
+        (server.id() != Some(first)).then_some(connection)
+    })
+    .await;
+    let rows: i64 = sqlx::query_scalar("select count(*) from kept").fetch_one(&mut connection).await.unwrap();
+
+    assert_eq!(rows, 0);
+    // The connection is open: who asks politely would wait for it.
+    process.terminate();
+    assert!(process.wait().success());
+    assert_eq!(server.id(), None);
+}
+
+/// Runs the server of a cluster as `./ops/up` does.
+pub fn keep_postgres(server: &Server, folder: &tempfile::TempDir) -> Process {
+    let (data, port) = (server.data().display().to_string(), server.port().to_string());
+    let script = root().join("ops/postgres").display().to_string();
+    let command = keep(&["--stop-signal", "INT", &script, &data, &port]);
+    Process::start("PostgreSQL", command, folder.path().join("postgres.log"))
+}

@@ -1,0 +1,145 @@
+//! Releases beside each other, the roles of the database, and migrations among those who work.
+
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
+
+use crate::{
+    installation::{Installation, Role},
+    process::{Process, eventually, output, root},
+};
+
+const SEARCH: &str = "/synth/v1/treesearch";
+const SAMPLES: &str = "/generator/v1/samples";
+
+fn short_search() -> Value {
+    json!({ "search_smiles": "CCO", "max_depth": 1, "max_seconds": 1 })
+}
+
+/// What a later release may do: columns that this one does not know.
+const LATER: &str = "
+    alter table jobs add column later text;
+    alter table samples add column later text;
+    alter table live_workers add column later text not null default '';
+    alter table accounts add column later text;
+    insert into _sqlx_migrations (version, description, success, checksum, execution_time)
+    values (9999, 'later', true, '\\x00', 0)";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn processes_start_again_beside_the_schema_of_a_later_release() {
+    let mut installation = Installation::new().await;
+    installation.connection().await.execute(LATER).await.unwrap();
+
+    installation.start_all().await;
+    let caller = installation.account("owner");
+    let sample = caller.create(SAMPLES, &json!({ "size": 3 })).await;
+    caller.create(SEARCH, &short_search()).await;
+    installation.migrate();
+
+    assert_eq!(sample["smiles"].as_array().unwrap().len(), 3);
+    assert_eq!(caller.get("/readyz").await.status(), StatusCode::OK);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_release_before_works_with_todays_schema() {
+    let Some(folder) = std::env::var_os("RELEASED_BINARIES") else {
+        println!("skipped: RELEASED_BINARIES names no folder with the binaries of a release");
+        return;
+    };
+    let mut installation = Installation::new().await;
+    installation.use_binaries(folder.into());
+
+    installation.start_all().await;
+    let caller = installation.account("owner");
+    let sample = caller.create(SAMPLES, &json!({ "size": 3 })).await;
+    caller.create(SEARCH, &short_search()).await;
+
+    assert_eq!(sample["smiles"].as_array().unwrap().len(), 3);
+    installation.must_live();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_migration_that_waits_for_a_lock_lets_others_through() {
+    let installation = Installation::new().await;
+    let mut reader = installation.connection().await;
+    // Applied once more it changes nothing, and has to have the table for itself.
+    reader.execute("delete from _sqlx_migrations where version = 14").await.unwrap();
+    reader.execute("begin; select count(*) from samples").await.unwrap();
+
+    let mut command = installation.command("retort-api");
+    command.arg("migrate");
+    let folder = tempfile::tempdir().unwrap();
+    let mut migration = Process::start("migrate", command, folder.path().join("migrate.log"));
+    eventually("the migration lets go", async || {
+        migration.must_live();
+        migration.log().contains("others hold what has to be locked").then_some(())
+    })
+    .await;
+    let other: i64 = sqlx::query_scalar("select count(*) from samples")
+        .fetch_one(&mut installation.connection().await)
+        .await
+        .unwrap();
+    reader.execute("commit").await.unwrap();
+
+    assert_eq!(other, 0);
+    assert!(migration.wait().success(), "{}", migration.log());
+    let applied: bool = sqlx::query_scalar("select success from _sqlx_migrations where version = 14")
+        .fetch_one(&mut reader)
+        .await
+        .unwrap();
+    assert!(applied);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_service_needs_no_right_to_change_the_schema() {
+    let Some(mut installation) = Installation::unmigrated_with_own_postgres() else { return };
+    let server = installation.postgres();
+    for role in ["retort_owner", "retort_service"] {
+        server.demand_password_of(role);
+    }
+    server.stop();
+    server.start();
+    let port = server.port().to_string();
+    // Twice: it is also for a database that has the roles already.
+    for _ in 0..2 {
+        let mut psql = server.program("psql");
+        psql.args(["-q", "-h", "127.0.0.1", "-p", &port, "-U", "postgres", "-d", "postgres"])
+            .args(["-v", "owner_password=of the owner", "-v", "service_password=of the service", "-f", "-"])
+            .stdin(std::fs::File::open(root().join("ops/roles.sql")).unwrap());
+        output(psql);
+    }
+    let url = |role: &str, password: &str| {
+        format!("postgres://{role}:{}@127.0.0.1:{port}/postgres", password.replace(' ', "%20"))
+    };
+    let service = url("retort_service", "of the service");
+    installation.set("DATABASE_URL", &service);
+    installation.set("MIGRATION_DATABASE_URL", &url("retort_owner", "of the owner"));
+
+    installation.migrate();
+    installation.start_all().await;
+    let caller = installation.account("owner");
+    let sample = caller.create(SAMPLES, &json!({ "size": 3 })).await;
+    caller.create(SEARCH, &short_search()).await;
+    let path = format!("{SAMPLES}/{}", sample["id"].as_str().unwrap());
+    assert_eq!(caller.read(&path).await, sample);
+
+    let mut connection = PgConnection::connect(&service).await.unwrap();
+    for statement in [
+        "create table mine (id int)",
+        "create table apalis.mine (id int)",
+        "create schema mine",
+        "alter table samples add column mine text",
+        "drop trigger job_finished on jobs",
+        "create or replace function apalis.get_jobs(text, text, integer) returns setof apalis.jobs language sql as ''",
+        "truncate journal",
+    ] {
+        let refused = connection.execute(AssertSqlSafe(statement)).await.unwrap_err();
+        let code = refused.as_database_error().unwrap().code().unwrap().into_owned();
+        assert_eq!(code, "42501", "{statement}");
+    }
+    installation.set("DATABASE_URL", &url("retort_service", "a guess"));
+    assert_eq!(installation.begin_worker(Role::Search).wait().code(), Some(78));
+    // Its port is the next one's.
+    installation.api().kill();
+    assert_eq!(installation.begin_api().wait().code(), Some(78));
+}

@@ -11,7 +11,7 @@ use axum::{
     response::{IntoResponse, Redirect, Response},
     routing::{MethodRouter, delete, get, post},
 };
-use edge::ApiError;
+use edge::{ApiError, Deadline};
 use identity::{Identity, Transport};
 use sqlx::PgPool;
 use tower_http::{catch_panic::CatchPanicLayer, cors::CorsLayer};
@@ -19,6 +19,7 @@ use tower_http::{catch_panic::CatchPanicLayer, cors::CorsLayer};
 use crate::{
     access::{self, Gate},
     config::{Config, GzipBody},
+    deadline::{self, Deadlines},
     docs,
     endpoints::{health, models, samples, treesearch},
     jobs::{Jobs, Patience},
@@ -32,6 +33,7 @@ use crate::{
 pub struct App {
     identity: Arc<Identity>,
     limits: Arc<Limits>,
+    deadlines: Deadlines,
     pool: PgPool,
     queue: queue::Client,
     jobs: Jobs,
@@ -65,16 +67,18 @@ impl App {
     pub async fn new(config: Config, pool: PgPool) -> Result<Self, StartError> {
         let document = openapi::Served::new(&config.identity.public_url, config.max_seconds_limit)?;
         let transport = config.identity.transport();
-        let queue = queue::Client::connect(pool.clone()).await?;
+        let queue = queue::Client::connect(pool.clone(), config.database_connections.of_queue()).await?;
+        let deadlines = Deadlines::new(&config);
         let patience = Patience {
             sample: config.sample_deadline,
             longest_search: config.max_seconds_limit,
             search_slack: config.search_slack,
         };
         Ok(Self {
-            identity: Identity::new(config.identity, pool.clone()).await?,
+            identity: Identity::new(config.identity, config.request_time, pool.clone()).await?,
             limits: Arc::new(Limits::new(pool.clone(), config.rates)),
             jobs: Jobs::new(queue.clone(), patience, config.default_models),
+            deadlines,
             queue,
             pool,
             gzip_body: config.gzip_body,
@@ -84,14 +88,25 @@ impl App {
             cors_origins: config.cors_origins.into(),
         })
     }
+
+    /// The longest that any request may take.
+    #[must_use]
+    pub fn longest_request(&self) -> Duration {
+        self.deadlines.longest()
+    }
 }
 
 /// The whole service.
 pub fn router(app: App) -> Router {
-    let gate = Gate { identity: app.identity.clone(), limits: app.limits.clone() };
+    let deadlines = app.deadlines;
+    let gate =
+        Gate { identity: app.identity.clone(), limits: app.limits.clone(), patience: deadlines.request };
     let guarded = |operation: Operation, method: MethodRouter<App>| {
-        method.route_layer(middleware::from_fn_with_state((gate.clone(), operation), access::guard))
+        method
+            .route_layer(middleware::from_fn_with_state((gate.clone(), operation), access::guard))
+            .route_layer(middleware::from_fn_with_state((deadlines, operation), deadline::keep))
     };
+    let ready = Deadline { time: deadlines.request, late: ApiError::into_response };
     let called = Router::new()
         .route(
             "/generator/v1/samples",
@@ -118,7 +133,10 @@ pub fn router(app: App) -> Router {
         .merge(called)
         .route("/", get(async || Redirect::to("/docs")))
         .route("/healthz", get(health::alive))
-        .route("/readyz", get(health::ready))
+        .route(
+            "/readyz",
+            get(health::ready).route_layer(middleware::from_fn_with_state(ready, edge::in_time)),
+        )
         .merge(docs::router())
         .merge(identity::pages(app.identity.clone()))
         .fallback(not_found)

@@ -7,7 +7,8 @@
 mod access;
 pub mod app;
 pub mod config;
-mod database;
+pub mod connections;
+mod deadline;
 mod docs;
 mod door;
 mod endpoints;
@@ -18,8 +19,9 @@ mod jobs;
 mod limits;
 mod observe;
 mod openapi;
+mod schema;
 pub mod server;
 mod words;
 
-pub use database::{connect, migrate};
 pub use openapi::document;
+pub use schema::{connect, migrate};

@@ -62,10 +62,6 @@ async fn migrate(config: &Config) -> anyhow::Result<sqlx::PgPool> {
 
 async fn serve(config: Config) -> anyhow::Result<()> {
     let pool = migrate(&config).await?;
-    // A request in flight ends by its deadline; what is there after that is stuck.
-    let longest =
-        config.sample_deadline.max(config.search_slack + Duration::from_secs_f64(config.max_seconds_limit))
-            + Duration::from_secs(5);
     let listener = TcpListener::bind(config.http_addr)
         .with_context(|| format!("listening on HTTP_ADDR {}", config.http_addr))?;
     let public_url = config.identity.public_url.clone();
@@ -75,7 +71,10 @@ async fn serve(config: Config) -> anyhow::Result<()> {
         proxies: config.identity.trusted_proxies.clone(),
     };
     let terms = Terms { tls: config.tls.clone(), header_time: config.header_time, bounds };
-    let router = app::router(app::App::new(config, pool).await?);
+    let app = app::App::new(config, pool).await?;
+    // A request in flight ends by its deadline; what is there after that is stuck.
+    let longest = app.longest_request() + Duration::from_secs(5);
+    let router = app::router(app);
     tracing::info!("serving {public_url} on {}", listener.local_addr()?);
 
     let handle = Handle::new();

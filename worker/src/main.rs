@@ -1,20 +1,19 @@
 //! `retort-worker sample | search | replay JOB.json`.
 
-use std::{process::ExitCode, sync::Arc, time::Duration};
+use std::{process::ExitCode, sync::Arc};
 
 use anyhow::{Context, Result};
 use clap::Parser;
 use contract::{StoredSampleJob, StoredTreeSearchJob};
+use database::Background;
 use queue::{WorkerConfig, run_worker};
-use sqlx::{PgPool, postgres::PgPoolOptions};
-use tokio::{
-    signal::unix::{SignalKind, signal},
-    task::JoinHandle,
-};
+use sqlx::PgPool;
+use tokio::signal::unix::{SignalKind, signal};
 use tracing::error;
 use worker::{
-    Activity, CatalogueView, Role, Sampling, Search, Settings, Shelf, load_planner, open_device, refill,
-    replay,
+    Activity, CatalogueView, LISTENER, Role, Sampling, Search, Settings, Shelf,
+    connections::{self, of_handlers},
+    load_planner, open_device, refill, replay,
 };
 
 /// Searches make and drop millions of small things; the C library's allocator takes twice as long over it.
@@ -24,9 +23,6 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// Sample jobs that a process has in hand besides those that its slots count for. A sample out of the reservoir is nearly all
 /// the database's work, and samples that are drawn take turns on the sampler's threads.
 const SAMPLES_AHEAD: usize = 3;
-
-/// How long the start waits for a connection.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -65,19 +61,24 @@ async fn sample(settings: &Settings) -> Result<()> {
     let device = open_device(settings.device)?;
     let shelf = Arc::new(Shelf::load(settings.models_dir.clone(), settings.sampler_models.clone(), device)?);
     let config = WorkerConfig { models: shelf.announce(), ahead: SAMPLES_AHEAD, ..config(settings) };
-    let pool = connect(settings, &config).await?;
+    let pool =
+        connect(settings, "retort-sampler", of_handlers(settings.database_connections, &config, 0)?).await?;
     let activity = Activity::default();
-    tokio::spawn(Arc::clone(&shelf).keep_up());
+    let packs = Arc::clone(&shelf);
+    let _packs = Background::keep("taking up changed models", move || Arc::clone(&packs).keep_up());
     let refilling = (settings.reservoir_size > 0).then(|| {
-        let (shelf, activity) = (Arc::clone(&shelf), activity.clone());
-        tokio::spawn(refill(pool.clone(), shelf, settings.reservoir_size, activity))
+        let (pool, shelf, activity) = (pool.clone(), Arc::clone(&shelf), activity.clone());
+        let size = settings.reservoir_size;
+        Background::keep("refilling the reservoir", move || {
+            refill(pool.clone(), Arc::clone(&shelf), size, activity.clone())
+        })
     });
     let handler = Sampling { pool: pool.clone(), shelf, activity };
     let shutdown = shutdown()?;
     let stopping = async move {
         shutdown.await;
         // What is left of the time is the jobs'.
-        refilling.inspect(JoinHandle::abort);
+        drop(refilling);
     };
     run_worker::<StoredSampleJob, _>(pool, config, handler, stopping).await.context("running sample jobs")
 }
@@ -85,7 +86,8 @@ async fn sample(settings: &Settings) -> Result<()> {
 async fn search(settings: &Settings) -> Result<()> {
     let planner = load_planner(&settings.retro_model(), settings.search())?;
     let config = config(settings);
-    let pool = connect(settings, &config).await?;
+    let connections = of_handlers(settings.database_connections, &config, LISTENER)?;
+    let pool = connect(settings, "retort-searcher", connections).await?;
     let catalogue = CatalogueView::load(&pool).await.context("reading the catalogue")?;
     let handler = Search { pool: pool.clone(), planner, catalogue };
     run_worker::<StoredTreeSearchJob, _>(pool, config, handler, shutdown()?)
@@ -102,16 +104,9 @@ fn config(settings: &Settings) -> WorkerConfig {
     }
 }
 
-/// One connection for each job in hand, and two for what goes on beside the jobs: the catalogue's watch and its
-/// reloading, or the reservoir.
-async fn connect(settings: &Settings, config: &WorkerConfig) -> Result<PgPool> {
+async fn connect(settings: &Settings, process: &'static str, connections: u32) -> Result<PgPool> {
     let url = settings.database_url.as_deref().context("DATABASE_URL names no database")?;
-    PgPoolOptions::new()
-        .max_connections(u32::try_from(config.in_hand()).unwrap_or(u32::MAX).saturating_add(2))
-        .acquire_timeout(CONNECT_TIMEOUT)
-        .connect(url)
-        .await
-        .context("connecting to the database")
+    connections::connect(url, process, connections).await.context("connecting to the database")
 }
 
 /// Resolves at SIGTERM or SIGINT.

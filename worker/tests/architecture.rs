@@ -10,21 +10,33 @@ use std::{
 use serde_json::Value;
 
 /// Our packages and the packages of ours that each may link, directly or not.
-const ARROWS: [(&str, &[&str]); 12] = [
+const ARROWS: [(&str, &[&str]); 13] = [
     ("contract", &[]),
     ("edge", &["contract"]),
-    ("identity", &["contract", "edge"]),
+    ("database", &[]),
+    ("identity", &["contract", "database", "edge"]),
     ("telemetry", &[]),
     ("chem", &[]),
     ("generator", &["chem"]),
     ("reactivity", &["chem"]),
     ("synth", &["chem", "reactivity"]),
-    ("queue", &["contract", "telemetry"]),
-    ("api", &["chem", "contract", "edge", "identity", "queue", "telemetry"]),
-    ("worker", &["chem", "contract", "generator", "queue", "reactivity", "synth", "telemetry"]),
+    ("queue", &["contract", "database", "telemetry"]),
+    ("api", &["chem", "contract", "database", "edge", "identity", "queue", "telemetry"]),
+    ("worker", &["chem", "contract", "database", "generator", "queue", "reactivity", "synth", "telemetry"]),
     (
         "ops",
-        &["chem", "contract", "edge", "generator", "identity", "queue", "reactivity", "synth", "telemetry"],
+        &[
+            "chem",
+            "contract",
+            "database",
+            "edge",
+            "generator",
+            "identity",
+            "queue",
+            "reactivity",
+            "synth",
+            "telemetry",
+        ],
     ),
 ];
 

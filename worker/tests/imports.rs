@@ -9,9 +9,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use repository::text;
 
-const PACKAGES: [&str; 12] = [
+const PACKAGES: [&str; 13] = [
     "api",
     "api/contract",
+    "api/database",
     "api/edge",
     "api/identity",
     "api/queue",

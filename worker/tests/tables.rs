@@ -48,7 +48,7 @@ const OFFERS: &str = "worker/src/offers.rs";
 const RESERVOIR: &str = "worker/src/reservoir.rs";
 const DRAWN: &str = "worker/src/samples.rs";
 
-const TABLES: [Table; 24] = [
+const TABLES: [Table; 25] = [
     table("account_rations", &[ACCOUNTS], &[]),
     // A login that is older than the account's last change counts for nothing: all that comes from one asks.
     table("accounts", &[ACCOUNTS], &[BROWSERS, CODES, DEVICES, ORGANISATIONS, REFRESH, SESSIONS]),
@@ -58,6 +58,7 @@ const TABLES: [Table; 24] = [
     table("authorization_codes", &[CODES], &[]),
     table("browser_sessions", &[SESSIONS], &[]),
     table("building_blocks", &[LOAD], &[CATALOGUE, OFFERS]),
+    table("catalogue_version", &[LOAD], &[CATALOGUE]),
     table("consents", &[CONSENTS], &[]),
     table("device_codes", &[DEVICES], &[]),
     table("jobs", &[QUEUE], &[DEAL]),

@@ -10,18 +10,12 @@ use std::{
 };
 
 use contract::JobId;
+use database::{Background, Heard};
 use serde_json::Value;
 use sqlx::PgPool;
 use tokio::sync::Notify;
 
-use crate::{
-    Job, Pending, QueueError, SubmitError,
-    listen::{self, Background, Heard},
-    pool, store,
-};
-
-/// Connections of an API process to its queue: one listens, the others submit and re-read.
-const CONNECTIONS: u32 = 16;
+use crate::{Job, Pending, QueueError, SubmitError, pool, store};
 
 /// About how long a worker takes to start, for a caller that finds none.
 pub const WORKER_START: Duration = Duration::from_secs(5);
@@ -54,14 +48,15 @@ struct Inner {
 }
 
 impl Client {
-    /// Connects to the database of `pool`, with connections of its own that do not wait for the disk.
+    /// Connects to the database of `pool`, with at most `connections` of its own that do not wait for the disk, and one more
+    /// that listens.
     ///
     /// # Errors
     /// Fails when the database cannot be reached; once connected, the client reconnects by itself.
-    pub async fn connect(pool: PgPool) -> Result<Self, QueueError> {
-        let pool = pool::own(&pool, CONNECTIONS).await?;
+    pub async fn connect(pool: PgPool, connections: u32) -> Result<Self, QueueError> {
+        let pool = pool::own(&pool, connections).await?;
         let waiters = Arc::new(Waiters::default());
-        let listener = listen::spawn(pool.clone(), &["job_finished"], {
+        let listener = database::listen(&pool, &["job_finished"], {
             let waiters = Arc::clone(&waiters);
             move |heard| match heard {
                 Heard::Connected => waiters.wake_all(),

@@ -11,7 +11,6 @@ mod config;
 mod context;
 mod error;
 mod job;
-mod listen;
 mod live;
 mod pending;
 mod poll;

@@ -2,11 +2,18 @@
 
 use std::{sync::Arc, time::Duration};
 
+use database::Background;
 use sqlx::PgPool;
-use tokio::time::MissedTickBehavior;
+use tokio::{sync::Notify, time::MissedTickBehavior};
 use tracing::{debug, warn};
 
-use crate::{config::WorkerConfig, listen::Background, run::Running, store};
+use crate::{config::WorkerConfig, run::Running, store};
+
+/// How long an act of the process may wait for the database; shorter than a lease.
+pub(crate) const ACT: Duration = Duration::from_secs(3);
+
+/// How long a sweep may take, which deletes as many rows as there are.
+const SWEEPING: Duration = Duration::from_secs(60);
 
 /// How often old rows are looked for.
 const SWEEP: Duration = Duration::from_secs(60);
@@ -22,6 +29,8 @@ pub(crate) struct Process {
     pub(crate) queue: &'static str,
     pub(crate) config: WorkerConfig,
     pub(crate) running: Arc<Running>,
+    /// Told when the database did not answer an act in time: whatever else waits for it had better ask anew.
+    pub(crate) silent: Arc<Notify>,
 }
 
 impl Process {
@@ -46,53 +55,65 @@ impl Process {
     /// Beats until dropped.
     pub(crate) fn beats(&self) -> Background {
         let beat = |process: Arc<Self>| async move { process.beat().await };
-        self.every_beat("could not say that this worker lives", beat)
+        self.every_beat("saying that this worker lives", beat)
     }
 
     /// Holds the running jobs until dropped; goes on while the process drains.
     pub(crate) fn holds(&self) -> Background {
         let hold = |process: Arc<Self>| async move { process.hold().await };
-        self.every_beat("could not hold the running jobs", hold)
+        self.every_beat("holding the running jobs", hold)
     }
 
     fn every_beat<F>(
         &self,
-        complaint: &'static str,
-        act: impl Fn(Arc<Self>) -> F + Send + 'static,
+        name: &'static str,
+        act: impl Fn(Arc<Self>) -> F + Send + Sync + 'static,
     ) -> Background
     where
         F: Future<Output = Result<(), sqlx::Error>> + Send,
     {
-        let process = Arc::new(self.clone());
-        Background(tokio::spawn(async move {
-            loop {
-                let pause = match act(Arc::clone(&process)).await {
-                    Ok(()) => process.config.beat,
-                    Err(error) => {
-                        warn!("{complaint}: {error}");
-                        AFTER_FAILED_BEAT.min(process.config.beat)
-                    }
-                };
-                tokio::time::sleep(pause).await;
+        let (process, act) = (Arc::new(self.clone()), Arc::new(act));
+        Background::keep(name, move || {
+            let (process, act) = (Arc::clone(&process), Arc::clone(&act));
+            async move {
+                loop {
+                    let acted = tokio::time::timeout(ACT, act(Arc::clone(&process))).await;
+                    let pause = match acted {
+                        Ok(Ok(())) => process.config.beat,
+                        Ok(Err(error)) => {
+                            warn!("{name} failed: {error}");
+                            AFTER_FAILED_BEAT.min(process.config.beat)
+                        }
+                        Err(_) => {
+                            warn!("{name} failed: the database has not answered for {ACT:?}");
+                            process.silent.notify_one();
+                            AFTER_FAILED_BEAT.min(process.config.beat)
+                        }
+                    };
+                    tokio::time::sleep(pause).await;
+                }
             }
-        }))
+        })
     }
 
     /// Sweeps until dropped.
     pub(crate) fn sweeps(&self) -> Background {
         let process = self.clone();
-        Background(tokio::spawn(async move {
-            let mut ticks = tokio::time::interval(SWEEP.min(process.config.keep_finished));
-            ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-            loop {
-                ticks.tick().await;
-                match process.sweep().await {
-                    Ok(0) => {}
-                    Ok(rows) => debug!(rows, "swept"),
-                    Err(error) => warn!("could not sweep: {error}"),
+        Background::keep("sweeping the queue", move || {
+            let process = process.clone();
+            async move {
+                let mut ticks = tokio::time::interval(SWEEP.min(process.config.keep_finished));
+                ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+                loop {
+                    ticks.tick().await;
+                    match database::within(SWEEPING, process.sweep()).await {
+                        Ok(0) => {}
+                        Ok(rows) => debug!(rows, "swept"),
+                        Err(error) => warn!("could not sweep: {error}"),
+                    }
                 }
             }
-        }))
+        })
     }
 
     async fn sweep(&self) -> Result<u64, sqlx::Error> {

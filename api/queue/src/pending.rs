@@ -14,6 +14,9 @@ use crate::{AwaitError, Job, client::Waiters, store};
 /// How often the outcome is looked for when no notification comes.
 const RE_READ: Duration = Duration::from_secs(2);
 
+/// How long the job of a caller that left is tried to be cancelled.
+const CANCEL: Duration = Duration::from_secs(5);
+
 /// A job that was taken and whose outcome is awaited; dropping it before that cancels the job.
 #[must_use = "a pending job that is dropped is cancelled"]
 pub struct Pending<J> {
@@ -98,7 +101,7 @@ impl<J> Drop for Pending<J> {
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         let pool = self.pool.clone();
         let cancel = async move {
-            if let Err(error) = store::cancel(&pool, &id).await {
+            if let Err(error) = database::within(CANCEL, store::cancel(&pool, &id)).await {
                 warn!(job.id = %id, "the job of a caller that left could not be cancelled: {error}");
             }
         };

@@ -14,6 +14,7 @@ use edge::{ApiError, json_body, query_pairs};
 use super::misfit;
 use crate::{
     access::Caller,
+    deadline::{Arrival, Deadlines},
     fields::{Fault, Faults, Fields, Input, boolean, choice, integer, nullable, number, positive, text},
     jobs::Jobs,
 };
@@ -31,6 +32,8 @@ const MAX_TARGET: usize = 1000;
 )]
 pub async fn create(
     State(jobs): State<Jobs>,
+    State(deadlines): State<Deadlines>,
+    arrival: Arrival,
     _: Caller,
     request: Request,
 ) -> Result<Json<TreeSearchResult>, ApiError> {
@@ -42,7 +45,7 @@ pub async fn create(
     let wanted = faults.settle(wanted)?;
 
     let (groups, group_size) = (wanted.max_backbone_groups, wanted.max_backbone_group_size);
-    let result = jobs.search(wanted).await?;
+    let result = deadlines.search(arrival, wanted.max_seconds, jobs.search(wanted)).await?;
     let faults = check(&result, groups, group_size);
     if faults.is_empty() {
         return Ok(Json(result));

@@ -78,7 +78,7 @@ impl Service {
         let url = server().rsplit_once('/').map(|(server, _)| format!("{server}/{database}")).unwrap();
         let mut variables: BTreeMap<String, String> = [
             ("DATABASE_URL", url.as_str()),
-            ("DATABASE_CONNECTIONS", "5"),
+            ("DATABASE_CONNECTIONS", "12"),
             ("PUBLIC_URL", "http://retort.test"),
             // The quickest login, for tests of what comes after one.
             ("AUTH_PASSWORD_GRANT", "on"),

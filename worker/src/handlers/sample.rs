@@ -6,13 +6,13 @@ use std::{
     time::Duration,
 };
 
-use contract::{Problem, SampleJob, StoredSampleJob};
+use contract::{Problem, SampleId, SampleJob, StoredSampleJob};
 use generator::{Budget, SampleError};
 use queue::{Finished, Handler, HandlerError, JobContext};
-use sqlx::PgPool;
+use sqlx::{PgPool, Postgres, Transaction};
 use tracing::{field::Empty, info, info_span};
 
-use super::{Ended, instant};
+use super::{DATABASE, Ended, instant};
 use crate::{
     Activity, Model, Shelf,
     reservoir::{self, Levels},
@@ -48,21 +48,21 @@ impl Handler<StoredSampleJob> for Sampling {
             cancelled: Arc::clone(&context.cancelled),
         };
         // What is taken out of the reservoir comes back unless the sample is stored.
-        let mut transaction = self.pool.begin().await?;
+        let mut transaction = database::within(DATABASE, self.pool.begin()).await?;
         let levels = match job.model_id {
             Some(_) => Levels::default(),
-            None => reservoir::levels(&mut *transaction).await?,
+            None => database::within(DATABASE, reservoir::levels(&mut *transaction)).await?,
         };
         let Some(model) = self.shelf.models().choose(job.model_id.as_deref(), &levels).cloned() else {
             let problem = Problem::UnknownModel { model_id: job.model_id.unwrap_or_default() };
-            if context.finish(&mut transaction, &Err(problem)).await? == Finished::Stored {
-                transaction.commit().await?;
-            }
-            return Ok(());
+            return end(&context, transaction, &Err(problem)).await.map(drop);
         };
         // Whatever failed before, molecules that are made anew need nothing but the model.
         let ready = match context.attempt {
-            1 => reservoir::take(&mut transaction, &model, size(&job)).await?,
+            1 => {
+                let take = reservoir::take(&mut transaction, &model, size(&job));
+                database::within(DATABASE, take).await?
+            }
             _ => Vec::new(),
         };
         let span = info_span!(
@@ -79,24 +79,37 @@ impl Handler<StoredSampleJob> for Sampling {
             Ended::Cancelled => return Ok(()),
             Ended::Refused(problem) => {
                 // The molecules that were ready are others'.
-                transaction.rollback().await?;
-                transaction = self.pool.begin().await?;
-                context.finish(&mut transaction, &Err(problem)).await?
+                database::within(DATABASE, transaction.rollback()).await?;
+                let transaction = database::within(DATABASE, self.pool.begin()).await?;
+                end(&context, transaction, &Err(problem)).await?
             }
             Ended::Done(sample) => {
-                samples::insert(&mut transaction, &job, &sample).await?;
-                context.finish(&mut transaction, &Ok(job.sample_id)).await?
+                database::within(DATABASE, samples::insert(&mut transaction, &job, &sample)).await?;
+                end(&context, transaction, &Ok(job.sample_id)).await?
             }
         };
-        match finished {
-            Finished::Stored => {
-                transaction.commit().await?;
-                info!(sample.id = %job.sample_id, sample.size = job.size, "sample job done");
-            }
-            Finished::Superseded => transaction.rollback().await?,
+        if finished == Finished::Stored {
+            info!(sample.id = %job.sample_id, sample.size = job.size, "sample job done");
         }
         Ok(())
     }
+}
+
+/// Ends the job with `outcome`, and with it whatever else is in the transaction.
+async fn end(
+    context: &JobContext<StoredSampleJob>,
+    mut transaction: Transaction<'static, Postgres>,
+    outcome: &Result<SampleId, Problem>,
+) -> Result<Finished, HandlerError> {
+    database::within(DATABASE, async {
+        let finished = context.finish(&mut transaction, outcome).await?;
+        match finished {
+            Finished::Stored => transaction.commit().await?,
+            Finished::Superseded => transaction.rollback().await?,
+        }
+        Ok(finished)
+    })
+    .await
 }
 
 fn size(job: &SampleJob) -> usize {

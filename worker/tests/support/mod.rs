@@ -8,9 +8,9 @@ mod database;
 
 use std::{collections::HashMap, fs, io::Write, path::Path, time::Duration};
 
+pub use self::database::Database;
 use candle_core::{DType, Device, Tensor};
 use chem::Molecule;
-pub use database::Database;
 use flate2::{Compression, write::GzEncoder};
 use queue::Client;
 use sqlx::PgPool;

@@ -11,9 +11,9 @@ use std::{
     time::Duration,
 };
 
+pub use self::database::Database;
 use chrono::{DateTime, Utc};
 use contract::{JobId, Problem};
-pub use database::Database;
 use queue::{Client, Finished, Handler, HandlerError, Job, JobContext, LiveModel, WorkerConfig, run_worker};
 use serde::{Deserialize, Serialize};
 use sqlx::PgPool;

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use database::Terms;
 use secrecy::ExposeSecret;
-use sqlx::{PgPool, migrate::Migrator, postgres::PgPoolOptions};
+use sqlx::{PgPool, migrate::Migrator};
 
 use crate::config::Config;
 
@@ -16,17 +17,22 @@ const LOCK: i64 = 0x7265_746f_7274_6d69;
 /// A request that waits longer for a connection is better refused.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Opens the pool. Connections are tested before use, so a restart of Postgres costs at most the requests in
-/// flight.
+/// How long a transaction may stand idle: none here waits for anything but the database.
+const IDLE_TRANSACTION: Duration = Duration::from_secs(60);
+
+/// Opens the pool of everything but the queue. Connections that were idle are tested before use, so a restart of Postgres costs at
+/// most the requests in flight and those of the second before.
 ///
 /// # Errors
 /// Fails when no connection can be made.
 pub async fn connect(config: &Config) -> Result<PgPool, sqlx::Error> {
-    PgPoolOptions::new()
-        .max_connections(config.database_connections)
-        .acquire_timeout(ACQUIRE_TIMEOUT)
-        .connect(config.database_url.expose_secret())
-        .await
+    let terms = Terms {
+        process: "retort-api",
+        statement: Some(config.request_time),
+        idle_transaction: Some(IDLE_TRANSACTION),
+    };
+    let options = database::options(config.database_url.expose_secret(), terms)?;
+    database::pool(options, config.database_connections.of_requests(), ACQUIRE_TIMEOUT).await
 }
 
 /// The schema could not be brought up to date.
@@ -49,12 +55,17 @@ pub enum MigrateError {
 /// # Errors
 /// Fails when the database or a migration does.
 pub async fn migrate(pool: &PgPool) -> Result<(), MigrateError> {
+    // A table may take minutes to change, and another process may be at it.
+    let unhurried = [("statement_timeout", "0"), ("lock_timeout", "0")];
+    let options = (*pool.connect_options()).clone().options(unhurried);
+    let pool = database::pool(options, 1, ACQUIRE_TIMEOUT).await?;
     // Out of the pool, so that the lock goes with the connection whatever happens.
     let mut guard = pool.acquire().await?.detach();
     sqlx::query!("select pg_advisory_lock($1)", LOCK).execute(&mut guard).await?;
-    MIGRATIONS.run(pool).await?;
-    queue::setup(pool).await?;
+    MIGRATIONS.run(&pool).await?;
+    queue::setup(&pool).await?;
     sqlx::Connection::close(guard).await?;
+    pool.close().await;
     Ok(())
 }
 

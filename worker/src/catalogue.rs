@@ -143,7 +143,8 @@ impl Watch {
 
 /// A number that every import changes.
 async fn version(pool: &PgPool) -> Result<i64, sqlx::Error> {
-    let version = sqlx::query_scalar!("select version from catalogue_version").fetch_one(pool);
+    let version =
+        sqlx::query_scalar!("select version from catalogue_version where is_the_only").fetch_one(pool);
     database::within(VERSION, version).await
 }
 

@@ -16,12 +16,15 @@ mod auth_openid;
 mod auth_token;
 mod browser;
 mod docs;
+mod frozen;
 mod generator_v1_models;
 mod generator_v1_samples;
 mod generator_v1_samples_bad_input;
 mod isolation;
 mod limits;
 mod process;
+#[path = "../../database/tests/support/proxy.rs"]
+mod proxy;
 #[path = "../../../worker/tests/repository/mod.rs"]
 mod repository;
 mod service;

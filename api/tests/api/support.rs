@@ -102,6 +102,19 @@ impl Service {
         serve(&self.variables, &self.pool, &mut self.tasks).await
     }
 
+    /// Starts another API with `settings` over the same database, with connections of its own; returns its address.
+    pub async fn another_with(&mut self, settings: &[(&str, &str)]) -> String {
+        let mut variables = self.variables.clone();
+        variables.extend(settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+        let pool = api::connect(&Config::from_variables(&variables).unwrap()).await.unwrap();
+        serve(&variables, &pool, &mut self.tasks).await
+    }
+
+    /// The address of the service's database.
+    pub fn database_url(&self) -> &str {
+        &self.variables["DATABASE_URL"]
+    }
+
     /// Whether another API would start, with `secret` for its keys.
     pub async fn would_start(&self, secret: Option<&str>) -> Result<(), String> {
         let mut variables = self.variables.clone();

@@ -110,6 +110,11 @@ pub async fn shelve(pool: &PgPool, smiles: &str) -> i32 {
     .unwrap()
 }
 
+/// Raises the catalogue's version, as every import does.
+pub async fn raise_version(pool: &PgPool) {
+    sqlx::query("update catalogue_version set version = version + 1").execute(pool).await.unwrap();
+}
+
 /// Adds an offer of `vendor`; a lead time of `None` is a country that is not shipped to.
 pub async fn offer(pool: &PgPool, block: i32, vendor: &str, usd: Option<f64>, days_to_us: Option<f64>) {
     let vendor_id: i32 = sqlx::query_scalar(

@@ -1,7 +1,7 @@
 //! What stands before every operation of the contract: the token, its scope, one request of the account's ration. So an
 //! operation starts with a [`Caller`] or not at all.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use axum::{
     extract::{FromRequestParts, Request, State},
@@ -31,11 +31,12 @@ impl<S: Sync> FromRequestParts<S> for Caller {
     }
 }
 
-/// Who asks, and what they have left.
+/// Who asks, and what they have left; nobody waits longer than `patience` to be let in.
 #[derive(Clone)]
 pub struct Gate {
     pub identity: Arc<Identity>,
     pub limits: Arc<Limits>,
+    pub patience: Duration,
 }
 
 /// Lets a request through to `operation` with its [`Caller`].
@@ -44,7 +45,8 @@ pub async fn guard(
     mut request: Request,
     next: Next,
 ) -> Response {
-    match gate.admit(operation, request.headers()).await {
+    let admitted = tokio::time::timeout(gate.patience, gate.admit(operation, request.headers())).await;
+    match admitted.unwrap_or_else(|_| Err(ApiError::late().into())) {
         Ok((caller, headroom)) => {
             tracing::Span::current().record("account.id", &caller.account_id);
             request.extensions_mut().insert(caller);

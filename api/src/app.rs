@@ -11,7 +11,7 @@ use axum::{
     response::{IntoResponse, Redirect, Response},
     routing::{MethodRouter, delete, get, post},
 };
-use edge::ApiError;
+use edge::{ApiError, Deadline};
 use identity::{Identity, KeysError, Transport};
 use sqlx::PgPool;
 use tower_http::{catch_panic::CatchPanicLayer, cors::CorsLayer};
@@ -19,6 +19,7 @@ use tower_http::{catch_panic::CatchPanicLayer, cors::CorsLayer};
 use crate::{
     access::{self, Gate},
     config::{Config, GzipBody},
+    deadline::{self, Deadlines},
     docs,
     endpoints::{health, models, samples, treesearch},
     jobs::{Jobs, Patience},
@@ -32,6 +33,7 @@ use crate::{
 pub struct App {
     identity: Arc<Identity>,
     limits: Arc<Limits>,
+    deadlines: Deadlines,
     pool: PgPool,
     queue: queue::Client,
     jobs: Jobs,
@@ -73,7 +75,8 @@ impl App {
     pub async fn new(config: Config, pool: PgPool) -> Result<Self, StartError> {
         let document = openapi::Served::new(&config.identity.public_url, config.max_seconds_limit)?;
         let transport = config.identity.transport();
-        let queue = queue::Client::connect(pool.clone()).await?;
+        let queue = queue::Client::connect(pool.clone(), config.database_connections.of_queue()).await?;
+        let deadlines = Deadlines::new(&config);
         let patience = Patience {
             sample: config.sample_deadline,
             longest_search: config.max_seconds_limit,
@@ -81,9 +84,10 @@ impl App {
             most_in_flight: (config.jobs_in_flight > 0).then_some(config.jobs_in_flight),
         };
         Ok(Self {
-            identity: Identity::new(config.identity, pool.clone()).await?,
+            identity: Identity::new(config.identity, config.request_time, pool.clone()).await?,
             limits: Arc::new(Limits::new(pool.clone(), config.rates)),
             jobs: Jobs::new(queue.clone(), patience, config.default_models),
+            deadlines,
             queue,
             pool,
             gzip_body: config.gzip_body,
@@ -97,10 +101,15 @@ impl App {
 
 /// The whole service.
 pub fn router(app: App) -> Router {
-    let gate = Gate { identity: app.identity.clone(), limits: app.limits.clone() };
+    let deadlines = app.deadlines;
+    let gate =
+        Gate { identity: app.identity.clone(), limits: app.limits.clone(), patience: deadlines.request };
     let guarded = |operation: Operation, method: MethodRouter<App>| {
-        method.route_layer(middleware::from_fn_with_state((gate.clone(), operation), access::guard))
+        method
+            .route_layer(middleware::from_fn_with_state((gate.clone(), operation), access::guard))
+            .route_layer(middleware::from_fn_with_state((deadlines, operation), deadline::keep))
     };
+    let ready = Deadline { time: deadlines.request, late: ApiError::into_response };
     let called = Router::new()
         .route(
             "/generator/v1/samples",
@@ -127,7 +136,10 @@ pub fn router(app: App) -> Router {
         .merge(called)
         .route("/", get(async || Redirect::to("/docs")))
         .route("/healthz", get(health::alive))
-        .route("/readyz", get(health::ready))
+        .route(
+            "/readyz",
+            get(health::ready).route_layer(middleware::from_fn_with_state(ready, edge::in_time)),
+        )
         .merge(docs::router())
         .merge(identity::pages(app.identity.clone()))
         .fallback(not_found)

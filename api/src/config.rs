@@ -9,7 +9,7 @@ use contract::Ration;
 use identity::{LONGEST_ACCESS_TOKEN, Settings, Switch};
 use secrecy::SecretString;
 
-use crate::{server::Tls, words::is_word};
+use crate::{connections::Connections, server::Tls, words::is_word};
 
 /// Settings of the API process.
 #[derive(Debug, Clone)]
@@ -18,8 +18,10 @@ pub struct Config {
     pub database_url: SecretString,
     /// `MIGRATION_DATABASE_URL`, default `DATABASE_URL`: the same database by a role that may change its schema.
     pub migration_database_url: SecretString,
-    /// `DATABASE_CONNECTIONS`, default 16: the most connections of this process' pool.
-    pub database_connections: u32,
+    /// `DATABASE_CONNECTIONS`, default 34: the most connections that this process opens.
+    pub database_connections: Connections,
+    /// `REQUEST_SECONDS`, default 10: how long a request may take that waits for no worker.
+    pub request_time: Duration,
     /// `HTTP_ADDR`, default `127.0.0.1:8080`.
     pub http_addr: SocketAddr,
     /// Of the authorization server and of what checks tokens; its `PUBLIC_URL` defaults to `http://HTTP_ADDR` (`https` with TLS).
@@ -52,6 +54,8 @@ pub struct Config {
     /// `CONNECTIONS_PER_ADDRESS`, default 256: the most from one address that is none of `TRUSTED_PROXIES`.
     pub connections_by_address: usize,
 }
+
+const YEAR: u32 = 365 * 24 * 3600;
 
 /// The models that ship, the one for everybody first.
 const SHIPPED_MODELS: &str = "druglike_gru,leadlike_gru,druglike_gru_large";
@@ -147,13 +151,14 @@ impl Config {
         let config = Self {
             database_url,
             migration_database_url,
-            database_connections: reader.read("DATABASE_CONNECTIONS", 16, at_least(2)),
+            database_connections: reader.read("DATABASE_CONNECTIONS", Connections::default(), Ok),
+            request_time: reader.seconds("REQUEST_SECONDS", 10, 300),
             http_addr,
             identity: Settings {
                 public_url: reader.read("PUBLIC_URL", format!("{scheme}://{http_addr}"), web_address),
                 access_token_lifetime: reader.access_token_lifetime(),
-                refresh_token_lifetime: reader.seconds("REFRESH_TOKEN_SECONDS", 30 * 24 * 3600),
-                session_lifetime: reader.seconds("AUTH_SESSION_SECONDS", 12 * 3600),
+                refresh_token_lifetime: reader.seconds("REFRESH_TOKEN_SECONDS", 30 * 24 * 3600, 10 * YEAR),
+                session_lifetime: reader.seconds("AUTH_SESSION_SECONDS", 12 * 3600, YEAR),
                 keys_secret: reader.optional("KEYS_SECRET"),
                 issuers: reader.list("AUTH_ISSUER", "", issuer_address),
                 audiences: reader.list("AUTH_AUDIENCE", "retort", |text| Ok(text.to_owned())),
@@ -163,8 +168,8 @@ impl Config {
                 password_grant: reader.read("AUTH_PASSWORD_GRANT", Switch::Off, Ok),
             },
             max_seconds_limit: reader.read("MAX_SECONDS_LIMIT", 120.0, positive),
-            sample_deadline: reader.seconds("SAMPLE_DEADLINE_SECONDS", 60),
-            search_slack: reader.seconds("SEARCH_SLACK_SECONDS", 15),
+            sample_deadline: reader.seconds("SAMPLE_DEADLINE_SECONDS", 60, 3600),
+            search_slack: reader.seconds("SEARCH_SLACK_SECONDS", 15, 3600),
             shutdown_delay: Duration::from_secs(reader.read("SHUTDOWN_DELAY_SECONDS", 0_u32, Ok).into()),
             default_models: reader.list("DEFAULT_MODEL", SHIPPED_MODELS, model_id),
             gzip_body: reader.read("GZIP_BODY", GzipBody::Contract, Ok),
@@ -178,7 +183,7 @@ impl Config {
             jobs_in_flight: reader.read("JOBS_IN_FLIGHT", 64, Ok),
             cors_origins: reader.list("CORS_ORIGINS", "", origin),
             tls,
-            header_time: reader.seconds("HEADER_SECONDS", 10),
+            header_time: reader.seconds("HEADER_SECONDS", 10, 3600),
             connections: reader.optional("CONNECTIONS"),
             connections_by_address: reader.read("CONNECTIONS_PER_ADDRESS", 256, Ok),
         };
@@ -227,8 +232,12 @@ impl Reader<'_> {
         }
     }
 
-    fn seconds(&mut self, name: &str, default: u32) -> Duration {
-        Duration::from_secs(self.read(name, default, at_least(1)).into())
+    fn seconds(&mut self, name: &str, default: u32, most: u32) -> Duration {
+        let within = |seconds| match (1..=most).contains(&seconds) {
+            true => Ok(seconds),
+            false => Err(format!("want 1 to {most} seconds")),
+        };
+        Duration::from_secs(self.read(name, default, within).into())
     }
 
     /// At most as long as a revocation is remembered.
@@ -279,10 +288,6 @@ impl Reader<'_> {
         }
         url.into()
     }
-}
-
-fn at_least(least: u32) -> impl FnOnce(u32) -> Result<u32, String> {
-    move |value| if value >= least { Ok(value) } else { Err(format!("want at least {least}")) }
 }
 
 fn positive(value: f64) -> Result<f64, String> {
@@ -392,7 +397,9 @@ mod tests {
             ("MAX_SECONDS_LIMIT", "0"),
             ("GZIP_BODY", "yes"),
             ("PUBLIC_URL", "example.org"),
-            ("DATABASE_CONNECTIONS", "1"),
+            ("DATABASE_CONNECTIONS", "5"),
+            ("REQUEST_SECONDS", "0"),
+            ("SAMPLE_DEADLINE_SECONDS", "100000"),
             ("DEFAULT_MODEL", "druglike_gru, a-b"),
         ];
 
@@ -403,9 +410,11 @@ mod tests {
             [
                 "HTTP_ADDR is `here`: invalid socket address syntax",
                 "DATABASE_URL is not set to a `postgres://…` address",
-                "DATABASE_CONNECTIONS is `1`: want at least 2",
+                "DATABASE_CONNECTIONS is `5`: want 6 to 10000",
+                "REQUEST_SECONDS is `0`: want 1 to 300 seconds",
                 "PUBLIC_URL is `example.org`: want `http://…` or `https://…` without query or fragment",
                 "MAX_SECONDS_LIMIT is `0`: want seconds over 0, at most a day",
+                "SAMPLE_DEADLINE_SECONDS is `100000`: want 1 to 3600 seconds",
                 "DEFAULT_MODEL: `a-b` is no model's id",
                 "GZIP_BODY is `yes`: want `contract` or `standard`",
             ]

@@ -7,7 +7,8 @@
 mod access;
 pub mod app;
 pub mod config;
-mod database;
+pub mod connections;
+mod deadline;
 mod docs;
 mod door;
 mod endpoints;
@@ -19,8 +20,9 @@ mod jobs;
 mod limits;
 mod observe;
 mod openapi;
+mod pool;
 pub mod server;
 mod words;
 
-pub use database::connect;
 pub use openapi::document;
+pub use pool::connect;

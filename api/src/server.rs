@@ -11,8 +11,9 @@ use std::{io, net::SocketAddr, path::PathBuf, time::Duration};
 
 use axum::Router;
 use axum_server::{Handle, Server, accept::DefaultAcceptor, tls_rustls::RustlsConfig};
+use database::Background;
 use hyper_util::rt::TokioTimer;
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::signal::unix::{SignalKind, signal};
 
 pub use crate::door::{Bounds, room_for_connections};
 use crate::door::{Door, Doorkeeper};
@@ -74,22 +75,25 @@ pub async fn serve(
             let _ = rustls::crypto::ring::default_provider().install_default();
             let pair = tls.read().await?;
             let config = RustlsConfig::from_pem(pair.certificate.clone(), pair.key.clone()).await?;
-            let renewal = tokio::spawn(renew(config.clone(), tls, pair, signal(SignalKind::hangup())?));
+            // From here on the signal ends no process, whatever becomes of who hears it.
+            let _installed = signal(SignalKind::hangup())?;
+            let taking = config.clone();
+            let _renewal = Background::keep("renewing the certificate", move || {
+                renew(taking.clone(), tls.clone(), pair.clone())
+            });
             let mut server = axum_server::from_tcp_rustls(listener, config)?.map(|tls| Doorkeeper {
                 inner: tls.handshake_timeout(patience),
                 door,
                 patience,
             });
             limit(&mut server, patience);
-            let served = server.handle(handle).serve(service).await;
-            renewal.abort();
-            served
+            server.handle(handle).serve(service).await
         }
     }
 }
 
 /// What the two files hold.
-#[derive(PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 struct Pair {
     certificate: Vec<u8>,
     key: Vec<u8>,
@@ -107,7 +111,8 @@ impl Tls {
 }
 
 /// Gives `config` what the files hold, whenever that is something else than the last time.
-async fn renew(config: RustlsConfig, tls: Tls, mut seen: Pair, mut asked: Signal) {
+async fn renew(config: RustlsConfig, tls: Tls, mut seen: Pair) {
+    let Ok(mut asked) = signal(SignalKind::hangup()) else { return };
     let mut clock = tokio::time::interval(RENEWAL_INTERVAL);
     loop {
         tokio::select! {

@@ -13,10 +13,12 @@ use std::{
     io::{self, Write as _},
     os::unix::fs::OpenOptionsExt as _,
     path::PathBuf,
+    time::Duration,
 };
 
 use anyhow::Context as _;
 use chrono::{DateTime, Utc};
+use database::Terms;
 use serde::{Deserialize, Serialize};
 use sqlx::{Connection as _, PgConnection};
 
@@ -30,6 +32,12 @@ const DEFAULT_MODELS: &str = "worker/models";
 
 /// Where the service answers when nothing says otherwise.
 const DEFAULT_API: &str = "http://127.0.0.1:8080";
+
+/// An operator's act takes as long as it takes, and can be interrupted.
+const TERMS: Terms = Terms { process: "retort", statement: None, idle_transaction: None };
+
+/// How long the database has to answer at all.
+const CONNECT: Duration = Duration::from_secs(10);
 
 /// A data folder, which need not exist yet.
 #[derive(Debug, Clone)]
@@ -89,9 +97,9 @@ impl DataFolder {
     /// A connection to the database.
     pub async fn connect(&self) -> Result<PgConnection, Failure> {
         let url = self.database_url()?;
-        PgConnection::connect(&url)
-            .await
-            .map_err(|error| Failure::database("connecting to the database", &error))
+        let connection = async { PgConnection::connect_with(&database::options(&url, TERMS)?).await };
+        let connection = database::within(CONNECT, connection).await;
+        connection.map_err(|error| Failure::database("connecting to the database", &error))
     }
 
     /// The service's address: `given`, else the folder's `api-url`, else the default; without a final slash.

@@ -1,35 +1,51 @@
 //! The worker's view of the catalogue: read in one query, replaced as a whole when the catalogue changes.
 //!
-//! A search keeps the view that it started with. Between notifications nothing is asked of the database, so
-//! a reload costs one query and twice the view's memory for as long as old searches run.
+//! A search keeps the view that it started with. An import says that it is done, and its version is looked at besides every
+//! few seconds, since what is said may be lost; a reload costs one query and twice the view's memory for as long as old
+//! searches run.
 
 use std::{
-    sync::{Arc, PoisonError, RwLock},
+    sync::{
+        Arc, PoisonError, RwLock,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
 use chem::Fingerprint;
-use chrono::{DateTime, Utc};
+use database::{Background, Heard};
 use futures::TryStreamExt;
-use sqlx::{PgPool, postgres::PgListener};
+use sqlx::PgPool;
 use synth::{Catalogue, CatalogueRow, REGIONS};
-use tokio::task::JoinHandle;
+use tokio::sync::Notify;
 use tracing::{info, warn};
 
 /// The channel on which an import says that it is done.
 const CHANGED: &str = "catalogue_changed";
 
+/// How often the catalogue's version is looked at, which is one row.
+const LOOK: Duration = Duration::from_secs(15);
+
 /// Imports of several files follow each other; one reload serves them all.
 const SETTLE: Duration = Duration::from_secs(1);
 
-/// Pause before a lost connection or a failed reload is tried again.
+/// Pause before a failed reload is tried again.
 const RETRY: Duration = Duration::from_secs(2);
+
+/// How long a row may keep its reader waiting; the first one comes when the offers of all are put together.
+const ROW: Duration = Duration::from_secs(300);
+
+/// How long the version may.
+const VERSION: Duration = Duration::from_secs(10);
+
+/// Connections that a view has to itself beside the pool's: its listener.
+pub const LISTENER: u32 = 1;
 
 /// The catalogue as it was last read; clones share it.
 #[derive(Debug, Clone)]
 pub struct CatalogueView {
     current: Arc<RwLock<Arc<Catalogue>>>,
-    _watch: Arc<Option<Watch>>,
+    _watch: Arc<[Background]>,
 }
 
 impl CatalogueView {
@@ -38,16 +54,32 @@ impl CatalogueView {
     /// # Errors
     /// Fails when the first reading does; later ones are repeated until they succeed.
     pub async fn load(pool: &PgPool) -> Result<Self, sqlx::Error> {
-        let stamp = stamp(pool).await?;
+        Self::load_looking(pool, LOOK).await
+    }
+
+    /// Reads the catalogue as [`CatalogueView::load`] does, and looks for changes that were not heard of at every `look`.
+    ///
+    /// # Errors
+    /// Fails when the first reading does.
+    pub async fn load_looking(pool: &PgPool, look: Duration) -> Result<Self, sqlx::Error> {
+        let seen = version(pool).await?;
         let current = Arc::new(RwLock::new(Arc::new(read(pool).await?)));
-        let watch = tokio::spawn(watch(pool.clone(), Arc::clone(&current), stamp));
-        Ok(Self { current, _watch: Arc::new(Some(Watch(watch))) })
+        let told = Arc::new(Told::default());
+        let ear = Arc::clone(&told);
+        let listener = database::listen(pool, &[CHANGED], move |heard| match heard {
+            // What was said before is lost.
+            Heard::Connected => ear.look.notify_one(),
+            Heard::Notification { .. } => ear.hear(),
+        });
+        let watch = Watch { pool: pool.clone(), current: Arc::clone(&current), told, look, seen };
+        let watch = Background::keep("watching the catalogue", move || watch.clone().keep());
+        Ok(Self { current, _watch: [listener, watch].into() })
     }
 
     /// A view that never changes.
     #[must_use]
     pub fn fixed(catalogue: Catalogue) -> Self {
-        Self { current: Arc::new(RwLock::new(Arc::new(catalogue))), _watch: Arc::new(None) }
+        Self { current: Arc::new(RwLock::new(Arc::new(catalogue))), _watch: Arc::new([]) }
     }
 
     /// The catalogue now.
@@ -57,71 +89,63 @@ impl CatalogueView {
     }
 }
 
-#[derive(Debug)]
-struct Watch(JoinHandle<()>);
+/// What imports say.
+#[derive(Debug, Default)]
+struct Told {
+    look: Notify,
+    /// Whether one said that it is done since the catalogue was read.
+    changed: AtomicBool,
+}
 
-impl Drop for Watch {
-    fn drop(&mut self) {
-        self.0.abort();
+impl Told {
+    fn hear(&self) {
+        self.changed.store(true, Ordering::Release);
+        self.look.notify_one();
     }
-}
-
-/// Sizes and newest rows of the catalogue's tables: what tells a changed catalogue after lost notifications.
-#[derive(PartialEq)]
-struct Stamp {
-    building_blocks: i64,
-    newest_building_block: Option<i32>,
-    offers: i64,
-    newest_offer: Option<i64>,
-    newest_import: Option<DateTime<Utc>>,
-}
-
-async fn stamp(pool: &PgPool) -> Result<Stamp, sqlx::Error> {
-    sqlx::query_as!(
-        Stamp,
-        r#"select
-            (select count(*) from building_blocks) as "building_blocks!",
-            (select max(id) from building_blocks) as newest_building_block,
-            (select count(*) from offers) as "offers!", (select max(id) from offers) as newest_offer,
-            (select max(api_timestamp) from offers) as newest_import"#
-    )
-    .fetch_one(pool)
-    .await
 }
 
 /// Replaces `current` whenever an import says so, or when it must have said so unheard.
-async fn watch(pool: PgPool, current: Arc<RwLock<Arc<Catalogue>>>, mut seen: Stamp) {
-    loop {
-        if let Err(error) = listen(&pool, &current, &mut seen).await {
-            warn!("the catalogue is not watched for the moment: {error}");
+#[derive(Clone)]
+struct Watch {
+    pool: PgPool,
+    current: Arc<RwLock<Arc<Catalogue>>>,
+    told: Arc<Told>,
+    look: Duration,
+    seen: i64,
+}
+
+impl Watch {
+    async fn keep(mut self) {
+        loop {
+            let is_told = tokio::time::timeout(self.look, self.told.look.notified()).await.is_ok();
+            if is_told && self.told.changed.load(Ordering::Acquire) {
+                tokio::time::sleep(SETTLE).await;
+            }
+            while let Err(error) = self.look_once().await {
+                warn!("the catalogue may be out of date, and will be read anew: {error}");
+                tokio::time::sleep(RETRY).await;
+            }
         }
-        tokio::time::sleep(RETRY).await;
+    }
+
+    async fn look_once(&mut self) -> Result<(), sqlx::Error> {
+        let version = version(&self.pool).await?;
+        if self.told.changed.load(Ordering::Acquire) || version != self.seen {
+            // Whatever is said from here on is of a later import.
+            self.told.changed.store(false, Ordering::Release);
+            let catalogue = read(&self.pool).await.inspect_err(|_| self.told.hear())?;
+            *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(catalogue);
+            self.seen = version;
+        }
+        Ok(())
     }
 }
 
-async fn listen(
-    pool: &PgPool,
-    current: &RwLock<Arc<Catalogue>>,
-    seen: &mut Stamp,
-) -> Result<(), sqlx::Error> {
-    let mut listener = PgListener::connect_with(pool).await?;
-    listener.eager_reconnect(false);
-    listener.listen(CHANGED).await?;
-    let mut notified = false;
-    loop {
-        let stamp = stamp(pool).await?;
-        if notified || stamp != *seen {
-            let catalogue = Arc::new(read(pool).await?);
-            *current.write().unwrap_or_else(PoisonError::into_inner) = catalogue;
-            *seen = stamp;
-        }
-        if listener.try_recv().await?.is_none() {
-            return Ok(());
-        }
-        tokio::time::sleep(SETTLE).await;
-        while listener.next_buffered().is_some() {}
-        notified = true;
-    }
+/// A number that every import changes.
+async fn version(pool: &PgPool) -> Result<i64, sqlx::Error> {
+    let version =
+        sqlx::query_scalar!("select version from catalogue_version where is_the_only").fetch_one(pool);
+    database::within(VERSION, version).await
 }
 
 /// A building block with its best price and lead time anywhere and by country, in the order of [`synth::Region`].
@@ -167,7 +191,7 @@ async fn read(pool: &PgPool) -> Result<Catalogue, sqlx::Error> {
 
     let mut blocks = Vec::new();
     let mut broken = 0_u64;
-    while let Some(row) = rows.try_next().await? {
+    while let Some(row) = database::within(ROW, rows.try_next()).await? {
         match block(row) {
             Some(block) => blocks.push(block),
             None => broken += 1,

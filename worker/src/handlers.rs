@@ -3,10 +3,15 @@
 mod sample;
 mod search;
 
+use std::time::Duration;
+
 use contract::Problem;
 
 pub use sample::{Sampling, draw};
 pub use search::{Search, search};
+
+/// How long an act of a handler may wait for the database before its attempt has failed.
+const DATABASE: Duration = Duration::from_secs(30);
 
 /// How a computation ended.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,6 +7,7 @@
 
 mod answer;
 mod catalogue;
+pub mod connections;
 mod handlers;
 mod offers;
 mod orphans;
@@ -20,7 +21,7 @@ mod settings;
 mod shelf;
 
 pub use answer::{Annotation, result};
-pub use catalogue::CatalogueView;
+pub use catalogue::{CatalogueView, LISTENER};
 pub use handlers::{Ended, Sampling, Search, draw, search};
 pub use offers::offers_for;
 pub use orphans::forget_orphans;

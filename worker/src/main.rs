@@ -1,20 +1,19 @@
 //! `retort-worker sample | search | replay JOB.json`.
 
-use std::{pin::Pin, process::ExitCode, sync::Arc, time::Duration};
+use std::{pin::Pin, process::ExitCode, sync::Arc};
 
 use anyhow::{Context, Result};
 use clap::Parser;
 use contract::{StoredSampleJob, StoredTreeSearchJob};
+use database::Background;
 use queue::{WorkerConfig, run_worker};
-use sqlx::{PgPool, postgres::PgPoolOptions};
-use tokio::{
-    signal::unix::{SignalKind, signal},
-    task::JoinHandle,
-};
+use sqlx::PgPool;
+use tokio::signal::unix::{SignalKind, signal};
 use tracing::error;
 use worker::{
-    Activity, CatalogueView, Ready, Role, Sampling, Search, Settings, Shelf, forget_orphans, load_planner,
-    open_device, refill, replay,
+    Activity, CatalogueView, LISTENER, Ready, Role, Sampling, Search, Settings, Shelf,
+    connections::{self, of_handlers},
+    forget_orphans, load_planner, open_device, refill, replay,
 };
 
 /// Searches make and drop millions of small things; the C library's allocator takes twice as long over it.
@@ -24,9 +23,6 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// Samples out of the reservoir that a process has in hand besides those that it draws: they are nearly all the database's work,
 /// and one job's commit overlaps the next one's reading.
 const READY_SAMPLES: usize = 3;
-
-/// How long the start waits for a connection.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What ends a process that starting again would not mend (EX_CONFIG of sysexits.h): settings that cannot be used.
 const EX_CONFIG: u8 = 78;
@@ -74,20 +70,34 @@ async fn sample(settings: &Settings) -> Result<()> {
         ready_places: READY_SAMPLES,
         ..config(settings)
     };
+    let connections = of_handlers(settings.database_connections, &config, 0)?;
     let mut shutdown = shutdown()?;
-    let Some(pool) = connect(settings, &config, &mut shutdown).await? else { return Ok(()) };
-    tokio::spawn(Arc::clone(&shelf).keep_up());
-    tokio::spawn(ready.clone().keep_up(pool.clone(), Arc::clone(&shelf)));
-    tokio::spawn(forget_orphans(pool.clone(), Arc::clone(&shelf)));
+    let Some(pool) = connect(settings, "retort-sampler", connections, &mut shutdown).await? else {
+        return Ok(());
+    };
+    let packs = Arc::clone(&shelf);
+    let _packs = Background::keep("taking up changed models", move || Arc::clone(&packs).keep_up());
+    let (counted, counts, counting) = (Arc::clone(&shelf), ready.clone(), pool.clone());
+    let _counts = Background::keep("counting what lies ready", move || {
+        counts.clone().keep_up(counting.clone(), Arc::clone(&counted))
+    });
+    let (offered, forgetting) = (Arc::clone(&shelf), pool.clone());
+    let _orphans = Background::keep("forgetting models that nobody offers", move || {
+        forget_orphans(forgetting.clone(), Arc::clone(&offered))
+    });
     let refilling = (settings.reservoir_size > 0).then(|| {
-        let (shelf, activity, ready) = (Arc::clone(&shelf), activity.clone(), ready.clone());
-        tokio::spawn(refill(pool.clone(), shelf, settings.reservoir_size, activity, ready))
+        let (pool, shelf, activity, ready) =
+            (pool.clone(), Arc::clone(&shelf), activity.clone(), ready.clone());
+        let size = settings.reservoir_size;
+        Background::keep("refilling the reservoir", move || {
+            refill(pool.clone(), Arc::clone(&shelf), size, activity.clone(), ready.clone())
+        })
     });
     let handler = Sampling { pool: pool.clone(), shelf, activity, ready };
     let stopping = async move {
         shutdown.await;
         // What is left of the time is the jobs'.
-        refilling.inspect(JoinHandle::abort);
+        drop(refilling);
     };
     run_worker::<StoredSampleJob, _>(pool, config, handler, stopping).await.context("running sample jobs")
 }
@@ -97,8 +107,11 @@ async fn search(settings: &Settings) -> Result<()> {
     // Others' long searches may have all slots for minutes; a guest's takes a part of the cores from them.
     let guest_places = settings.slots().div_ceil(2);
     let config = WorkerConfig { guest_places, ..config(settings) };
+    let connections = of_handlers(settings.database_connections, &config, LISTENER)?;
     let mut shutdown = shutdown()?;
-    let Some(pool) = connect(settings, &config, &mut shutdown).await? else { return Ok(()) };
+    let Some(pool) = connect(settings, "retort-searcher", connections, &mut shutdown).await? else {
+        return Ok(());
+    };
     let catalogue = CatalogueView::load(&pool).await.context("reading the catalogue")?;
     let handler = Search { pool: pool.clone(), planner, catalogue };
     run_worker::<StoredTreeSearchJob, _>(pool, config, handler, shutdown).await.context("running search jobs")
@@ -113,11 +126,11 @@ fn config(settings: &Settings) -> WorkerConfig {
     }
 }
 
-/// One connection for each job in hand, and two for what goes on beside the jobs: the catalogue's watch and its
-/// reloading, or the reservoir. Waits until the database is there and its schema up to date; `None` if told to stop first.
+/// A pool of so many connections. Waits until the database is there and its schema up to date; `None` if told to stop first.
 async fn connect(
     settings: &Settings,
-    config: &WorkerConfig,
+    process: &'static str,
+    connections: u32,
     shutdown: &mut Shutdown,
 ) -> Result<Option<PgPool>> {
     let url = settings.database_url.as_deref().unwrap_or_default();
@@ -125,13 +138,7 @@ async fn connect(
         usable = schema::wait(url, |_| ()) => usable.context("connecting to the database of DATABASE_URL")?,
         () = shutdown => return Ok(None),
     }
-    let pool = PgPoolOptions::new()
-        .max_connections(u32::try_from(config.in_hand()).unwrap_or(u32::MAX).saturating_add(2))
-        .acquire_timeout(CONNECT_TIMEOUT)
-        .connect(url)
-        .await
-        .context("connecting to the database")?;
-    Ok(Some(pool))
+    connections::connect(url, process, connections).await.map(Some).context("connecting to the database")
 }
 
 /// Resolves when the process is told to stop.

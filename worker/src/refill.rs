@@ -33,6 +33,8 @@ const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// How long no job must have run after one came: its answer is still on its way, and takes the same cores.
 const LINGER: Duration = Duration::from_millis(20);
+/// How long an act may wait for the database: dropping a reservoir takes a while.
+const DATABASE: Duration = Duration::from_secs(60);
 /// A model that gives no block within this time, on a machine that does nothing else, gives none.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -144,7 +146,7 @@ impl Filler {
         for model in models.iter() {
             self.drop_other_versions(model).await?;
         }
-        let levels = reservoir::levels(&self.pool).await?;
+        let levels = database::within(DATABASE, reservoir::levels(&self.pool)).await?;
         let mut round = Round::Full;
         for model in models.iter() {
             if !self.wants(model, levels.of(model)) {
@@ -153,7 +155,7 @@ impl Filler {
             round = Round::Filled;
             match make(model, &self.activity).await {
                 Ok(block) => {
-                    reservoir::put(&mut *self.pool.acquire().await?, model, &block).await?;
+                    database::within(DATABASE, self.put(model, &block)).await?;
                     self.ready.more(model, block.len());
                 }
                 Err(NoBlock::JobCame) => return Ok(Round::JobCame),
@@ -168,13 +170,18 @@ impl Filler {
 
     async fn drop_other_versions(&mut self, model: &Model) -> Result<(), sqlx::Error> {
         if self.current.get(model.id()) != Some(&model.version) {
-            let blocks = reservoir::drop_other_versions(&self.pool, model).await?;
+            let dropped = reservoir::drop_other_versions(&self.pool, model);
+            let blocks = database::within(DATABASE, dropped).await?;
             if blocks > 0 {
                 info!(model.id = model.id(), blocks, "dropped the molecules of another version");
             }
             self.current.insert(model.id().to_owned(), model.version.clone());
         }
         Ok(())
+    }
+
+    async fn put(&self, model: &Model, block: &[String]) -> Result<(), sqlx::Error> {
+        reservoir::put(&mut *self.pool.acquire().await?, model, block).await
     }
 
     fn wants(&mut self, model: &Model, level: usize) -> bool {

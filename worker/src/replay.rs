@@ -11,9 +11,13 @@ use contract::{
     Problem, Sample, SampleJob, SampleObject, StoredSampleJob, StoredTreeSearchJob, TreeSearchJob,
 };
 use serde_json::Value;
-use sqlx::PgPool;
 
-use crate::{CatalogueView, Ended, Models, Search, Settings, draw, load_planner, open_device};
+use crate::{
+    CatalogueView, Ended, Models, Search, Settings, connections::connect, draw, load_planner, open_device,
+};
+
+/// One reads the catalogue and the offers, one listens.
+const CONNECTIONS: u32 = 2;
 
 /// Runs the job with this JSON and gives its outcome, a sample with its structures, as JSON.
 ///
@@ -53,7 +57,7 @@ async fn search(
     TreeSearchJob { request, .. }: TreeSearchJob,
 ) -> Result<Result<contract::TreeSearchResult, Problem>> {
     let url = settings.database_url.as_deref().context("DATABASE_URL names no catalogue to search with")?;
-    let pool = PgPool::connect(url).await.context("connecting to the database")?;
+    let pool = connect(url, "retort-replay", CONNECTIONS).await.context("connecting to the database")?;
     let search = Search {
         planner: load_planner(&settings.retro_model(), settings.search())?,
         catalogue: CatalogueView::load(&pool).await.context("reading the catalogue")?,

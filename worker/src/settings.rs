@@ -69,6 +69,10 @@ pub struct Settings {
     #[arg(long, env = "SEARCH_MEMORY_MB", default_value_t = 512, global = true)]
     pub search_memory_mb: usize,
 
+    /// The most connections to PostgreSQL that this process opens [default: what it needs].
+    #[arg(long, env = "DATABASE_CONNECTIONS", value_parser = value_parser!(u32).range(1..=10_000), global = true)]
+    pub database_connections: Option<u32>,
+
     /// Seconds that jobs in flight may go on after SIGTERM.
     #[arg(long, env = "WORKER_GRACE_SECONDS", value_parser = value_parser!(u64).range(..=LONGEST_GRACE), default_value_t = WorkerConfig::default().grace.as_secs(), global = true)]
     pub worker_grace_seconds: u64,
@@ -189,6 +193,21 @@ mod tests {
         assert_eq!(parsed("cuda:1").unwrap().device, DeviceChoice::Cuda(1));
         let error = parsed("gpu").unwrap_err().to_string();
         assert!(error.contains("`gpu` is no device: wanted `auto`, `cpu` or `cuda:N`"), "{error}");
+    }
+
+    #[test]
+    fn a_time_that_would_be_none_or_for_ever_is_refused_by_its_name() {
+        for (flag, value) in [
+            ("--keep-finished-seconds", "0"),
+            ("--keep-finished-seconds", "99999999999"),
+            ("--worker-grace-seconds", "99999999999"),
+            ("--database-connections", "0"),
+        ] {
+            let error = Settings::try_parse_from(["retort-worker", "sample", flag, value]).unwrap_err();
+
+            let variable = flag.trim_start_matches('-').replace('-', "_").to_uppercase();
+            assert!(error.to_string().contains(&variable), "{error}");
+        }
     }
 
     #[test]

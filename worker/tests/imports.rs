@@ -12,6 +12,7 @@ use repository::text;
 const PACKAGES: [&str; 13] = [
     "api",
     "api/contract",
+    "api/database",
     "api/edge",
     "api/identity",
     "api/queue",

@@ -11,7 +11,7 @@ use std::{
 
 use clap::Parser;
 use contract::{Country, Problem, StoredTreeSearchJob, TreeSearchJob, TreeSearchRequest, TreeSearchResult};
-use support::{Database, models, offer, shelve};
+use support::{Database, models, offer, raise_version, shelve};
 use synth::{Budget, Catalogue};
 use worker::{CatalogueView, Search, Settings, load_planner, offers_for, replay, search};
 
@@ -111,6 +111,7 @@ async fn an_import_is_seen_without_a_restart() {
     assert!(view.now().is_empty());
     // The watch may not listen yet; then it finds the change by itself.
     shelve(&database.pool, "CCN").await;
+    raise_version(&database.pool).await;
     sqlx::query("notify catalogue_changed").execute(&database.pool).await.unwrap();
 
     let waited = Instant::now();
@@ -125,6 +126,25 @@ async fn an_import_is_seen_without_a_restart() {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     assert_eq!(view.now().len(), 2);
+    drop(view);
+    database.drop_database().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_import_that_nobody_was_told_of_is_seen() {
+    let database = Database::create().await;
+    let view = CatalogueView::load_looking(&database.pool, Duration::from_millis(50)).await.unwrap();
+
+    // The first may be found when the watch begins to listen, the second only because it looks.
+    let waited = Instant::now();
+    for (smiles, blocks) in [("CCN", 1), ("CCO", 2)] {
+        shelve(&database.pool, smiles).await;
+        raise_version(&database.pool).await;
+        while view.now().len() < blocks && waited.elapsed() < Duration::from_secs(40) {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        assert_eq!(view.now().len(), blocks);
+    }
     drop(view);
     database.drop_database().await;
 }

@@ -59,6 +59,7 @@ const TABLES: [Table; 25] = [
     table("authorization_codes", &[CODES], &[]),
     table("browser_sessions", &[SESSIONS], &[]),
     table("building_blocks", &[LOAD], &[CATALOGUE, OFFERS]),
+    table("catalogue_version", &[LOAD], &[CATALOGUE]),
     table("consents", &[CONSENTS], &[]),
     table("device_codes", &[DEVICES], &[]),
     table("jobs", &[ADMIT, QUEUE], &[DEAL]),

@@ -222,11 +222,11 @@ pub fn is_away(error: &sqlx::Error) -> bool {
         | sqlx::Error::PoolTimedOut
         | sqlx::Error::PoolClosed
         | sqlx::Error::WorkerCrashed => true,
-        // Classes "connection exception", "operator intervention" (shutdown, start-up), "insufficient
-        // resources".
-        sqlx::Error::Database(error) => {
-            error.code().is_some_and(|code| ["08", "57P", "53"].iter().any(|class| code.starts_with(class)))
-        }
+        // Classes "connection exception", "operator intervention" (shutdown, start-up, a statement that took too long),
+        // "insufficient resources", and a lock or a transaction that did.
+        sqlx::Error::Database(error) => error.code().is_some_and(|code| {
+            ["08", "57", "53", "55P03", "25P03"].iter().any(|class| code.starts_with(class))
+        }),
         _ => false,
     }
 }

@@ -2,8 +2,10 @@
 //!
 //! The lowest layer of the HTTP process: it knows no state, and everything that answers requests stands on it.
 
+mod deadline;
 mod error;
 mod request;
 
+pub use deadline::{Deadline, in_time};
 pub use error::{ApiError, Challenge, whole_seconds, with_header};
 pub use request::{body, json_body, query_pairs};

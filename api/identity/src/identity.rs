@@ -1,9 +1,10 @@
 //! The state of identity, and the question that everybody asks of it: who calls?
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use axum::http::{HeaderMap, header};
 use chrono::{DateTime, Utc};
+use database::Background;
 use edge::{ApiError, Challenge};
 use sqlx::PgPool;
 
@@ -26,13 +27,15 @@ use crate::{
 /// What answers who calls, and the authorization server needs.
 pub struct Identity {
     pub(crate) settings: Settings,
+    pub(crate) request_time: Duration,
     pub(crate) pool: PgPool,
     pub(crate) keys: Keys,
     pub(crate) issuers: Issuers,
-    pub(crate) accounts: Accounts,
+    pub(crate) accounts: Arc<Accounts>,
     pub(crate) passwords: Passwords,
-    pub(crate) revocations: Revocations,
+    pub(crate) revocations: Arc<Revocations>,
     pub(crate) throttle: Throttle,
+    _background: [Background; 2],
 }
 
 /// Identity cannot start.
@@ -66,36 +69,32 @@ impl Known {
 }
 
 impl Identity {
-    /// The state over a database that is migrated.
+    /// The state over a database that is migrated; its addresses answer within `request_time`.
     ///
     /// # Errors
     /// Fails when the signing keys are out of reach.
-    pub async fn new(settings: Settings, pool: PgPool) -> Result<Arc<Self>, StartError> {
-        let identity = Arc::new(Self {
-            keys: Keys::load(pool.clone(), &settings.issuer(), settings.keys_secret.clone()).await?,
+    pub async fn new(
+        settings: Settings,
+        request_time: Duration,
+        pool: PgPool,
+    ) -> Result<Arc<Self>, StartError> {
+        let accounts = Arc::new(Accounts::new(pool.clone()));
+        let revocations = Arc::new(Revocations::new(pool.clone()));
+        let keys = Keys::load(pool.clone(), &settings.issuer(), settings.keys_secret.clone()).await?;
+        let memory = (accounts.clone(), revocations.clone());
+        let forgetting = changes::hear(&pool, move |what| forget(&memory.0, &memory.1, what));
+        Ok(Arc::new(Self {
+            keys,
             issuers: Issuers::new(&settings.issuers, &settings.audiences)?,
-            accounts: Accounts::new(pool.clone()),
+            accounts,
             passwords: Passwords::new(),
-            revocations: Revocations::new(pool.clone()),
+            revocations,
             throttle: Throttle::new(pool.clone(), settings.logins_per_minute),
             settings,
+            request_time,
+            _background: [forgetting, sweep::every_now_and_then(&pool)],
             pool,
-        });
-        changes::hear(&identity, &identity.pool, Self::forget);
-        sweep::every_now_and_then(&identity, &identity.pool);
-        Ok(identity)
-    }
-
-    /// Asks anew what `what` tells of; `None` is everything.
-    pub(crate) fn forget(&self, what: Option<&str>) {
-        match what {
-            Some(changes::REVOCATIONS) => self.revocations.forget(),
-            Some(account_id) => self.accounts.forget(Some(account_id)),
-            None => {
-                self.revocations.forget();
-                self.accounts.forget(None);
-            }
-        }
+        }))
     }
 
     /// Who calls with these headers.
@@ -164,6 +163,18 @@ impl Identity {
             None => tracing::warn!(target: "audit", { account.id = id }, "a login failed"),
         }
         Ok(account.map(|account| Login { account, at }))
+    }
+}
+
+/// Asks anew what `what` tells of; `None` is everything.
+fn forget(accounts: &Accounts, revocations: &Revocations, what: Option<&str>) {
+    match what {
+        Some(changes::REVOCATIONS) => revocations.forget(),
+        Some(account_id) => accounts.forget(Some(account_id)),
+        None => {
+            revocations.forget();
+            accounts.forget(None);
+        }
     }
 }
 

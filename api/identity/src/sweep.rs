@@ -1,10 +1,8 @@
 //! What has run out goes, now and then, whoever it belonged to.
 
-use std::{
-    sync::{Arc, Weak},
-    time::Duration,
-};
+use std::time::Duration;
 
+use database::Background;
 use sqlx::PgPool;
 
 use crate::tables::{browsers, codes, device_codes, rate_limits, refresh, revocations, sessions};
@@ -12,20 +10,23 @@ use crate::tables::{browsers, codes, device_codes, rate_limits, refresh, revocat
 /// The time between two sweeps of a process.
 const INTERVAL: Duration = Duration::from_secs(600);
 
-/// Sweeps every table as long as `whoever` needs them.
-pub(crate) fn every_now_and_then<T: Send + Sync + 'static>(whoever: &Arc<T>, pool: &PgPool) {
-    let (whoever, pool) = (Arc::downgrade(whoever), pool.clone());
-    tokio::spawn(async move {
-        loop {
-            tokio::time::sleep(INTERVAL).await;
-            if Weak::strong_count(&whoever) == 0 || pool.is_closed() {
-                return;
-            }
-            if let Err(error) = sweep(&pool).await {
-                tracing::warn!(%error, "what has run out could not be swept up");
+/// How long one may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Sweeps every table until dropped.
+pub(crate) fn every_now_and_then(pool: &PgPool) -> Background {
+    let pool = pool.clone();
+    Background::keep("sweeping up what has run out", move || {
+        let pool = pool.clone();
+        async move {
+            loop {
+                tokio::time::sleep(INTERVAL).await;
+                if let Err(error) = database::within(PATIENCE, sweep(&pool)).await {
+                    tracing::warn!(%error, "what has run out could not be swept up");
+                }
             }
         }
-    });
+    })
 }
 
 /// Forgets what has run out; returns how many rows went. A process does so by itself every ten minutes.

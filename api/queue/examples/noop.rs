@@ -69,7 +69,7 @@ async fn measure(pool: PgPool, slots: usize) -> Result<(), Anything> {
     let worker = tokio::spawn(run_worker::<Noop, _>(pool.clone(), config, Nothing(pool.clone()), async {
         let _ = stopped.await;
     }));
-    let client = Client::connect(pool).await?;
+    let client = Client::connect(pool, 16).await?;
     while client.live_workers().await?.is_empty() {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }

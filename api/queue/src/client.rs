@@ -10,21 +10,14 @@ use std::{
 };
 
 use contract::JobId;
+use database::{Background, Heard};
 use serde_json::Value;
 use sqlx::PgPool;
 use tokio::sync::Notify;
 use tracing::{Instrument, warn};
 use ulid::Ulid;
 
-use crate::{
-    Caller, Job, Pending, QueueError, SubmitError,
-    config::CALLER_BEAT,
-    listen::{self, Background, Heard},
-    pool, store,
-};
-
-/// Connections of an API process to its queue: one listens, the others submit and re-read.
-const CONNECTIONS: u32 = 16;
+use crate::{Caller, Job, Pending, QueueError, SubmitError, config::CALLER_BEAT, live::ACT, pool, store};
 
 /// About how long a worker takes to start, for a caller that finds none.
 pub const WORKER_START: Duration = Duration::from_secs(5);
@@ -60,18 +53,19 @@ struct Inner {
 }
 
 impl Client {
-    /// Connects to the database of `pool`, with connections of its own that do not wait for the disk.
+    /// Connects to the database of `pool`, with at most `connections` of its own that do not wait for the disk, and one more
+    /// that listens.
     ///
     /// # Errors
     /// Fails when the database cannot be reached; once connected, the client reconnects by itself.
-    pub async fn connect(pool: PgPool) -> Result<Self, QueueError> {
-        let pool = pool::own(&pool, CONNECTIONS).await?;
+    pub async fn connect(pool: PgPool, connections: u32) -> Result<Self, QueueError> {
+        let pool = pool::own(&pool, connections).await?;
         let name = format!("caller-{}", Ulid::generate());
         // Workers cancel what nobody waits for: the jobs of processes that do not beat.
         store::beat_as_caller(&pool, &name).await?;
         let beats = beats(pool.clone(), name.clone());
         let waiters = Arc::new(Waiters::default());
-        let listener = listen::spawn(pool.clone(), &["job_finished"], {
+        let listener = database::listen(&pool, &["job_finished"], {
             let waiters = Arc::clone(&waiters);
             move |heard| match heard {
                 Heard::Connected => waiters.wake_all(),
@@ -170,14 +164,17 @@ fn pause(seconds: Option<f64>) -> Duration {
 
 /// Says that this process lives, until dropped.
 fn beats(pool: PgPool, name: String) -> Background {
-    Background(tokio::spawn(async move {
-        loop {
-            tokio::time::sleep(CALLER_BEAT).await;
-            if let Err(error) = store::beat_as_caller(&pool, &name).await {
-                warn!("could not say that callers wait here: {error}");
+    Background::keep("saying that callers wait here", move || {
+        let (pool, name) = (pool.clone(), name.clone());
+        async move {
+            loop {
+                tokio::time::sleep(CALLER_BEAT).await;
+                if let Err(error) = database::within(ACT, store::beat_as_caller(&pool, &name)).await {
+                    warn!("could not say that callers wait here: {error}");
+                }
             }
         }
-    }))
+    })
 }
 
 /// Who waits for which job.

@@ -9,6 +9,12 @@ use crate::LiveModel;
 /// How often a process beats unless it is told otherwise.
 const BEAT: Duration = Duration::from_secs(1);
 
+/// Connections beside the jobs' own: two of apalis, the beats, and the sweep.
+const BESIDE: u32 = 4;
+
+/// And one that hears of new jobs and of callers that left.
+pub(crate) const LISTENER: u32 = 1;
+
 /// Beats of this process that fit into a lease on a job.
 const BEATS_PER_LEASE: u32 = 5;
 
@@ -70,6 +76,12 @@ impl WorkerConfig {
     /// How long a job stays this worker's without a beat.
     pub(crate) fn lease(&self) -> Duration {
         self.beat * BEATS_PER_LEASE
+    }
+
+    /// The connections that the queue opens for itself, beside those of the pool that the handlers use.
+    #[must_use]
+    pub fn connections(&self) -> u32 {
+        u32::try_from(self.in_hand()).unwrap_or(u32::MAX).saturating_add(BESIDE + LISTENER)
     }
 
     /// Jobs that the process may have in hand at the same time.

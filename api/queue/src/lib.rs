@@ -12,7 +12,6 @@ mod config;
 mod context;
 mod error;
 mod job;
-mod listen;
 mod live;
 mod pending;
 mod poll;

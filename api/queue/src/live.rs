@@ -1,17 +1,26 @@
 //! What a worker process does beside its jobs: it says that it lives, holds its jobs, and sweeps.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
 
+use database::Background;
 use sqlx::PgPool;
-use tokio::time::MissedTickBehavior;
+use tokio::{sync::Notify, time::MissedTickBehavior};
 use tracing::{debug, info, warn};
 
 use crate::{
     config::{CALLER_DEAD_AFTER, WorkerConfig},
-    listen::Background,
     run::Running,
     store,
 };
+
+/// How long an act of the process may wait for the database; shorter than a lease.
+pub(crate) const ACT: Duration = Duration::from_secs(3);
+
+/// How long a sweep may take, which deletes as many rows as there are.
+const SWEEPING: Duration = Duration::from_secs(60);
 
 /// How often old rows are looked for.
 const SWEEP: Duration = Duration::from_secs(60);
@@ -27,6 +36,10 @@ pub(crate) struct Process {
     pub(crate) queue: &'static str,
     pub(crate) config: WorkerConfig,
     pub(crate) running: Arc<Running>,
+    /// Told when the database did not answer an act in time: whatever else waits for it had better ask anew.
+    pub(crate) silent: Arc<Notify>,
+    /// When the database last took a beat.
+    pub(crate) heard: Arc<Mutex<Option<Instant>>>,
 }
 
 impl Process {
@@ -58,9 +71,14 @@ impl Process {
         Ok(())
     }
 
-    /// Cancels what nobody waits for any more.
+    /// Cancels what nobody waits for any more, unless this process was silent itself: a silence that all share is the database's,
+    /// and after it the others have until the next beat.
     async fn cancel_of_the_dead(&self) -> Result<(), sqlx::Error> {
-        let jobs = store::cancel_of_the_dead(&self.pool, self.queue, &self.name, CALLER_DEAD_AFTER).await?;
+        let heard = *self.heard.lock().unwrap_or_else(PoisonError::into_inner);
+        if heard.is_none_or(|heard| heard.elapsed() > CALLER_DEAD_AFTER) {
+            return Ok(());
+        }
+        let jobs = store::cancel_of_the_dead(&self.pool, self.queue, CALLER_DEAD_AFTER).await?;
         if jobs > 0 {
             info!(jobs, "cancelled: the process that waited for them is gone");
         }
@@ -71,55 +89,69 @@ impl Process {
     pub(crate) fn beats(&self) -> Background {
         let beat = |process: Arc<Self>| async move {
             process.cancel_of_the_dead().await?;
-            process.beat().await
+            process.beat().await?;
+            *process.heard.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+            Ok(())
         };
-        self.every_beat("could not say that this worker lives", beat)
+        self.every_beat("saying that this worker lives", beat)
     }
 
     /// Holds the running jobs until dropped; goes on while the process drains.
     pub(crate) fn holds(&self) -> Background {
         let hold = |process: Arc<Self>| async move { process.hold().await };
-        self.every_beat("could not hold the running jobs", hold)
+        self.every_beat("holding the running jobs", hold)
     }
 
     fn every_beat<F>(
         &self,
-        complaint: &'static str,
-        act: impl Fn(Arc<Self>) -> F + Send + 'static,
+        name: &'static str,
+        act: impl Fn(Arc<Self>) -> F + Send + Sync + 'static,
     ) -> Background
     where
         F: Future<Output = Result<(), sqlx::Error>> + Send,
     {
-        let process = Arc::new(self.clone());
-        Background(tokio::spawn(async move {
-            loop {
-                let pause = match act(Arc::clone(&process)).await {
-                    Ok(()) => process.config.beat,
-                    Err(error) => {
-                        warn!("{complaint}: {error}");
-                        AFTER_FAILED_BEAT.min(process.config.beat)
-                    }
-                };
-                tokio::time::sleep(pause).await;
+        let (process, act) = (Arc::new(self.clone()), Arc::new(act));
+        Background::keep(name, move || {
+            let (process, act) = (Arc::clone(&process), Arc::clone(&act));
+            async move {
+                loop {
+                    let acted = tokio::time::timeout(ACT, act(Arc::clone(&process))).await;
+                    let pause = match acted {
+                        Ok(Ok(())) => process.config.beat,
+                        Ok(Err(error)) => {
+                            warn!("{name} failed: {error}");
+                            AFTER_FAILED_BEAT.min(process.config.beat)
+                        }
+                        Err(_) => {
+                            warn!("{name} failed: the database has not answered for {ACT:?}");
+                            process.silent.notify_one();
+                            AFTER_FAILED_BEAT.min(process.config.beat)
+                        }
+                    };
+                    tokio::time::sleep(pause).await;
+                }
             }
-        }))
+        })
     }
 
     /// Sweeps until dropped.
     pub(crate) fn sweeps(&self) -> Background {
         let process = self.clone();
-        Background(tokio::spawn(async move {
-            let mut ticks = tokio::time::interval(SWEEP.min(process.config.keep_finished));
-            ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-            loop {
-                ticks.tick().await;
-                match process.sweep().await {
-                    Ok(0) => {}
-                    Ok(rows) => debug!(rows, "swept"),
-                    Err(error) => warn!("could not sweep: {error}"),
+        Background::keep("sweeping the queue", move || {
+            let process = process.clone();
+            async move {
+                let mut ticks = tokio::time::interval(SWEEP.min(process.config.keep_finished));
+                ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+                loop {
+                    ticks.tick().await;
+                    match database::within(SWEEPING, process.sweep()).await {
+                        Ok(0) => {}
+                        Ok(rows) => debug!(rows, "swept"),
+                        Err(error) => warn!("could not sweep: {error}"),
+                    }
                 }
             }
-        }))
+        })
     }
 
     async fn sweep(&self) -> Result<u64, sqlx::Error> {

@@ -19,6 +19,9 @@ const LAST_LOOK: Duration = Duration::from_millis(200);
 /// The database counts a job's time from when it stored it: this long after we have begun to count it has ended there too.
 const UNTIL_STORED: Duration = Duration::from_millis(100);
 
+/// How long the job of a caller that left is tried to be cancelled.
+const CANCEL: Duration = Duration::from_secs(5);
+
 /// A job that was taken and whose outcome is awaited; dropping it before that cancels the job.
 #[must_use = "a pending job that is dropped is cancelled"]
 pub struct Pending<J> {
@@ -147,7 +150,7 @@ impl<J> Drop for Pending<J> {
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         let pool = self.pool.clone();
         let cancel = async move {
-            if let Err(error) = store::cancel(&pool, &id).await {
+            if let Err(error) = database::within(CANCEL, store::cancel(&pool, &id)).await {
                 warn!(job.id = %id, "the job of a caller that left could not be cancelled: {error}");
             }
         };

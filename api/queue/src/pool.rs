@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use apalis_postgres::PostgresStorage;
-use sqlx::{PgPool, postgres::PgPoolOptions};
+use sqlx::PgPool;
 
 use crate::QueueError;
 
@@ -17,11 +17,7 @@ const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 /// pool, which waits.
 pub(crate) async fn own(pool: &PgPool, max_connections: u32) -> Result<PgPool, sqlx::Error> {
     let options = (*pool.connect_options()).clone().options([("synchronous_commit", "off")]);
-    PgPoolOptions::new()
-        .max_connections(max_connections)
-        .acquire_timeout(ACQUIRE_TIMEOUT)
-        .connect_with(options)
-        .await
+    database::pool(options, max_connections, ACQUIRE_TIMEOUT).await
 }
 
 /// The functions by which jobs are taken, and dealt out: apalis' own, with conditions more.

@@ -153,23 +153,19 @@ pub(crate) async fn outcome(pool: &PgPool, id: &str) -> Result<Outcome, sqlx::Er
     })
 }
 
-/// Cancels what callers wait for whose process is silent for `silence`, unless this worker was silent itself until now: a silence
-/// that it shares is the database's.
+/// Cancels what callers wait for whose process is silent for `silence`.
 pub(crate) async fn cancel_of_the_dead(
     pool: &PgPool,
     queue: &str,
-    name: &str,
     silence: Duration,
 ) -> Result<u64, sqlx::Error> {
     let done = sqlx::query!(
         "update jobs set cancelled_at = now()
         where queue = $1 and finished_at is null and cancelled_at is null and caller is not null
             and not exists (
-                select from live_callers where live_callers.name = jobs.caller and last_seen > now() - $3::interval
-            )
-            and exists (select from live_workers where live_workers.name = $2 and last_seen > now() - $3::interval)",
+                select from live_callers where live_callers.name = jobs.caller and last_seen > now() - $2::interval
+            )",
         queue,
-        name,
         interval(silence)
     )
     .execute(pool)

@@ -2,7 +2,7 @@
 //!
 //! One apalis worker a process, with as many calls at once as there are slots and batches of one: it
 //! fetches only when a slot is free, so no job sits in a busy worker while another is idle, but for the few
-//! that a worker is told to take ahead. (Larger batches starve apalis' heartbeats; more apalis workers race
+//! that it has places for beside its slots. (Larger batches starve apalis' heartbeats; more apalis workers race
 //! each other for every notification.) A database error ends it; it is then built again under a new name, because a job held by a name that lives is never
 //! given to another. The name begins with the process's, by which `deal.sql` knows what models it serves.
 
@@ -10,6 +10,7 @@ use std::{collections::BTreeMap, pin::pin, sync::Arc, time::Duration};
 
 use apalis::prelude::{BackendExt, Task, WorkerBuilder, WorkerBuilderExt, WorkerContext, WorkerError};
 use apalis_postgres::{Config, PostgresStorage};
+use database::{Background, Heard};
 use serde::Deserialize;
 use serde_json::Value;
 use sqlx::PgPool;
@@ -18,17 +19,13 @@ use ulid::Ulid;
 
 use crate::{
     Handler, Job, QueueError,
-    config::WorkerConfig,
-    listen::{self, Background, Heard},
-    live::Process,
+    config::{LISTENER, WorkerConfig},
+    live::{ACT, Process},
     poll::{Bell, OnBell},
     pool,
     run::{Runner, Running},
     store,
 };
-
-/// Connections beside the jobs': apalis' own, the listener, the beats, the sweep.
-const SPARE_CONNECTIONS: u32 = 5;
 
 /// Heartbeats that an apalis worker may miss before its jobs go to others.
 const MISSED_HEARTBEATS: usize = 3;
@@ -53,12 +50,11 @@ where
     J: Job,
     H: Handler<J>,
 {
-    let in_hand = u32::try_from(config.in_hand()).unwrap_or(u32::MAX);
-    let pool = pool::own(&pool, in_hand.saturating_add(SPARE_CONNECTIONS)).await?;
+    let pool = pool::own(&pool, config.connections() - LISTENER).await?;
     let running = Arc::new(Running::default());
     let _stop = StopAll(Arc::clone(&running));
     let bell = Arc::new(Bell::default());
-    let _listener = ear::<J>(pool.clone(), Arc::clone(&bell), Arc::clone(&running));
+    let _listener = ear::<J>(&pool, Arc::clone(&bell), Arc::clone(&running));
 
     let name = format!("{}-{}", J::QUEUE, Ulid::generate());
     let runner = Runner {
@@ -68,7 +64,8 @@ where
         lease: config.lease(),
         bell: Arc::clone(&bell),
     };
-    let process = Process { pool, name, queue: J::QUEUE, config, running };
+    let (silent, heard) = Default::default();
+    let process = Process { pool, name, queue: J::QUEUE, config, running, silent, heard };
     process.beat().await?;
     let beats = process.beats();
     let _holds = process.holds();
@@ -81,12 +78,13 @@ where
         let context = WorkerContext::new(&name);
         let mut worker = pin!(deal::<J, H>(&context, &process, &bell, runner.clone()));
         tokio::select! {
+            () = process.silent.notified() => warn!("the database does not answer, starting another of apalis' workers"),
             ended = &mut worker => match ended {
                 Ok(()) => debug!("apalis' worker ended, starting another"),
                 Err(error) => warn!("apalis' worker failed, starting another: {error}"),
             },
             () = &mut shutdown => {
-                beats.0.abort();
+                beats.stop();
                 drain(&process, &context, worker).await;
                 break name;
             }
@@ -97,7 +95,7 @@ where
         }
     };
 
-    beats.0.abort();
+    beats.stop();
     let left = process.running.attempts();
     process.running.abort();
     leave(&process, &last, &left).await;
@@ -106,13 +104,13 @@ where
 }
 
 /// Hears of new jobs and of callers that left.
-fn ear<J: Job>(pool: PgPool, bell: Arc<Bell>, running: Arc<Running>) -> Background {
+fn ear<J: Job>(pool: &PgPool, bell: Arc<Bell>, running: Arc<Running>) -> Background {
     #[derive(Deserialize)]
     struct Inserted {
         job_type: String,
     }
 
-    listen::spawn(pool, &["apalis::job::insert", "job_cancelled"], move |heard| match heard {
+    database::listen(pool, &["apalis::job::insert", "job_cancelled"], move |heard| match heard {
         // Cancellations that went unheard are found by the next beat.
         Heard::Connected => bell.ring(),
         Heard::Notification { channel: "job_cancelled", payload } => running.cancel(payload),
@@ -156,7 +154,8 @@ where
 async fn recover(process: &Process, name: &str) {
     loop {
         tokio::time::sleep(RESTART).await;
-        match store::give_back(&process.pool, name, &process.running.ids()).await {
+        let running = process.running.ids();
+        match database::within(ACT, store::give_back(&process.pool, name, &running)).await {
             Ok(()) => return,
             Err(error) => warn!("the database is not back: {error}"),
         }
@@ -170,7 +169,7 @@ async fn drain(
     worker: impl Future<Output = Result<(), WorkerError>>,
 ) {
     info!(worker = %process.name, in_flight = process.running.ids().len(), "stopping");
-    if let Err(error) = store::leave(&process.pool, &process.name).await {
+    if let Err(error) = database::within(ACT, store::leave(&process.pool, &process.name)).await {
         warn!("could not say that this worker leaves: {error}");
     }
     if context.stop().is_err() {
@@ -199,7 +198,7 @@ async fn leave(process: &Process, last: &str, unfinished: &BTreeMap<String, i32>
         store::give_back(&process.pool, last, &[]).await?;
         store::leave(&process.pool, &process.name).await
     };
-    if let Err(error) = left.await {
+    if let Err(error) = database::within(ACT, left).await {
         warn!("could not give back unfinished jobs: {error}");
     }
 }

@@ -1,7 +1,7 @@
 //! Whether the process lives, and whether it can serve.
 
 use std::{
-    sync::Arc,
+    sync::{Arc, PoisonError, RwLock},
     time::{Duration, Instant},
 };
 
@@ -12,12 +12,13 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use contract::{StoredSampleJob, StoredTreeSearchJob};
+use database::Flight;
+use edge::ApiError;
 use identity::Identity;
 use queue::Job;
 use schema::Missing;
 use serde_json::{Value, json};
 use sqlx::PgPool;
-use tokio::sync::Mutex;
 
 /// The answer of `/readyz`: ready only when nothing is missing.
 #[derive(Debug, Clone)]
@@ -88,10 +89,19 @@ pub async fn alive() -> Json<Value> {
 
 /// What was found a moment ago: however many ask, the database is asked once a second.
 #[derive(Debug, Clone, Default)]
-pub struct Recent(Arc<Mutex<Option<(Instant, Readiness)>>>);
+pub struct Recent(Arc<Inner>);
+
+#[derive(Debug, Default)]
+struct Inner {
+    found: RwLock<Option<(Instant, Readiness)>>,
+    looking: Flight<Readiness>,
+}
 
 /// How long an answer is good.
 const RECENT: Duration = Duration::from_secs(1);
+
+/// How long each part has to answer.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// `GET /readyz`: the database is reachable, its schema current, and each queue has a live worker.
 pub async fn ready(
@@ -99,21 +109,30 @@ pub async fn ready(
     State(queue): State<queue::Client>,
     State(identity): State<Arc<Identity>>,
     State(Recent(recent)): State<Recent>,
-) -> Readiness {
-    let mut recent = recent.lock().await;
-    if let Some((found_at, readiness)) = &*recent
+) -> Result<Readiness, ApiError> {
+    if let Some((found_at, readiness)) = &*recent.found.read().unwrap_or_else(PoisonError::into_inner)
         && found_at.elapsed() < RECENT
     {
-        return readiness.clone();
+        return Ok(readiness.clone());
     }
-    let readiness = look(&pool, &queue, &identity).await;
-    *recent = Some((Instant::now(), readiness.clone()));
-    readiness
+    let found = recent.clone();
+    let looking = recent.looking.join(|| async move {
+        let readiness = look(&pool, &queue, &identity).await;
+        let now = (Instant::now(), readiness.clone());
+        *found.found.write().unwrap_or_else(PoisonError::into_inner) = Some(now);
+        readiness
+    });
+    looking.await.ok_or(ApiError::Internal)
 }
 
 async fn look(pool: &PgPool, queue: &queue::Client, identity: &Identity) -> Readiness {
-    let (migrations, workers, notes) =
-        tokio::join!(schema::pending(pool), queue.live_workers(), identity.issuer_states());
+    let (migrations, workers, notes) = tokio::join!(
+        database::within(PATIENCE, schema::pending(pool)),
+        database::within(PATIENCE, queue.live_workers()),
+        tokio::time::timeout(PATIENCE, identity.issuer_states()),
+    );
+    // Whoever looks for their keys goes on, and the next answer tells of it.
+    let notes = notes.unwrap_or_else(|_| vec![("issuers".to_owned(), "do not answer".to_owned())]);
     let database = migrations.as_ref().err().and_then(|_| away());
     let migrations = match migrations {
         Ok(pending) => not_applied(pending.len()),

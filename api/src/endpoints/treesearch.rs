@@ -17,6 +17,7 @@ use edge::{ApiError, json_body, query_pairs};
 use super::misfit;
 use crate::{
     access::Caller,
+    deadline::{Arrival, Deadlines},
     fields::{Fault, Faults, Fields, Input, boolean, choice, integer, nullable, number, positive, text},
     jobs::Jobs,
     limits,
@@ -36,6 +37,8 @@ const MAX_TARGET: usize = 1000;
 pub async fn create(
     State(jobs): State<Jobs>,
     State(limits): State<Arc<limits::Limits>>,
+    State(deadlines): State<Deadlines>,
+    arrival: Arrival,
     caller: Caller,
     request: Request,
 ) -> Result<Response, ApiError> {
@@ -52,7 +55,7 @@ pub async fn create(
     if let Some(retry_after) = headroom.spent() {
         return Ok(headroom.attach(ApiError::RateLimited { retry_after }.into_response()));
     }
-    let searched = jobs.search(account, wanted).await;
+    let searched = deadlines.search(arrival, wanted.max_seconds, jobs.search(account, wanted)).await;
     let used = searched.as_ref().map_or(0, |result| whole_seconds(result.metadata.total_elapsed));
     limits.give_back(Ration::SearchSeconds, account, rations, most.saturating_sub(used)).await;
     let result = searched?;

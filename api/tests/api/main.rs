@@ -16,6 +16,7 @@ mod auth_openid;
 mod auth_token;
 mod browser;
 mod docs;
+mod frozen;
 mod generator_v1_models;
 mod generator_v1_samples;
 mod generator_v1_samples_bad_input;
@@ -23,6 +24,8 @@ mod generator_v1_samples_pages;
 mod isolation;
 mod limits;
 mod process;
+#[path = "../../database/tests/support/proxy.rs"]
+mod proxy;
 #[path = "../../../worker/tests/repository/mod.rs"]
 mod repository;
 mod service;

@@ -78,7 +78,7 @@ impl Service {
         let url = server().rsplit_once('/').map(|(server, _)| format!("{server}/{database}")).unwrap();
         let mut variables: BTreeMap<String, String> = [
             ("DATABASE_URL", url.as_str()),
-            ("DATABASE_CONNECTIONS", "5"),
+            ("DATABASE_CONNECTIONS", "12"),
             ("PUBLIC_URL", "http://retort.test"),
             // The quickest login, for tests of what comes after one.
             ("AUTH_PASSWORD_GRANT", "on"),
@@ -100,6 +100,19 @@ impl Service {
     /// Starts another API over the same database; returns its address.
     pub async fn another(&mut self) -> String {
         serve(&self.variables, &self.pool, &mut self.tasks).await
+    }
+
+    /// Starts another API with `settings` over the same database, with connections of its own; returns its address.
+    pub async fn another_with(&mut self, settings: &[(&str, &str)]) -> String {
+        let mut variables = self.variables.clone();
+        variables.extend(settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+        let pool = api::connect(&Config::from_variables(&variables).unwrap()).await.unwrap();
+        serve(&variables, &pool, &mut self.tasks).await
+    }
+
+    /// The address of the service's database.
+    pub fn database_url(&self) -> &str {
+        &self.variables["DATABASE_URL"]
     }
 
     /// Whether another API would start, with `secret` for its keys.

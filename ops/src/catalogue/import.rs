@@ -282,10 +282,16 @@ mod tests {
 
             let blocks: Vec<String> =
                 sqlx::query_scalar("select smiles from building_blocks order by smiles")
-                    .fetch_all(database)
+                    .fetch_all(&mut *database)
                     .await
                     .unwrap();
             assert_eq!(blocks, ["CCC", "CCN"]);
+            // Searchers that heard of neither import see that there were two.
+            let version: i64 = sqlx::query_scalar("select version from catalogue_version")
+                .fetch_one(database)
+                .await
+                .unwrap();
+            assert_eq!(version, 3);
         })
         .await;
     }

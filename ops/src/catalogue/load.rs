@@ -215,11 +215,16 @@ async fn merge_offers(connection: &mut PgConnection) -> Result<(u64, u64), sqlx:
     Ok((new.unsigned_abs(), replaced.unsigned_abs()))
 }
 
-/// Commits, tells the workers, and brings the planner's statistics up to date.
+/// Commits, and tells the workers: by a notification, and by the version for those who do not hear it. The version is last, so that
+/// imports that run at the same time wait for each other at their ends alone.
 pub async fn commit(mut transaction: Transaction<'_, Postgres>) -> Result<(), Failure> {
     let failed = |error| Failure::database("committing the import", &error);
     // The notification leaves with the commit.
     sqlx::query!("select pg_notify('catalogue_changed', '')")
+        .execute(&mut *transaction)
+        .await
+        .map_err(failed)?;
+    sqlx::query!("update catalogue_version set version = version + 1")
         .execute(&mut *transaction)
         .await
         .map_err(failed)?;

@@ -15,7 +15,7 @@ use queue::{Finished, Handler, HandlerError, JobContext};
 use sqlx::{PgPool, Postgres, Transaction};
 use tracing::{Span, field::Empty, info, info_span};
 
-use super::Ended;
+use super::{DATABASE, Ended};
 use crate::{
     Activity, Model, Ready, Shelf,
     reservoir::{self, Lease},
@@ -52,7 +52,7 @@ impl Handler<StoredSampleJob> for Sampling {
         let _active = self.activity.begin();
         let Some(model) = self.shelf.models().choose(job.model_id.as_deref()).cloned() else {
             let problem = Problem::UnknownModel { model_id: job.model_id.unwrap_or_default() };
-            return refuse(&self.pool, &context, problem).await;
+            return database::within(DATABASE, refuse(&self.pool, &context, problem)).await;
         };
         let span = info_span!(
             "model.sample",
@@ -65,25 +65,27 @@ impl Handler<StoredSampleJob> for Sampling {
         let making = Making { sampling: self, context, job, model, span };
         // Whatever failed before, molecules that are made anew need nothing but the model.
         let found = match making.context.attempt {
-            1 => making.hand_out().await?,
+            1 => database::within(DATABASE, making.hand_out()).await?,
             _ => Found::Nothing,
         };
         let (ready, lease) = match found {
             Found::All => return Ok(()),
-            Found::Some => making.lease().await?,
+            Found::Some => database::within(DATABASE, making.lease()).await?,
             Found::Nothing => Default::default(),
         };
         let ended = making.draw(ready).await;
         let stored = match &ended {
-            Ok(Ended::Done(sample)) => making.spend(&lease, sample).await,
+            Ok(Ended::Done(sample)) => database::within(DATABASE, making.spend(&lease, sample)).await,
             _ => Ok(Finished::Superseded),
         };
         if !matches!(stored, Ok(Finished::Stored)) {
             // What it kept is others' at once.
-            reservoir::give_back(&self.pool, &lease).await?;
+            database::within(DATABASE, reservoir::give_back(&self.pool, &lease)).await?;
         }
         match ended? {
-            Ended::Refused(problem) => refuse(&self.pool, &making.context, problem).await,
+            Ended::Refused(problem) => {
+                database::within(DATABASE, refuse(&self.pool, &making.context, problem)).await
+            }
             Ended::Done(_) | Ended::Cancelled => stored.map(drop),
         }
     }

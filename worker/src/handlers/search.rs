@@ -12,6 +12,7 @@ use sqlx::PgPool;
 use synth::{Budget, Catalogue, GroupOrder, Masks, Plan, Planner, Region, Stop, Task, Trivial};
 use tracing::{Instrument, info, info_span};
 
+use super::DATABASE;
 use crate::{Annotation, CatalogueView, offers::offers_for, result};
 
 /// Runs search jobs.
@@ -40,12 +41,15 @@ impl Handler<StoredTreeSearchJob> for Search {
             return Ok(());
         }
 
-        let mut transaction = self.pool.begin().await?;
-        match context.finish(&mut transaction, &outcome).await? {
-            Finished::Stored => transaction.commit().await?,
-            Finished::Superseded => transaction.rollback().await?,
-        }
-        Ok(())
+        database::within(DATABASE, async {
+            let mut transaction = self.pool.begin().await?;
+            match context.finish(&mut transaction, &outcome).await? {
+                Finished::Stored => transaction.commit().await?,
+                Finished::Superseded => transaction.rollback().await?,
+            }
+            Ok(())
+        })
+        .await
     }
 }
 
@@ -74,7 +78,8 @@ impl Search {
         let annotating = Instant::now();
         let blocks = crate::answer::building_blocks(&plan);
         let span = info_span!("annotate", building_blocks = blocks.len());
-        let offers = offers_for(&self.pool, &blocks, request.ships_to).instrument(span).await?;
+        let offers = offers_for(&self.pool, &blocks, request.ships_to).instrument(span);
+        let offers = database::within(DATABASE, offers).await?;
         let annotation = Annotation { offers, elapsed: annotating.elapsed() };
         let answer = result(&plan, annotation, started.elapsed());
         info!(

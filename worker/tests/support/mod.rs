@@ -8,9 +8,9 @@ mod database;
 
 use std::{collections::HashMap, fs, io::Write, path::Path, time::Duration};
 
+pub use self::database::Database;
 use candle_core::{DType, Device, Tensor};
 use chem::Molecule;
-pub use database::Database;
 use flate2::{Compression, write::GzEncoder};
 use queue::{Caller, Client};
 use sqlx::PgPool;
@@ -123,6 +123,11 @@ pub async fn shelve(pool: &PgPool, smiles: &str) -> i32 {
     .fetch_one(pool)
     .await
     .unwrap()
+}
+
+/// Raises the catalogue's version, as every import does.
+pub async fn raise_version(pool: &PgPool) {
+    sqlx::query("update catalogue_version set version = version + 1").execute(pool).await.unwrap();
 }
 
 /// Adds an offer of `vendor`; a lead time of `None` is a country that is not shipped to.

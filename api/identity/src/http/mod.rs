@@ -20,13 +20,21 @@ use std::sync::Arc;
 
 use axum::{
     Router,
+    middleware::from_fn_with_state,
+    response::IntoResponse,
     routing::{get, post},
 };
+use edge::{Deadline, in_time};
 
-use crate::identity::Identity;
+use crate::{
+    error::{PageError, TokenError},
+    identity::Identity,
+};
 
 /// The addresses under `/auth` that browsers show.
 pub fn pages<S: Clone + Send + Sync + 'static>(identity: Arc<Identity>) -> Router<S> {
+    let late = |error| PageError::from(error).into_response();
+    let deadline = Deadline { time: identity.request_time, late };
     Router::new()
         .route("/auth/authorize", get(authorize::authorize).post(authorize::authorize))
         .route("/auth/login", post(login::login))
@@ -35,11 +43,14 @@ pub fn pages<S: Clone + Send + Sync + 'static>(identity: Arc<Identity>) -> Route
         .route("/auth/device", get(device::ask).post(device::look))
         .route("/auth/device/decision", post(device::decide))
         .route("/auth/pages.css", get(pages::style))
+        .layer(from_fn_with_state(deadline, in_time))
         .with_state(identity)
 }
 
 /// The addresses under `/auth` that programs call.
 pub fn endpoints<S: Clone + Send + Sync + 'static>(identity: Arc<Identity>) -> Router<S> {
+    let late = |error| TokenError::from(error).into_response();
+    let deadline = Deadline { time: identity.request_time, late };
     Router::new()
         .route("/auth/device_authorization", post(device::authorization))
         .route("/auth/token", post(token::issue))
@@ -49,5 +60,6 @@ pub fn endpoints<S: Clone + Send + Sync + 'static>(identity: Arc<Identity>) -> R
         .route("/auth/jwks.json", get(discovery::jwks))
         .route("/auth/.well-known/openid-configuration", get(discovery::configuration))
         .route("/.well-known/oauth-authorization-server/auth", get(discovery::configuration))
+        .layer(from_fn_with_state(deadline, in_time))
         .with_state(identity)
 }

@@ -6,17 +6,23 @@
 
 use std::{
     collections::HashSet,
-    sync::{PoisonError, RwLock, RwLockReadGuard},
+    sync::{Arc, PoisonError, RwLock, RwLockReadGuard},
     time::{Duration, Instant},
 };
 
+use database::{Asked, Flight};
 use sqlx::{PgConnection, PgPool};
-use tokio::sync::Mutex;
 
 use crate::changes;
 
 /// How long the list is believed.
 const BELIEVED: Duration = Duration::from_secs(10);
+
+/// The age at which it is read anew, while those who ask go on believing it.
+const FRESH: Duration = Duration::from_secs(5);
+
+/// How long reading it may take.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// How long the database is not asked again that did not answer.
 const FAILED: Duration = Duration::from_secs(1);
@@ -24,54 +30,66 @@ const FAILED: Duration = Duration::from_secs(1);
 /// No access token lives longer than this; settings are checked against it.
 pub const LONGEST: Duration = Duration::from_secs(24 * 3600);
 
-/// The list, as of some seconds ago.
+/// The list, as of some seconds ago. One reading at a time serves all who wait for it.
 pub(crate) struct Revocations {
     pool: PgPool,
-    list: RwLock<List>,
-    turn: Mutex<()>,
+    list: Arc<RwLock<List>>,
+    reading: Flight<Option<Reading>>,
 }
 
 #[derive(Default)]
 struct List {
+    ids: Ids,
     read_at: Option<Instant>,
     failed_at: Option<Instant>,
-    ids: HashSet<String>,
     /// Rises when the list is forgotten, so that what was read before is not believed after.
+    forgotten: u64,
+}
+
+/// What was revoked.
+type Ids = Arc<HashSet<String>>;
+
+/// What was read, and how often the list had been forgotten when that began.
+#[derive(Clone)]
+struct Reading {
+    ids: Ids,
     forgotten: u64,
 }
 
 impl Revocations {
     pub fn new(pool: PgPool) -> Self {
-        Self { pool, list: RwLock::default(), turn: Mutex::new(()) }
+        Self { pool, list: Arc::default(), reading: Flight::default() }
     }
 
     /// Whether one of `ids` was revoked: a family, an application, or a token by its own id.
+    ///
+    /// The answer comes at once while the list is believed or the database is known not to answer, else when the reading ends that
+    /// is under way.
     pub async fn contain(&self, ids: [&str; 3]) -> Result<bool, sqlx::Error> {
-        if let Some(found) = self.look_up(ids) {
-            return found;
-        }
-        let _turn = self.turn.lock().await;
-        // Somebody before us in the queue may have read it, or failed.
-        if let Some(found) = self.look_up(ids) {
-            return found;
-        }
-        let (read_at, forgotten) = (Instant::now(), self.read().forgotten);
-        let rows =
-            sqlx::query_scalar!("select id from revocations where until > now()").fetch_all(&self.pool);
-        let rows = rows.await;
-        let mut list = self.list.write().unwrap_or_else(PoisonError::into_inner);
-        match rows {
-            Ok(rows) => {
-                list.ids = rows.into_iter().collect();
-                list.failed_at = None;
-                list.read_at = (list.forgotten == forgotten).then_some(read_at);
-                Ok(ids.iter().any(|id| list.ids.contains(*id)))
+        let is_in = |revoked: &Ids| ids.iter().any(|id| revoked.contains(*id));
+        let forgotten = {
+            let list = read(&self.list);
+            let is_recent = |at: Option<Instant>, most: Duration| at.is_some_and(|at| at.elapsed() < most);
+            let has_failed = is_recent(list.failed_at, FAILED);
+            if is_recent(list.read_at, BELIEVED) {
+                if !has_failed && !is_recent(list.read_at, FRESH) {
+                    drop(self.read_anew());
+                }
+                return Ok(is_in(&list.ids));
             }
-            Err(error) => {
-                list.failed_at = Some(Instant::now());
-                Err(error)
+            if has_failed {
+                return Err(sqlx::Error::PoolTimedOut);
+            }
+            list.forgotten
+        };
+        // What was under way when the list was forgotten does not count, and the next one does.
+        for _ in 0..2 {
+            let reading = self.read_anew().await.flatten().ok_or(sqlx::Error::PoolTimedOut)?;
+            if reading.forgotten >= forgotten {
+                return Ok(is_in(&reading.ids));
             }
         }
+        Err(sqlx::Error::PoolTimedOut)
     }
 
     /// Reads the list anew before it is believed again.
@@ -81,20 +99,34 @@ impl Revocations {
         list.forgotten += 1;
     }
 
-    /// What is known without asking; that the database did not answer is known for a moment, so that a queue of callers does not
-    /// wait for it one by one.
-    fn look_up(&self, ids: [&str; 3]) -> Option<Result<bool, sqlx::Error>> {
-        let list = self.read();
-        let is_recent = |at: Option<Instant>, most: Duration| at.is_some_and(|at| at.elapsed() < most);
-        if is_recent(list.read_at, BELIEVED) {
-            return Some(Ok(ids.iter().any(|id| list.ids.contains(*id))));
-        }
-        is_recent(list.failed_at, FAILED).then(|| Err(sqlx::Error::PoolTimedOut))
+    /// The reading that is under way, or a new one; nothing where the database does not answer.
+    fn read_anew(&self) -> Asked<Option<Reading>> {
+        self.reading.join(|| read_list(self.pool.clone(), self.list.clone()))
     }
+}
 
-    fn read(&self) -> RwLockReadGuard<'_, List> {
-        self.list.read().unwrap_or_else(PoisonError::into_inner)
+async fn read_list(pool: PgPool, list: Arc<RwLock<List>>) -> Option<Reading> {
+    let (read_at, forgotten) = (Instant::now(), read(&list).forgotten);
+    let rows = sqlx::query_scalar!("select id from revocations where until > now()").fetch_all(&pool);
+    let rows = database::within(PATIENCE, rows).await;
+    let mut list = list.write().unwrap_or_else(PoisonError::into_inner);
+    match rows {
+        Ok(rows) => {
+            list.ids = Arc::new(rows.into_iter().collect());
+            list.failed_at = None;
+            list.read_at = (list.forgotten == forgotten).then_some(read_at);
+            Some(Reading { ids: list.ids.clone(), forgotten })
+        }
+        Err(error) => {
+            tracing::warn!(%error, "the revocations cannot be read");
+            list.failed_at = Some(Instant::now());
+            None
+        }
     }
+}
+
+fn read(list: &RwLock<List>) -> RwLockReadGuard<'_, List> {
+    list.read().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Revokes every access token of the family, or the token, `id`.

@@ -17,11 +17,11 @@ use std::{
 };
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use database::{Asked, Flight};
 use edge::ApiError;
 use jsonwebtoken::Algorithm;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use tokio::sync::Mutex;
 
 use crate::{tables::accounts::FROM_ELSEWHERE, tokens::jwt};
 use claims::ForeignClaims;
@@ -47,7 +47,7 @@ struct Issuer {
     address: String,
     http: reqwest::Client,
     state: RwLock<State>,
-    turn: Mutex<()>,
+    looking: Flight<()>,
 }
 
 #[derive(Default)]
@@ -86,7 +86,7 @@ impl Issuers {
                 address: address.clone(),
                 http: http.clone(),
                 state: RwLock::default(),
-                turn: Mutex::new(()),
+                looking: Flight::default(),
             })
         };
         Ok(Self { list: addresses.iter().map(issuer).collect(), audiences: audiences.to_vec() })
@@ -145,8 +145,7 @@ impl Issuer {
             && keys.get(kid).is_some()
         {
             if fetched_at.elapsed() > FRESH {
-                let issuer = self.clone();
-                tokio::spawn(async move { issuer.look().await });
+                drop(self.look());
             }
             return Ok(keys);
         }
@@ -163,15 +162,18 @@ impl Issuer {
         state.keys.clone().filter(|(fetched_at, _)| fetched_at.elapsed() < BELIEVED)
     }
 
-    async fn look_if_old(&self) {
+    async fn look_if_old(self: &Arc<Self>) {
         if self.believed().is_none_or(|(fetched_at, _)| fetched_at.elapsed() > FRESH) {
             self.look().await;
         }
     }
 
-    /// Fetches the keys, unless that was just tried.
-    async fn look(&self) {
-        let _turn = self.turn.lock().await;
+    /// Fetches the keys, unless that was just tried; goes on when nobody waits any more.
+    fn look(self: &Arc<Self>) -> Asked<()> {
+        self.looking.join(|| self.clone().fetch())
+    }
+
+    async fn fetch(self: Arc<Self>) {
         {
             let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
             let doublings = state.failures.saturating_sub(1).min(5);

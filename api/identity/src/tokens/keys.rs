@@ -36,6 +36,9 @@ const RELOAD_INTERVAL: Duration = Duration::from_secs(10);
 /// The longest that a key which was retired or deleted is still believed.
 const BELIEVED: Duration = Duration::from_secs(60);
 
+/// How long reading them anew may take.
+const PATIENCE: Duration = Duration::from_secs(2);
+
 /// What of an access token is needed once it is checked.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct Verified {
@@ -235,7 +238,7 @@ impl Keys {
             }
             *reloaded = Instant::now();
         }
-        match read(&self.pool, self.secret.as_ref()).await {
+        match database::within(PATIENCE, read(&self.pool, self.secret.as_ref())).await {
             Ok(set) => *self.set.write().unwrap_or_else(PoisonError::into_inner) = set,
             Err(KeysError::Database(error)) => return Err(error.into()),
             Err(error) => return Err(ApiError::internal(&error)),

@@ -32,7 +32,7 @@ impl Database {
     }
 
     pub async fn client(&self) -> Client {
-        Client::connect(self.pool.clone()).await.unwrap()
+        Client::connect(self.pool.clone(), 16).await.unwrap()
     }
 
     pub async fn drop_database(self) {

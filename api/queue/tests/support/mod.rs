@@ -11,8 +11,8 @@ use std::{
     time::Duration,
 };
 
+pub use self::database::Database;
 use contract::{JobId, Problem};
-pub use database::Database;
 use queue::{
     Caller, Client, Finished, Handler, HandlerError, Job, JobContext, LiveModel, Pending, Ready, SubmitError,
     Work, WorkerConfig, run_worker,

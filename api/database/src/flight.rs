@@ -1,0 +1,83 @@
+//! One question at a time: who asks while it is under way waits for that answer, and not for a turn.
+
+use std::sync::{Mutex, PoisonError};
+
+use futures::{
+    FutureExt,
+    future::{BoxFuture, Shared},
+};
+
+/// An answer that is awaited; `None` where asking panicked.
+pub type Asked<T> = Shared<BoxFuture<'static, Option<T>>>;
+
+/// The question that is under way, and the last answer.
+#[derive(Debug)]
+pub struct Flight<T: Clone>(Mutex<Option<Asked<T>>>);
+
+impl<T: Clone> Default for Flight<T> {
+    fn default() -> Self {
+        Self(Mutex::new(None))
+    }
+}
+
+impl<T: Clone + Send + Sync + 'static> Flight<T> {
+    /// The answer to the question that is under way, or to the one that `ask` begins.
+    ///
+    /// The question goes on by itself, whoever stops waiting for it.
+    pub fn join<F>(&self, ask: impl FnOnce() -> F) -> Asked<T>
+    where
+        F: Future<Output = T> + Send + 'static,
+    {
+        let mut current = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*current {
+            Some(asked) if asked.peek().is_none() => asked.clone(),
+            _ => {
+                let task = tokio::spawn(ask());
+                let asked = task.map(Result::ok).boxed().shared();
+                current.insert(asked).clone()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    };
+
+    use tokio::sync::Semaphore;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn all_who_ask_meanwhile_share_one_answer_and_who_comes_later_asks_anew() {
+        let (flight, asked, gate) =
+            (Flight::default(), Arc::new(AtomicU32::new(0)), Arc::new(Semaphore::new(0)));
+        let join = || {
+            let (asked, gate) = (asked.clone(), gate.clone());
+            flight.join(|| async move {
+                gate.acquire().await.unwrap().forget();
+                asked.fetch_add(1, Ordering::Relaxed) + 1
+            })
+        };
+
+        // The first one leaves, and the others have their answer all the same.
+        drop(join());
+        let both = futures::future::join(join(), join());
+        gate.add_permits(1);
+        assert_eq!(both.await, (Some(1), Some(1)));
+
+        gate.add_permits(1);
+        assert_eq!(join().await, Some(2));
+    }
+
+    #[tokio::test]
+    async fn a_question_that_panics_is_asked_anew() {
+        let flight = Flight::default();
+
+        assert_eq!(flight.join(|| async { panic!("on purpose") }).await, None::<u32>);
+        assert_eq!(flight.join(|| async { 1 }).await, Some(1));
+    }
+}

@@ -1,0 +1,24 @@
+//! How every process reaches PostgreSQL, and what becomes of those who wait when it is slow, frozen or away.
+//!
+//! sqlx has no time-outs of its own but the one for a connection out of a pool, and sets no option of the socket: a server that is
+//! stopped, or a network that drops packets, would hold a query for as long as the kernel has patience, a quarter of an
+//! hour. So time is kept here: [`options`] tells the server how long a statement may take, [`pool`] tests what it hands out and
+//! takes back, [`listen`] asks its connection whether it lives, and [`within`] ends whatever else waits.
+//!
+//! A query whose future is dropped leaves its connection in the middle of an answer. sqlx reads that answer to its end before the
+//! connection is given out again, and a connection that does not get there in time is closed ([`pool`]): dropping the future
+//! of a query is safe, and is how all time-outs here work.
+
+mod background;
+mod flight;
+mod listen;
+mod options;
+mod pool;
+mod within;
+
+pub use background::Background;
+pub use flight::{Asked, Flight};
+pub use listen::{Heard, PING, listen, listen_pinging};
+pub use options::{Terms, options};
+pub use pool::pool;
+pub use within::within;

@@ -1,0 +1,89 @@
+//! What the server is told of every connection: who it is, and how long it may take or keep something.
+//!
+//! The server ends what a client that is gone has left behind: its keepalives find a machine that is off, and a statement
+//! whose client has hung up is ended while it runs. What `DATABASE_URL` sets by itself (`?options=-c statement_timeout=…`) stays as it is.
+
+use std::time::Duration;
+
+use sqlx::postgres::PgConnectOptions;
+
+/// How long a lock is waited for, where statements have a limit at all.
+const LOCK: Duration = Duration::from_secs(5);
+
+/// How the server finds that a client's machine is gone: asked after 10 s of silence, four times, every 5 s; and bytes that nobody
+/// has acknowledged for 30 s end a connection. Where a client has hung up, its statement is ended within 2 s.
+const GONE: [(&str, &str); 5] = [
+    ("tcp_keepalives_idle", "10"),
+    ("tcp_keepalives_interval", "5"),
+    ("tcp_keepalives_count", "4"),
+    ("tcp_user_timeout", "30000"),
+    ("client_connection_check_interval", "2000"),
+];
+
+/// What a process may ask of the database.
+#[derive(Debug, Clone, Copy)]
+pub struct Terms {
+    /// What the process is called in `pg_stat_activity`.
+    pub process: &'static str,
+    /// How long a statement may take; `None` is for an operator's, who waits as long as it takes.
+    pub statement: Option<Duration>,
+    /// How long a transaction may stand idle; `None` is for ever.
+    pub idle_transaction: Option<Duration>,
+}
+
+/// The address `url`, with what the server is told of `terms`.
+///
+/// # Errors
+/// Fails when `url` is no address of a database.
+pub fn options(url: &str, terms: Terms) -> Result<PgConnectOptions, sqlx::Error> {
+    let own: PgConnectOptions = url.parse()?;
+    let set = own.get_options().unwrap_or_default().to_owned();
+    let limit = |name, time: Option<Duration>| time.map(|time| (name, time.as_millis().to_string()));
+    let limits = [
+        limit("statement_timeout", terms.statement),
+        limit("lock_timeout", terms.statement.map(|statement| statement.min(LOCK))),
+        limit("idle_in_transaction_session_timeout", terms.idle_transaction),
+    ];
+    let gone = GONE.map(|(name, value)| Some((name, value.to_owned())));
+    let all = limits.into_iter().chain(gone).flatten().filter(|(name, _)| !set.contains(name));
+    let named = match own.get_application_name() {
+        None => own.application_name(terms.process),
+        Some(_) => own,
+    };
+    Ok(named.options(all))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TERMS: Terms =
+        Terms { process: "a test", statement: Some(Duration::from_secs(3)), idle_transaction: None };
+
+    #[test]
+    fn a_statement_has_a_limit_unless_the_address_sets_another() {
+        let of = |url| options(url, TERMS).unwrap().get_options().unwrap().to_owned();
+
+        let ours = of("postgres://db/retort");
+        let theirs = of("postgres://db/retort?options=-c%20statement_timeout%3D7");
+
+        assert!(
+            ours.contains("-c statement_timeout=3000") && ours.contains("-c lock_timeout=3000"),
+            "{ours}"
+        );
+        assert!(!ours.contains("idle_in_transaction"), "{ours}");
+        assert!(
+            theirs.contains("-c statement_timeout=7") && !theirs.contains("3000 -c statement"),
+            "{theirs}"
+        );
+        assert_eq!(theirs.matches("statement_timeout").count(), 1, "{theirs}");
+    }
+
+    #[test]
+    fn a_process_has_its_name_unless_the_address_gives_another() {
+        let of = |url| options(url, TERMS).unwrap().get_application_name().map(str::to_owned);
+
+        assert_eq!(of("postgres://db/retort").as_deref(), Some("a test"));
+        assert_eq!(of("postgres://db/retort?application_name=mine").as_deref(), Some("mine"));
+    }
+}

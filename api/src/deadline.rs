@@ -1,0 +1,101 @@
+//! How long each operation may take, from the request's first line to the answer.
+//!
+//! A sample and a search wait for a worker; their deadlines hold for everything: who asks, the ration, the queue, the worker, the
+//! answer's row. Everything else is a few queries and has the operator's `REQUEST_SECONDS`, and so has the way to the operation,
+//! whatever that may take: who asks and what is left to them is a few queries as well.
+
+use std::time::{Duration, Instant};
+
+use axum::{
+    extract::{FromRequestParts, Request, State},
+    http::request::Parts,
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use edge::ApiError;
+
+use crate::{config::Config, limits::Operation};
+
+/// What is given to an operation's own answer at its deadline, which says more than the one here.
+const GRACE: Duration = Duration::from_millis(300);
+
+/// How long requests may take.
+#[derive(Debug, Clone, Copy)]
+pub struct Deadlines {
+    /// Of whatever is answered from the database alone.
+    pub request: Duration,
+    sample: Duration,
+    search_slack: Duration,
+    longest_search: Duration,
+}
+
+impl Deadlines {
+    pub fn new(config: &Config) -> Self {
+        Self {
+            request: config.request_time,
+            sample: config.sample_deadline,
+            search_slack: config.search_slack,
+            longest_search: seconds(config.max_seconds_limit),
+        }
+    }
+
+    fn of(&self, operation: Operation) -> Duration {
+        match operation {
+            Operation::CreateSample => self.sample + GRACE,
+            Operation::CreateTreeSearch => self.longest_search + self.search_slack + GRACE,
+            Operation::ListSamples
+            | Operation::RetrieveSample
+            | Operation::DeleteSample
+            | Operation::ListModels
+            | Operation::RetrieveModel => self.request,
+        }
+    }
+
+    /// What `search` answers, for a request that came at `arrival` and asks for `max_seconds`.
+    pub async fn search<T>(
+        &self,
+        Arrival(arrival): Arrival,
+        max_seconds: f64,
+        search: impl Future<Output = Result<T, ApiError>>,
+    ) -> Result<T, ApiError> {
+        let end = arrival + seconds(max_seconds) + self.search_slack + GRACE;
+        tokio::time::timeout_at(end.into(), search).await.unwrap_or_else(|_| Err(passed()))
+    }
+}
+
+/// When a request arrived.
+#[derive(Debug, Clone, Copy)]
+pub struct Arrival(Instant);
+
+impl<S: Sync> FromRequestParts<S> for Arrival {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        Ok(parts.extensions.get().copied().unwrap_or_else(|| Self(Instant::now())))
+    }
+}
+
+/// Answers a request to `operation` within its deadline.
+pub async fn keep(
+    State((deadlines, operation)): State<(Deadlines, Operation)>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let arrival = Instant::now();
+    request.extensions_mut().insert(Arrival(arrival));
+    let end = arrival + deadlines.of(operation);
+    let late = || match operation {
+        Operation::CreateSample | Operation::CreateTreeSearch => passed(),
+        _ => ApiError::late(),
+    };
+    tokio::time::timeout_at(end.into(), next.run(request)).await.unwrap_or_else(|_| late().into_response())
+}
+
+fn passed() -> ApiError {
+    tracing::warn!("a job was given up at its request's deadline");
+    ApiError::DeadlinePassed { message: "The deadline passed before the answer was there".to_owned() }
+}
+
+fn seconds(seconds: f64) -> Duration {
+    Duration::try_from_secs_f64(seconds).unwrap_or_default()
+}

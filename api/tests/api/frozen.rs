@@ -1,0 +1,169 @@
+//! The database frozen or half-open, by way of a proxy: everybody is answered by the deadline.
+
+use std::time::{Duration, Instant};
+
+use futures::future::join_all;
+use reqwest::Method;
+
+use crate::{
+    proxy::{Proxy, Way},
+    support::{Answer, Service, answer, claims},
+};
+
+/// What requests may take here.
+const REQUEST: Duration = Duration::from_secs(3);
+
+/// On top of a deadline: an answer's way on a machine that does much else.
+const WAY: Duration = Duration::from_secs(1);
+
+/// A service with a second API, whose way to the database can be frozen.
+struct Stage {
+    service: Service,
+    proxy: Proxy,
+    base: String,
+    token: String,
+}
+
+impl Stage {
+    async fn set() -> Self {
+        let mut service = Service::start_without_workers(&[]).await;
+        let proxy = Proxy::start(service.database_url()).await;
+        let settings = [
+            ("DATABASE_URL", proxy.url.as_str()),
+            ("REQUEST_SECONDS", "3"),
+            ("SEARCH_SLACK_SECONDS", "3"),
+            ("RATE_LOGIN_PER_MINUTE", "0"),
+        ];
+        let base = service.another_with(&settings).await;
+        let token = service.token(claims(&service.account)).await;
+        Self { service, proxy, base, token }
+    }
+
+    fn request(&self, method: Method, path: &str) -> reqwest::RequestBuilder {
+        self.service.http.request(method, format!("{}{path}", self.base)).bearer_auth(&self.token)
+    }
+
+    async fn list(&self) -> Answer {
+        answer(self.request(Method::GET, "/generator/v1/samples")).await
+    }
+
+    /// Asks until a list is answered.
+    async fn until_a_list_is_answered(&self) {
+        for _ in 0..200 {
+            if self.list().await.status == 200 {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        panic!("lists are not answered any more");
+    }
+}
+
+fn assert_unavailable(answer: &Answer) {
+    assert_eq!(answer.status, 503, "{answer:?}");
+    assert_eq!(answer.header("retry-after"), "1");
+    assert_eq!(answer.faults(), [(String::new(), "unavailable".to_owned())]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn while_the_database_is_frozen_nobody_waits_for_another_and_after_it_all_is_well() {
+    let stage = Stage::set().await;
+    stage.until_a_list_is_answered().await;
+    // What is remembered of accounts and revocations is forgotten, so that everybody has to ask.
+    sqlx::query("select pg_notify('retort_identity', 'revocations'), pg_notify('retort_identity', $1)")
+        .bind(&stage.service.account)
+        .execute(&stage.service.pool)
+        .await
+        .unwrap();
+
+    stage.proxy.set(Way::Frozen);
+    for _ in 0..2 {
+        let asked = Instant::now();
+        let answers = join_all((0..50).map(|_| stage.list())).await;
+
+        assert!(asked.elapsed() < REQUEST + WAY, "{:?}", asked.elapsed());
+        answers.iter().for_each(assert_unavailable);
+    }
+
+    stage.proxy.set(Way::Open);
+    stage.until_a_list_is_answered().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn while_the_database_is_frozen_logins_and_probes_are_answered_in_their_own_shapes() {
+    let stage = Stage::set().await;
+    stage.until_a_list_is_answered().await;
+    stage.proxy.set(Way::Frozen);
+    let form = "grant_type=refresh_token&client_id=retort-cli&refresh_token=0123456789012345678901234567890123456789012";
+
+    let asked = Instant::now();
+    let (token, page, ready) = tokio::join!(
+        answer(
+            stage
+                .service
+                .http
+                .post(format!("{}/auth/token", stage.base))
+                .header("content-type", "application/x-www-form-urlencoded")
+                .body(form)
+        ),
+        answer(stage.request(
+            Method::GET,
+            "/auth/authorize?response_type=code&client_id=retort-cli&redirect_uri=http://127.0.0.1:1/"
+        )),
+        answer(stage.request(Method::GET, "/readyz")),
+    );
+
+    assert!(asked.elapsed() < REQUEST + WAY, "{:?}", asked.elapsed());
+    assert_eq!((token.status, token.header("retry-after")), (503, "1"), "{token:?}");
+    assert_eq!(token.json()["error"], "server_error");
+    assert_eq!((page.status, page.header("retry-after")), (503, "1"), "{page:?}");
+    assert!(page.text.contains("<html"), "{page:?}");
+    assert_eq!(ready.status, 503);
+    assert_eq!(ready.json()["checks"]["database"], "cannot be reached");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_search_is_answered_at_its_deadline_though_its_outcome_cannot_be_read() {
+    let stage = Stage::set().await;
+    // A worker that lives and never works.
+    sqlx::query("insert into live_workers (name, queue, slots, last_seen) values ('w', 'search', 1, now() + interval '1 hour')")
+        .execute(&stage.service.pool)
+        .await
+        .unwrap();
+    let search = answer(
+        stage
+            .request(Method::POST, "/synth/v1/treesearch")
+            .header("content-type", "application/json")
+            .body(r#"{"search_smiles":"CCO","max_seconds":1}"#),
+    );
+    let frozen = async {
+        let submitted = async || -> bool {
+            sqlx::query_scalar("select exists (select from jobs)")
+                .fetch_one(&stage.service.pool)
+                .await
+                .unwrap()
+        };
+        while !submitted().await {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        stage.proxy.set(Way::Frozen);
+    };
+
+    let asked = Instant::now();
+    let (search, ()) = tokio::join!(search, frozen);
+
+    // `max_seconds` and the slack, not the longest search that there may be.
+    assert!(asked.elapsed() < Duration::from_secs(1 + 3) + WAY, "{:?}", asked.elapsed());
+    assert_eq!(search.status, 504, "{search:?}");
+    assert_eq!(search.faults(), [(String::new(), "deadline_passed".to_owned())]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn connections_that_are_half_open_are_replaced() {
+    let stage = Stage::set().await;
+    stage.until_a_list_is_answered().await;
+
+    stage.proxy.lose_connections();
+
+    stage.until_a_list_is_answered().await;
+}

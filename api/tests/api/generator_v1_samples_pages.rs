@@ -36,7 +36,7 @@ async fn store(service: &Service, members: &[String], seed: u64) -> (BTreeSet<St
     let (mut ids, mut storing) = (BTreeSet::new(), JoinSet::new());
     for _ in 0..STORED {
         let (id, member) = (SampleId::generate().to_string(), rng.random_range(0..members.len()));
-        let pauses = [rng.random_range(0.0..0.03), rng.random_range(0.0..0.01)];
+        let pauses = [rng.random_range(0.0..0.02), rng.random_range(0.0..0.06)];
         storing.spawn(store_one(pool.clone(), members[member].clone(), id.clone(), pauses));
         ids.insert(id);
     }

@@ -7,6 +7,7 @@ import fcntl
 import json
 import multiprocessing
 import os
+import signal
 import threading
 import time
 from collections.abc import Callable
@@ -208,6 +209,7 @@ class Crowd:
         return [record for record in self.log.records(self.begun) if record.errand.startswith(f"{self.process.pid}-")]
 
     def _run(self, callers: int) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         threads = [threading.Thread(target=self._call, args=(number,)) for number in range(callers)]
         for thread in threads:
             thread.start()
@@ -249,3 +251,10 @@ class Crowd:
         )
         self.log.write(**asdict(record))
         return record
+
+
+def hang_up_all() -> None:
+    """Ends the callers that a trial left behind."""
+    for process in multiprocessing.active_children():
+        process.kill()
+        process.join()

@@ -11,6 +11,7 @@ Trials:
 
 import argparse
 import os
+import signal
 import sys
 import time
 import traceback
@@ -20,7 +21,7 @@ from pathlib import Path
 
 from cases import TRIALS
 from installation import say
-from recording import Deadlines, Log
+from recording import Deadlines, Log, hang_up_all
 from trial import Figure, Stage, Trial, template
 
 BEFORE, AFTER = "before", "after"
@@ -38,6 +39,8 @@ def run(trial: Trial, stage: Stage, deadlines: Deadlines, label: str) -> list[Fi
     except Exception as error:  # What a trial cannot do must not cost the figures of the others.
         traceback.print_exc()
         figures = [Figure(f"cannot be tried: {error!r:.80}", None, at_most=0)]
+    finally:
+        hang_up_all()
     for figure in figures:
         stage.log.write(figure=figure.name, value=figure.value, unit=figure.unit, goal=figure.goal)
     say(f"    {time.monotonic() - begun:.0f} s")
@@ -100,6 +103,8 @@ def main() -> None:
         parser.error("name --binaries, --before, or both")
     chosen = [by_name[name] for name in args.names] or TRIALS
 
+    # An end like any other, so that nothing is left running.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     log = Log(args.out.resolve())
     rows: list[tuple[str, dict[str, Figure]]] = []
     with ExitStack() as stack:

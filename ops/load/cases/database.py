@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from cases.targets import drug
 from installation import Installation
-from recording import SAMPLES, Crowd, Deadlines, Plan, Record, Request
+from recording import SAMPLES, Crowd, Deadlines, Plan, Record
 from trial import DEFAULT_MODEL, Figure, Stage, Trial, statuses
 from wire import wire
 
@@ -33,7 +33,8 @@ class DatabaseAway(Trial):
     away_seconds: float = 30.0
     after_seconds: float = 30.0
     accounts: int = 5
-    """Each has two callers of every operation, each of whom asks once in a second or as often as there is an answer."""
+    """Each has two callers of every operation. They ask for jobs once in a second, and read often enough to be at it when the
+    database goes."""
 
     @abstractmethod
     def fault(self, on: Installation) -> AbstractContextManager[Away]:
@@ -50,8 +51,9 @@ class DatabaseAway(Trial):
             # A sample of its own for each to retrieve.
             made = [service.call("POST", SAMPLES, {"size": 100}).json()["id"] for service in services]
             crowds = [
-                Crowd(stage.log, account, self.requests(stage.deadlines, sample), 2 * len(OPERATIONS), every=1.0)
+                Crowd(stage.log, account, plan, 4, every)
                 for account, sample in zip(accounts, made, strict=True)
+                for plan, every in ((reads(stage.deadlines, sample), 0.1), (jobs(stage.deadlines), 1.0))
             ]
             time.sleep(self.before_seconds)
             stage.event("the database goes away")
@@ -77,22 +79,6 @@ class DatabaseAway(Trial):
                 Figure(f"{operation}: first good answer after", first_good(its_own, back), "s", at_most=BACK, is_timing=True),
             ]
         return figures
-
-    def requests(self, deadlines: Deadlines, sample_id: str) -> Plan:
-        """What callers ask for, each always the same operation."""
-
-        def request(caller: int, turn: int) -> Request:
-            match OPERATIONS[caller % len(OPERATIONS)]:
-                case "list":
-                    return deadlines.a_list()
-                case "retrieve":
-                    return deadlines.a_sample_again(sample_id)
-                case "sample":
-                    return deadlines.a_sample(10, DEFAULT_MODEL)
-                case _:
-                    return deadlines.a_search(drug(caller + turn), 1.0)
-
-        return request
 
 
 @dataclass(frozen=True)
@@ -128,6 +114,18 @@ class Unreachable(DatabaseAway):
         with wire(on.cluster.port) as (port, cut):
             on.environment["DATABASE_URL"] = on.cluster.url_through(port)
             yield cut
+
+
+def reads(deadlines: Deadlines, sample_id: str) -> Plan:
+    """Half of the callers list samples, half retrieve one."""
+    either = deadlines.a_list(), deadlines.a_sample_again(sample_id)
+    return lambda caller, _: either[caller % 2]
+
+
+def jobs(deadlines: Deadlines) -> Plan:
+    """Half of the callers ask for samples, half for routes."""
+    sample = deadlines.a_sample(10, DEFAULT_MODEL)
+    return lambda caller, turn: deadlines.a_search(drug(caller + turn), 1.0) if caller % 2 else sample
 
 
 def first_good(records: list[Record], back: float) -> float | None:

@@ -42,7 +42,8 @@ class FloodOfSearches(Trial):
             Figure("another's searches", len(searches)),
             Figure("of these without an answer (429, 503, 504)", failed(searches), at_most=0),
             Figure("another's search, p50", milliseconds(seconds(searches), 0.5), "ms", is_timing=True),
-            Figure("another's samples of 10 without an answer", failed(samples[1]), at_most=0),
+            Figure("another's samples of 10", len(samples[1])),
+            Figure("of these samples without an answer", failed(samples[1]), at_most=0),
             *beside_idle("another's sample of 10", *samples),
         ]
 
@@ -84,7 +85,11 @@ class FloodOfSamples(Trial):
             time.sleep(2)
             busy = self.other_callers(stage, other, self.flood_seconds)
             flood.hang_up()
-        figures = [Figure("another's samples without an answer (429, 503, 504)", failed(busy), at_most=0)]
+        figures = [
+            Figure("another's samples", len(busy)),
+            Figure("of these without an answer (429, 503, 504)", failed(busy), at_most=0),
+            Figure("another's slowest answer", max(record.seconds for record in busy), "s", is_timing=True),
+        ]
         for size in (10, 1000):
             of_size = [[record for record in records if record.held.get("molecules") == size] for records in (idle, busy)]
             figures += beside_idle(f"another's sample of {size:,}", *of_size)

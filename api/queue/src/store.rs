@@ -7,8 +7,8 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use chrono::{DateTime, Utc};
-use serde_json::Value;
-use sqlx::{PgConnection, PgExecutor, PgPool, postgres::types::PgInterval};
+use serde_json::{Value, value::RawValue};
+use sqlx::{PgConnection, PgExecutor, PgPool, postgres::types::PgInterval, types::Json};
 
 use crate::{
     LiveModel,
@@ -202,14 +202,14 @@ pub(crate) async fn finish(
     connection: &mut PgConnection,
     id: &str,
     attempt: i32,
-    outcome: &Value,
+    outcome: &RawValue,
 ) -> Result<bool, sqlx::Error> {
     let done = sqlx::query!(
         "update jobs set finished_at = now(), held_until = null, outcome = $3
         where id = $1 and attempts = $2 and finished_at is null and cancelled_at is null",
         id,
         attempt,
-        outcome
+        Json(outcome) as _
     )
     .execute(connection)
     .await?;

@@ -5,8 +5,8 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use serde_json::Value;
-use sqlx::{PgConnection, PgExecutor, PgPool, postgres::types::PgInterval};
+use serde_json::{Value, value::RawValue};
+use sqlx::{PgConnection, PgExecutor, PgPool, postgres::types::PgInterval, types::Json};
 
 use crate::{
     Caller, Job, LiveModel,
@@ -252,7 +252,7 @@ pub(crate) async fn finish(
     connection: &mut PgConnection,
     id: &str,
     attempt: i32,
-    outcome: &Value,
+    outcome: &RawValue,
 ) -> Result<bool, sqlx::Error> {
     let done = sqlx::query!(
         "update jobs set finished_at = now(), held_until = null, outcome = $3,
@@ -260,7 +260,7 @@ pub(crate) async fn finish(
         where id = $1 and attempts = $2 and finished_at is null and cancelled_at is null",
         id,
         attempt,
-        outcome
+        Json(outcome) as _
     )
     .execute(connection)
     .await?;

@@ -27,6 +27,7 @@ pub use flask::{
 };
 pub use graph::{parity::is_odd, valence::valences};
 pub use molecules::{
+    bytes::block,
     descriptors::{Descriptors, scaffold},
     fingerprint::Fingerprint,
     key::{Key, Skeleton, TautomerKey},

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use chem::block;
 use petgraph::graph::NodeIndex;
 use reactivity::ReactionClass;
 
@@ -51,6 +52,9 @@ pub struct BackboneGroup {
     pub variations: Vec<Vec<Route>>,
 }
 
+/// What a molecule of a route takes in an answer beside its SMILES, and what each of the edges does, with the evidence of its step.
+const ANSWER_BYTES: (usize, usize) = (1200, 4800);
+
 /// A validated route.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Route {
@@ -70,6 +74,21 @@ pub struct Route {
 }
 
 impl Route {
+    /// About how much memory it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        let of_step = |step: &Step| block(step.template_hash.len()) + block(size_of_val(&*step.warnings));
+        let of_node = |node: &RouteNode| block(node.smiles.len()) + node.step.as_ref().map_or(0, of_step);
+        size_of::<Self>() + self.graph.bytes() + self.molecules().map(of_node).sum::<usize>()
+    }
+
+    /// About how much memory it takes on its way to who asked: as the contract has it, as text, and as text once more where it is
+    /// sent.
+    pub(crate) fn answer_bytes(&self) -> usize {
+        let texts: usize = self.molecules().map(|node| node.smiles.len()).sum();
+        let (molecules, edges) = (self.molecules().count(), self.graph.edges().count());
+        ANSWER_BYTES.0 * molecules + ANSWER_BYTES.1 * edges + 4 * texts
+    }
+
     /// The molecules, the target first, each once.
     pub fn molecules(&self) -> impl Iterator<Item = &RouteNode> {
         self.graph.molecules()
@@ -152,6 +171,8 @@ pub struct Counts {
     pub reactions: u64,
     /// About how much memory the search graph took, with the outcomes that hang on it.
     pub graph_bytes: u64,
+    /// About how much memory the search took at most: the graph, and the routes as they were read out of it.
+    pub memory_bytes: u64,
     /// Molecules that templates were tried on.
     pub expanded_molecules: u64,
     /// Batches of templates that were applied; the unit of [`Budget::max_expansions`](crate::Budget).

@@ -4,8 +4,9 @@
 //! is what is told of a molecule. petgraph keeps nodes and edges and puts them in order, which also shows that no molecule is
 //! needed for itself; what hangs on the order (the longest branch, how much of everything is needed) is one walk along it.
 
+use chem::block;
 use petgraph::algo::toposort;
-use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::graph::{DiGraph, Edge, Node, NodeIndex};
 use petgraph::visit::EdgeRef;
 
 /// A route that has no cycle; `M` is what is known of a molecule. The first is the target.
@@ -31,6 +32,14 @@ impl<M> RouteGraph<M> {
         let mut graph = DiGraph::new();
         let order = vec![graph.add_node(target)];
         Self { graph, order }
+    }
+
+    /// About how much memory it takes, without what hangs on its molecules.
+    pub(crate) fn bytes(&self) -> usize {
+        let (molecules, edges) = self.graph.capacity();
+        block(molecules * size_of::<Node<M>>())
+            + block(edges * size_of::<Edge<u32>>())
+            + block(self.order.capacity() * size_of::<NodeIndex>())
     }
 
     /// Where the target stands.

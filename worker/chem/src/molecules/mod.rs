@@ -3,6 +3,7 @@
 //! `molecule` has the type; `key` tells molecules apart, the others add what they compute to it. Imports `smiles`,
 //! `graph` and `ordinary`; `standard`, `drawing`, `templates` and `flask` stand on it.
 
+pub(crate) mod bytes;
 pub(crate) mod descriptors;
 pub(crate) mod fingerprint;
 pub(crate) mod key;

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use chematic::core::{Element, Molecule as Graph};
 use chematic::smiles::{RdkitSmilesError, SmilesError as ParserError};
 
+use super::bytes::block;
 use super::key::{self, Key, Skeleton, TautomerKey};
 use crate::error::SmilesError;
 use crate::graph::correspondence;
@@ -56,6 +57,9 @@ enum Form {
 }
 
 impl Molecule {
+    /// What a molecule takes without its graph and its string.
+    pub(super) const OWN_BYTES: usize = block(size_of::<Inner>() + 2 * size_of::<usize>());
+
     /// Parses and sanitises `smiles`.
     ///
     /// Accepts nothing that RDKit refuses, never panics and never hangs.
@@ -113,8 +117,9 @@ impl Molecule {
     }
 
     /// The molecule of a graph that is as RDKit would perceive it, which has this key.
-    pub(crate) fn from_perceived(graph: Graph, key: Key) -> Self {
-        let molecule = Self::new(graph, Form::Perceived, OnceLock::new());
+    pub(crate) fn from_perceived(graph: &Graph, key: Key) -> Self {
+        // Searches keep hundreds of thousands of these, and a copy has none of the room to spare that a graph is built with.
+        let molecule = Self::new(graph.clone(), Form::Perceived, OnceLock::new());
         // It is new, so nobody has set it before.
         let _ = molecule.0.numbers.key.set(key);
         molecule
@@ -166,9 +171,10 @@ impl Molecule {
     #[must_use]
     pub fn as_canonical(&self) -> &str {
         // A graph that is as RDKit perceives it can be written down; were one not, no string is its honest name.
-        self.0
-            .canonical
-            .get_or_init(|| chematic::smiles::rdkit_canonical_smiles(self.graph()).unwrap_or_default())
+        // What chematic remembers of a graph that it has written takes more than the graph, so it writes a copy.
+        self.0.canonical.get_or_init(|| {
+            chematic::smiles::rdkit_canonical_smiles(&self.graph().clone()).unwrap_or_default()
+        })
     }
 
     /// Whether the molecule is its own mirror image, as far as its stated centres tell.

@@ -82,7 +82,7 @@ pub(super) fn the_long_way(
     if !go_on() {
         return Vec::new();
     }
-    let backward = template.backward.get_or_init(|| Engine::new(template.text.backward()));
+    let backward = template.backward.get_or_make(|| Engine::new(template.text.backward()));
     for products in backward.run(&[product.molecule()]) {
         if !go_on() {
             break;

@@ -58,7 +58,7 @@ pub(super) fn on_the_graph(template: &Template, precursors: &[Molecule]) -> Opti
 pub(super) fn the_long_way(template: &Template, precursors: &[Molecule]) -> Vec<Precursor> {
     let mut products: BTreeMap<String, Precursor> = BTreeMap::new();
     let parts = template.text.precursors.len();
-    let ways = template.forward.get_or_init(|| {
+    let ways = template.forward.get_or_make(|| {
         partitions(parts)
             .into_iter()
             .map(|groups| (groups.len(), Engine::new(template.text.forward(&groups))))

@@ -16,6 +16,7 @@ pub(crate) mod edit;
 mod engine;
 mod forward;
 pub(crate) mod index;
+mod kept;
 pub(crate) mod matching;
 pub(crate) mod outcome;
 pub(crate) mod pattern;

@@ -1,10 +1,11 @@
 //! A retro template, read once.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use super::demand::Demand;
 use super::edit::script::{self, Script};
 use super::engine::Engine;
+use super::kept::Kept;
 use super::matching::matcher;
 use super::matching::query::Query;
 use super::prepared::PreparedMolecule;
@@ -24,8 +25,8 @@ pub struct Template {
     /// The same for the other direction.
     pub(crate) forward_script: Option<Script>,
     pub(crate) atoms_added: Option<Vec<u8>>,
-    pub(crate) backward: OnceLock<Engine>,
-    pub(crate) forward: OnceLock<Vec<(usize, Engine)>>,
+    pub(crate) backward: Kept<Engine>,
+    pub(crate) forward: Kept<Vec<(usize, Engine)>>,
 }
 
 impl Template {
@@ -44,9 +45,22 @@ impl Template {
             atoms_added: script::atoms_added(&product, &precursors),
             states_stereo,
             text,
-            backward: OnceLock::new(),
-            forward: OnceLock::new(),
+            backward: Kept::new(),
+            forward: Kept::new(),
         })
+    }
+
+    /// How many of chematic's reactions it keeps, each some tens of kilobytes: they are made when a match has to go the long
+    /// way.
+    #[must_use]
+    pub fn reactions_kept(&self) -> usize {
+        usize::from(self.backward.is_made()) + usize::from(self.forward.is_made())
+    }
+
+    /// Forgets those that were not used since this was last called.
+    pub fn forget_unused(&self) {
+        self.backward.forget_unasked();
+        self.forward.forget_unasked();
     }
 
     /// Whether the template may match: false is certain, and costs tens of nanoseconds.

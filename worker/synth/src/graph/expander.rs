@@ -8,7 +8,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use chem::{Change, Flask, Key, Molecule, Outcome, Precursor, PreparedMolecule};
+use chem::{Change, Flask, Key, Molecule, Outcome, Precursor, PreparedMolecule, block};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use reactivity::{Certainty, Facts, ReactionClass, Refusal, Step, classify, judge};
@@ -20,8 +20,8 @@ use crate::model::policy::{Ranked, Ranking};
 /// A step that needs more molecules than this is not considered; running it forwards would take factorially
 /// many orders.
 const MAX_PRECURSORS: usize = 4;
-/// About what a molecule takes beside its atoms, and what each atom of it does.
-const MOLECULE_BYTES: (usize, usize) = (512, 48);
+/// What chemists see in a molecule, for each of its atoms.
+const FACTS_BYTES: usize = 80;
 
 /// Expands molecules by one model.
 pub struct Expander {
@@ -48,7 +48,7 @@ pub struct Expansion {
 #[derive(Debug)]
 pub struct Found {
     /// In the order of their keys. Sources are atoms of [`Expansion::molecule`].
-    pub precursors: Vec<Precursor>,
+    pub precursors: Box<[Precursor]>,
     /// What part of its template's probability is that of the sites where it does this, above 0 and at most 1.
     pub share: f32,
     soundness: OnceLock<Result<Certainty, Refusal>>,
@@ -80,7 +80,7 @@ impl Expander {
                 facts: OnceLock::new(),
                 ranking: OnceLock::new(),
                 outcomes: Mutex::default(),
-                bytes: AtomicUsize::new(size_of::<Expansion>() + 2 * molecule_bytes(molecule)),
+                bytes: AtomicUsize::new(size_of::<Expansion>() + molecule.bytes()),
             })
         };
         let Some(cache) = &self.cache else { return new() };
@@ -97,11 +97,7 @@ impl Expander {
     }
 
     fn ranking<'a>(&self, expansion: &'a Expansion) -> &'a Ranking {
-        expansion.ranking.get_or_init(|| {
-            let ranking = self.model.rank(expansion.prepared());
-            expansion.bytes.fetch_add(ranking.bytes(), Ordering::Relaxed);
-            ranking
-        })
+        expansion.ranking.get_or_init(|| self.model.rank(expansion.prepared()))
     }
 
     /// What template number `at` of the expansion's list finds; `None` when `go_on` says to stop before that is
@@ -125,13 +121,10 @@ impl Expander {
                 known.len()
             };
             let found = self.apply(expansion, list[next], go_on)?;
-            let bytes =
-                size_of::<Arc<[Arc<Found>]>>() + found.iter().map(|found| found.bytes()).sum::<usize>();
             let mut known = expansion.outcomes();
             // Another search may have been quicker.
             if known.len() == next {
                 known.push(found);
-                expansion.bytes.fetch_add(bytes, Ordering::Relaxed);
             }
         }
     }
@@ -161,8 +154,9 @@ impl Expander {
         Some(found.collect())
     }
 
-    /// Tells the cache that the expansion has grown.
+    /// Tidies up an expansion that has grown, and tells the cache.
     pub fn keep(&self, expansion: &Arc<Expansion>) {
+        expansion.tidy();
         if let Some(cache) = &self.cache {
             cache.insert(expansion.key, Kept::new(Arc::clone(expansion)));
         }
@@ -193,6 +187,28 @@ impl Expansion {
         })
     }
 
+    /// About how much memory it takes, with what will be computed of what is there.
+    pub fn bytes(&self) -> usize {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// Lets go of what templates made and no outcome has, and counts anew.
+    fn tidy(&self) {
+        let facts = self.molecule.atoms() * FACTS_BYTES;
+        let ranking = self.ranking.get().map_or(0, Ranking::bytes);
+        let outcomes = {
+            let known = self.outcomes();
+            let lists = known.iter().map(|found| {
+                block(size_of_val(&**found) + 2 * size_of::<usize>())
+                    + found.iter().map(|found| found.bytes()).sum::<usize>()
+            });
+            block(known.capacity() * size_of::<Arc<[Arc<Found>]>>()) + lists.sum::<usize>()
+        };
+        let prepared = self.prepared().tidy();
+        let bytes = size_of::<Self>() + self.molecule.bytes() + facts + ranking + outcomes + prepared;
+        self.bytes.store(bytes, Ordering::Relaxed);
+    }
+
     fn outcomes(&self) -> MutexGuard<'_, Vec<Arc<[Arc<Found>]>>> {
         // What is known is pushed whole, so a panic elsewhere leaves nothing half done.
         self.outcomes.lock().unwrap_or_else(PoisonError::into_inner)
@@ -209,7 +225,7 @@ impl Found {
     /// What makes something of these, in the order of their keys.
     pub fn new(precursors: Vec<Precursor>) -> Self {
         Self {
-            precursors,
+            precursors: precursors.into(),
             share: 1.0,
             soundness: OnceLock::new(),
             plausibility_alone: OnceLock::new(),
@@ -264,20 +280,14 @@ impl Found {
         model.judge().and_then(|_| judge::change(product.molecule(), &self.precursors))
     }
 
-    /// About how much memory it takes.
-    pub fn bytes(&self) -> usize {
-        let precursor = |precursor: &Precursor| {
-            size_of::<Precursor>()
-                + precursor.sources.len() * size_of::<Option<u32>>()
-                + molecule_bytes(&precursor.molecule)
-        };
-        size_of::<Self>() + self.precursors.iter().map(precursor).sum::<usize>()
+    /// About how much memory it takes, without the precursors that others have as well: those are [counted](PreparedMolecule::tidy)
+    /// once, with the molecule that they are parts of.
+    fn bytes(&self) -> usize {
+        let own = self.precursors.iter().filter(|precursor| !precursor.is_shared()).map(Precursor::bytes);
+        block(size_of::<Self>() + 2 * size_of::<usize>())
+            + block(size_of_val(&*self.precursors))
+            + own.sum::<usize>()
     }
-}
-
-fn molecule_bytes(molecule: &Molecule) -> usize {
-    let (fixed, per_atom) = MOLECULE_BYTES;
-    fixed + per_atom * molecule.atoms()
 }
 
 /// An expansion in the cache, with its weight when it was put there: the cache must see it unchanged.

@@ -19,7 +19,7 @@ pub mod update;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use chem::{Key, Molecule};
+use chem::{Key, Molecule, block};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::graph::expander::{Expansion, Found};
@@ -68,6 +68,8 @@ pub struct MoleculeNode {
     pub block: Option<BlockIndex>,
     /// `None` until the search turns to it or is about to.
     pub expansion: Option<Arc<Expansion>>,
+    /// What the graph counts for the expansion.
+    charged: usize,
     /// Whether templates have been tried on it.
     pub expanded: bool,
     /// How many of the expansion's templates this search has tried.
@@ -188,7 +190,8 @@ pub struct Graph {
     target: MoleculeId,
     /// Nodes whose fields are to be computed anew, in order.
     stale: VecDeque<StaleNode>,
-    bytes: usize,
+    /// What hangs on the nodes.
+    hanging: usize,
 }
 
 /// A node whose fields are to be computed anew.
@@ -207,7 +210,7 @@ impl Graph {
             by_key: FxHashMap::default(),
             target: MoleculeId(0),
             stale: VecDeque::new(),
-            bytes: 0,
+            hanging: target.bytes(),
         };
         graph.target = graph.add_molecule(target, 0, None);
         graph
@@ -229,12 +232,20 @@ impl Graph {
 
     /// About how much memory the graph takes, what it shares with the expansion cache included.
     pub fn bytes(&self) -> usize {
-        self.bytes
+        /// A table grows before it is full, and has a byte beside each place.
+        const KNOWN: usize = (size_of::<(Key, MoleculeId)>() + 1) * 8 / 7;
+        self.molecules.capacity() * size_of::<MoleculeNode>()
+            + self.reactions.capacity() * size_of::<ReactionNode>()
+            + self.by_key.capacity() * KNOWN
+            + self.hanging
     }
 
-    /// Adds memory that hangs on a node.
-    pub fn charge(&mut self, bytes: usize) {
-        self.bytes += bytes;
+    /// Counts what the expansion of `molecule` takes now.
+    pub fn charge(&mut self, molecule: MoleculeId) {
+        let node = self.molecule_mut(molecule);
+        let bytes = node.expansion.as_ref().map_or(0, |expansion| expansion.bytes());
+        let before = std::mem::replace(&mut node.charged, bytes);
+        self.hanging = self.hanging + bytes - before;
     }
 
     pub fn molecule(&self, id: MoleculeId) -> &MoleculeNode {
@@ -342,6 +353,7 @@ impl Graph {
             depth,
             block,
             expansion: None,
+            charged: 0,
             expanded: false,
             tried: 0,
             untried: 0.0,
@@ -355,7 +367,6 @@ impl Graph {
             queued: false,
         });
         self.by_key.insert(key, id);
-        self.bytes += size_of::<MoleculeNode>() + 2 * size_of::<(Key, MoleculeId)>();
         self.mark_molecule(id);
         id
     }
@@ -372,10 +383,10 @@ impl Graph {
         for same in precursors.chunk_by(|a, b| a == b) {
             self.molecule_mut(same[0]).needed_by.push(id);
         }
-        // Growing vectors take up to twice their entries.
-        self.bytes += size_of::<ReactionNode>()
-            + size_of::<Proposal>()
-            + (2 + 3 * precursors.len()) * size_of::<ReactionId>();
+        // Of the vectors in which it is listed now, most have room for four.
+        self.hanging += block(size_of::<Proposal>())
+            + block(size_of_val(&*precursors))
+            + 4 * size_of::<ReactionId>() * (1 + precursors.len());
         self.reactions.push(ReactionNode {
             product,
             precursors,
@@ -402,7 +413,7 @@ impl Graph {
             node.verdict = Verdict::Unchecked;
         }
         self.mark_reaction(id);
-        self.bytes += 2 * size_of::<Proposal>();
+        self.hanging += 2 * size_of::<Proposal>();
     }
 
     /// Records that a shorter way to `molecule` exists, and so to all that it is made from.

@@ -87,6 +87,15 @@ impl Library {
         usable(&self.templates)
     }
 
+    /// Has templates forget reactions that they made and did not use lately, where there are many.
+    pub(crate) fn tidy(&self) {
+        /// A reaction takes 20 to 60 KB, so all templates' would take 2 GB; a search makes some tens of them.
+        const MANY: usize = 1000;
+        if self.templates().map(|(_, template)| template.reactions_kept()).sum::<usize>() > MANY {
+            self.templates().for_each(|(_, template)| template.forget_unused());
+        }
+    }
+
     /// The hash that the table gives the template of a row.
     pub(crate) fn hash(&self, row: u32) -> &str {
         &self.hashes[row as usize]

@@ -93,6 +93,11 @@ impl RetroModel {
         self.library.template(index)
     }
 
+    /// Bounds what templates keep for the next time.
+    pub(crate) fn tidy(&self) {
+        self.library.tidy();
+    }
+
     /// The hash that the table gives the template of row `index`.
     pub(crate) fn template_hash(&self, index: u32) -> &str {
         self.library.hash(index)

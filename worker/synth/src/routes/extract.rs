@@ -8,6 +8,7 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
+use chem::block;
 use petgraph::graph::{DiGraph, NodeIndex};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -42,6 +43,11 @@ impl Choices {
         Self { route: RouteGraph::bought(Chosen { molecule: target, reaction: None }), cost: 0.0 }
     }
 
+    /// About how much memory it takes.
+    pub fn bytes(&self) -> usize {
+        size_of::<Self>() + self.route.bytes()
+    }
+
     /// The molecules that are made, each with its reaction, the target first; none for a target that is bought.
     pub fn made(&self) -> impl Iterator<Item = (MoleculeId, ReactionId)> {
         self.route.molecules().filter_map(|chosen| Some((chosen.molecule, chosen.reaction?)))
@@ -52,6 +58,9 @@ impl Choices {
         self.route.molecules().find(|chosen| chosen.molecule == molecule)?.reaction
     }
 }
+
+/// Lists that grow have room for up to twice their entries.
+const ROOM_TO_GROW: usize = 2;
 
 /// What the extractor works on.
 pub struct Source<'a, 'b> {
@@ -66,6 +75,9 @@ pub struct Extractor {
     states: Vec<State>,
     known: FxHashMap<(MoleculeId, u32), usize>,
     root: usize,
+    bytes: usize,
+    /// Most bytes it may take.
+    room: usize,
 }
 
 struct State {
@@ -102,14 +114,19 @@ struct Child {
 }
 
 impl Extractor {
-    /// Routes of at most `max_depth` steps on any branch.
-    pub fn new(graph: &Graph, max_depth: u32) -> Self {
-        let mut extractor = Self { states: Vec::new(), known: FxHashMap::default(), root: 0 };
+    /// Routes of at most `max_depth` steps on any branch, as far as they can be told in `room` bytes.
+    pub fn new(graph: &Graph, max_depth: u32, room: usize) -> Self {
+        let mut extractor = Self { states: Vec::new(), known: FxHashMap::default(), root: 0, bytes: 0, room };
         extractor.root = extractor.state(graph.target(), max_depth);
         extractor
     }
 
-    /// The `rank`-th cheapest validated route, from 0; `None` when there are no more or the budget is spent.
+    /// About how much memory it takes.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The `rank`-th cheapest validated route, from 0; `None` when there are no more or the budget or the room is spent.
     pub fn route(
         &mut self,
         source: &mut Source<'_, '_>,
@@ -154,6 +171,7 @@ impl Extractor {
 
     fn state(&mut self, molecule: MoleculeId, remaining: u32) -> usize {
         *self.known.entry((molecule, remaining)).or_insert_with(|| {
+            self.bytes += ROOM_TO_GROW * (size_of::<State>() + size_of::<((MoleculeId, u32), usize)>());
             self.states.push(State {
                 molecule,
                 remaining,
@@ -167,13 +185,13 @@ impl Extractor {
         })
     }
 
-    /// Computes the ways of `state` up to number `rank`; false if there are fewer or the budget is spent.
+    /// Computes the ways of `state` up to number `rank`; false if there are fewer or the budget or the room is spent.
     fn find(&mut self, source: &mut Source<'_, '_>, state: usize, rank: usize) -> bool {
         if !self.states[state].started {
             self.start(source, state);
         }
         while self.states[state].found.len() <= rank {
-            if source.validator.interrupted() {
+            if source.validator.interrupted() || self.bytes >= self.room {
                 return false;
             }
             while let Some(way) = self.states[state].found.get(self.states[state].succeeded).cloned() {
@@ -236,6 +254,9 @@ impl Extractor {
         if !self.states[state].seen.insert((reaction, ranks.clone())) {
             return;
         }
+        // It is among the seen, and will be on the heap or among the found.
+        self.bytes += 2 * block(size_of_val(&*ranks))
+            + ROOM_TO_GROW * (size_of::<(ReactionId, Vec<usize>)>() + size_of::<Candidate>());
         let remaining = self.states[state].remaining - 1;
         let precursors: Vec<_> = source.graph.reaction(reaction).distinct_precursors().collect();
         let children: Vec<Child> = precursors
@@ -413,7 +434,7 @@ mod tests {
         let budget = Budget::until(deadline, Arc::new(AtomicBool::new(false)));
         let mut graph = graph_of(chemistry, max_depth);
         let mut validator = Validator::new(&model, &budget);
-        let mut extractor = Extractor::new(&graph, max_depth);
+        let mut extractor = Extractor::new(&graph, max_depth, usize::MAX);
         let mut source = Source { graph: &mut graph, validator: &mut validator, dropped: 0 };
         (0..)
             .map_while(|rank| extractor.route(&mut source, rank))

@@ -32,6 +32,8 @@ pub struct Groups<'a> {
     task: &'a Task,
     /// Most variations collected for each group.
     variations: usize,
+    /// About how much memory the routes take, here and in the answer.
+    bytes: (usize, usize),
 }
 
 struct Group {
@@ -58,6 +60,7 @@ impl<'a> Groups<'a> {
             groups: Vec::new(),
             task,
             variations,
+            bytes: (0, 0),
         }
     }
 
@@ -78,17 +81,30 @@ impl<'a> Groups<'a> {
         };
         let blocks: Vec<BlockIndex> = needs(graph, choices).into_iter().map(|(block, _)| block).collect();
         let room = group.variations.len() < self.variations;
-        match group.variations.iter_mut().find(|variation| variation.blocks == blocks) {
-            Some(variation) if variation.routes.len() < ROUTES_PER_VARIATION => {
-                variation.routes.push(writer.route(graph, choices, route.total));
-            }
+        let known = group.variations.iter_mut().find(|variation| variation.blocks == blocks);
+        let variation = match known {
+            Some(variation) if variation.routes.len() < ROUTES_PER_VARIATION => variation,
             None if room => {
-                let routes = vec![writer.route(graph, choices, route.total)];
-                group.variations.push(Variation { blocks, routes });
+                group.variations.push(Variation { blocks, routes: Vec::new() });
+                group.variations.last_mut().expect("group: one was pushed")
             }
-            Some(_) | None => {}
-        }
+            Some(_) | None => return !self.full(),
+        };
+        let written = writer.route(graph, choices, route.total);
+        self.bytes.0 += written.bytes() + size_of::<Variation>() + size_of_val(&*variation.blocks);
+        self.bytes.1 += written.answer_bytes();
+        variation.routes.push(written);
         !self.full()
+    }
+
+    /// About how much memory the routes take.
+    pub fn bytes(&self) -> usize {
+        self.bytes.0
+    }
+
+    /// About how much memory they will take in the answer.
+    pub fn answer_bytes(&self) -> usize {
+        self.bytes.1
     }
 
     /// Whether no route has been sorted in.

@@ -98,6 +98,7 @@ fn crowd(graph: &Graph, choices: &Choices) -> usize {
 pub struct Queue {
     waiting: BinaryHeap<Reverse<Weighed>>,
     came: usize,
+    bytes: usize,
 }
 
 /// A route and its total.
@@ -114,8 +115,14 @@ pub struct Weighed {
 impl Queue {
     /// Takes the next route.
     pub fn push(&mut self, choices: Choices, total: f64) {
+        self.bytes += choices.bytes();
         self.waiting.push(Reverse(Weighed { choices, total, place: self.came, whole: false }));
         self.came += 1;
+    }
+
+    /// About how much memory the routes in it take.
+    pub fn bytes(&self) -> usize {
+        self.waiting.capacity() * size_of::<Weighed>() + self.bytes
     }
 
     /// The best route, if nothing that costs at least `cost` can be better. `rest` is what has to be added to a total, and
@@ -124,6 +131,7 @@ impl Queue {
         while self.waiting.peek()?.0.total <= cost {
             let Reverse(mut best) = self.waiting.pop()?;
             if best.whole {
+                self.bytes -= best.choices.bytes();
                 return Some(best);
             }
             best.total += rest(&best.choices);

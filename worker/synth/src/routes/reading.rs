@@ -26,6 +26,9 @@ const TAKING_OUT: f64 = 0.5;
 /// The routes of a search's answer as they are read.
 pub struct Reading<'a> {
     task: &'a Task,
+    memory: usize,
+    /// The most that was taken.
+    taken: usize,
     budget: &'a Budget,
     ranker: Ranker<'a>,
     groups: Groups<'a>,
@@ -34,17 +37,21 @@ pub struct Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
-    /// Nothing but the route that buys the target, if it counts: `target_block` then.
+    /// Nothing but the route that buys the target, if it counts: `target_block` then. Graph, routes and what reading takes
+    /// have `memory` bytes, and so has the answer once the graph is gone.
     pub fn new(
         model: &'a Arc<RetroModel>,
         catalogue: &'a Catalogue,
         task: &'a Task,
         budget: &'a Budget,
         graph: &Graph,
+        memory: usize,
         target_block: Option<BlockIndex>,
     ) -> Self {
         Self {
             task,
+            memory,
+            taken: graph.bytes(),
             budget,
             ranker: Ranker::new(model, catalogue, task),
             groups: Groups::new(graph, task),
@@ -60,10 +67,16 @@ impl<'a> Reading<'a> {
         source.validator.deadline = now + time.mul_f64(TAKING_OUT);
         let places = self.task.max_groups.saturating_mul(self.task.max_group_size);
         let most = places.saturating_mul(CANDIDATES_PER_PLACE).clamp(100, 20_000);
-        let mut extractor = Extractor::new(source.graph, self.task.max_depth);
+        let room = self.memory.saturating_sub(source.graph.bytes());
+        let mut extractor = Extractor::new(source.graph, self.task.max_depth, room / 2);
         let mut queue = Queue::default();
-        let mut room = true;
+        let mut places_left = true;
         for rank in 0..most {
+            let taken = source.graph.bytes() + extractor.bytes() + queue.bytes() + self.groups.bytes();
+            self.taken = self.taken.max(taken);
+            if taken >= self.memory {
+                break;
+            }
             let Some(route) = extractor.route(source, rank) else { break };
             let Ok(choices) = route else {
                 counts.unvalidated_routes += 1;
@@ -75,12 +88,13 @@ impl<'a> Reading<'a> {
             let total = self.ranker.total(source.graph, &choices);
             self.ahead.look(source.graph, &choices, seat);
             queue.push(choices, total);
-            room = self.sort_in(source.graph, &mut queue, cost);
-            if !room {
+            places_left = self.sort_in(source.graph, &mut queue, cost);
+            if !places_left {
                 break;
             }
         }
-        if room {
+        if places_left {
+            drop(extractor);
             self.sort_in(source.graph, &mut queue, f64::INFINITY);
         }
     }
@@ -88,9 +102,9 @@ impl<'a> Reading<'a> {
     /// Sorts in the routes that nothing which costs at least `cost` can better, as long as there is time, but for the first;
     /// false once no further route can find a place.
     fn sort_in(&mut self, graph: &Graph, queue: &mut Queue, cost: f64) -> bool {
-        let Self { budget, ranker, groups, writer, .. } = self;
+        let Self { budget, ranker, groups, writer, memory, .. } = self;
         let rivals = |choices: &Choices| if budget.spent() { 0.0 } else { ranker.rivals(graph, choices) };
-        while (groups.is_empty() || !budget.spent())
+        while (groups.is_empty() || !budget.spent() && groups.answer_bytes() < *memory)
             && let Some(route) = queue.next(cost, rivals)
         {
             if !groups.push(graph, &route, writer) {
@@ -109,6 +123,11 @@ impl<'a> Reading<'a> {
     /// Whether no route has been read.
     pub fn is_empty(&self) -> bool {
         self.groups.is_empty()
+    }
+
+    /// About how much memory reading took at most, with the graph.
+    pub fn bytes(&self) -> usize {
+        self.taken
     }
 
     /// The groups, that of the bought target first.

@@ -49,6 +49,8 @@ const SOLVED_PENALTY: f64 = 3.0;
 const PER_ATOM: f64 = 0.8;
 /// The same once it has one and looks for others, where probable steps count for more.
 const PER_ATOM_LATER: f64 = 0.5;
+/// Part of a search's memory that its graph leaves to reading routes out of it.
+const READING_SHARE: usize = 4;
 /// How long the search waits for a helper before it looks at the clock again.
 const PATIENCE: Duration = Duration::from_millis(2);
 
@@ -132,7 +134,8 @@ impl<'a> Search<'a> {
         let start = Instant::now();
         let validated = self.validator.elapsed;
         let (model, task, budget) = (self.planner.expander.model(), self.task, self.budget);
-        let mut reading = Reading::new(model, self.catalogue, task, budget, &self.graph, trivial);
+        let memory = self.planner.settings.memory_bytes;
+        let mut reading = Reading::new(model, self.catalogue, task, budget, &self.graph, memory, trivial);
         if task.stop == Stop::Budget && self.solved() {
             let mut source = Source { graph: &mut self.graph, validator: &mut self.validator, dropped: 0 };
             reading.all(&mut source, &self.help.seat, &mut self.counts);
@@ -143,6 +146,7 @@ impl<'a> Search<'a> {
             reading.one(&self.graph, choices);
             self.counts.validated_routes += 1;
         }
+        self.counts.memory_bytes = reading.bytes() as u64;
         let written = reading.finish(&self.graph);
         let validation = self.validator.elapsed;
         self.timings.extraction += start.elapsed().saturating_sub(validation - validated);
@@ -213,7 +217,8 @@ impl<'a> Search<'a> {
                 }
             }
             let spent = self.budget.max_expansions.is_some_and(|most| self.counts.expansions >= most);
-            let full = self.graph.bytes() >= self.planner.settings.memory_bytes;
+            let memory = self.planner.settings.memory_bytes;
+            let full = self.graph.bytes() >= memory - memory / READING_SHARE;
             if spent || full || self.budget.spent_at(deadline) {
                 return End::Spent;
             }
@@ -242,7 +247,8 @@ impl<'a> Search<'a> {
     fn first_route(&mut self) -> Option<Choices> {
         let start = Instant::now();
         let validated = self.validator.elapsed;
-        let mut extractor = Extractor::new(&self.graph, self.task.max_depth);
+        let room = self.planner.settings.memory_bytes.saturating_sub(self.graph.bytes());
+        let mut extractor = Extractor::new(&self.graph, self.task.max_depth, room);
         let mut source = Source { graph: &mut self.graph, validator: &mut self.validator, dropped: 0 };
         let mut found = None;
         for rank in 0..MAX_INCONSISTENT {
@@ -328,9 +334,10 @@ impl<'a> Search<'a> {
                 }
                 for at in tried..end.min(expander.list(&expansion).len()) {
                     if !go_on() || expander.outcomes(&expansion, at, &mut go_on).is_none() {
-                        return;
+                        break;
                     }
                 }
+                expander.keep(&expansion);
             });
         }
     }
@@ -369,7 +376,6 @@ impl<'a> Search<'a> {
             let mut go_on = || !budget.spent_at(deadline);
             let Some(found) = self.planner.expander.outcomes(&expansion, tried, &mut go_on) else { break };
             self.counts.template_applications += 1;
-            self.graph.charge(found.iter().map(|found| found.bytes()).sum());
             self.graph.link(id, list[tried], &found, block_of);
             tried += 1;
             // The rest of the batch may not be needed; it stays open at its cost.
@@ -385,6 +391,7 @@ impl<'a> Search<'a> {
         node.tried = tried;
         node.untried = list.get(tried).map_or(f64::INFINITY, |next| step_cost(next.probability));
         self.planner.expander.keep(&expansion);
+        self.graph.charge(id);
     }
 }
 
@@ -395,7 +402,9 @@ impl Planner {
     /// Never; a broken template or weight has been refused when the model was loaded.
     #[must_use]
     pub fn plan(&self, catalogue: &Catalogue, task: &Task, budget: &Budget) -> Plan {
-        Search::new(self, catalogue, task, budget).run()
+        let plan = Search::new(self, catalogue, task, budget).run();
+        self.searched();
+        plan
     }
 }
 

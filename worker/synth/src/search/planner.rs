@@ -1,6 +1,7 @@
 //! What the searches of a process share: the model, the cache of expansions, the cores.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::cores::Cores;
 use crate::graph::expander::Expander;
@@ -35,6 +36,7 @@ pub struct Planner {
     pub(crate) expander: Arc<Expander>,
     pub(crate) cores: Cores,
     pub(crate) settings: Settings,
+    searches: AtomicUsize,
 }
 
 impl Planner {
@@ -42,13 +44,21 @@ impl Planner {
     #[must_use]
     pub fn new(model: Arc<RetroModel>, settings: Settings) -> Self {
         let expander = Arc::new(Expander::new(model, settings.cache_bytes));
-        Self { expander, cores: Cores::new(settings.cores), settings }
+        Self { expander, cores: Cores::new(settings.cores), settings, searches: AtomicUsize::new(0) }
     }
 
     /// The model it plans with.
     #[must_use]
     pub fn model(&self) -> &RetroModel {
         self.expander.model()
+    }
+
+    /// Counts a search that is over; now and then the model is tidied up, which takes a millisecond.
+    pub(crate) fn searched(&self) {
+        const NOW_AND_THEN: usize = 32;
+        if self.searches.fetch_add(1, Ordering::Relaxed) % NOW_AND_THEN == NOW_AND_THEN - 1 {
+            self.model().tidy();
+        }
     }
 
     /// Bytes that the cache of expansions holds now.

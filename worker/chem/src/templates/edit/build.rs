@@ -207,7 +207,7 @@ impl Part {
             return None;
         }
         let key = key::of_graph(&graph)?;
-        Some(Precursor { molecule: Molecule::from_perceived(graph, key), sources: self.sources.into() })
+        Some(Precursor { molecule: Molecule::from_perceived(&graph, key), sources: self.sources.into() })
     }
 }
 

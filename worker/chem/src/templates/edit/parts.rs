@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::molecules::bytes::block;
 use crate::molecules::molecule::Molecule;
 
 /// A molecule that a template makes of others.
@@ -12,6 +13,20 @@ pub struct Precursor {
     pub molecule: Molecule,
     /// For each atom of [`Self::molecule`], the atom it was before; `None` for an atom the template adds.
     pub sources: Arc<[Option<u32>]>,
+}
+
+impl Precursor {
+    /// About how many bytes it takes beside itself; clones share them.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.molecule.bytes() + block(size_of_val(&*self.sources) + 2 * size_of::<usize>())
+    }
+
+    /// Whether a clone of it is held by somebody else.
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        Arc::strong_count(&self.sources) > 1
+    }
 }
 
 /// The parts made of one molecule, or of several in a flask, by their digests.
@@ -29,5 +44,14 @@ impl Parts {
         let part = make()?;
         known().insert(digest, part.clone());
         Some(part)
+    }
+
+    /// Forgets the parts that nobody else holds, and says about how many bytes the others take.
+    pub fn tidy(&self) -> usize {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|_, part| part.is_shared());
+        known.shrink_to_fit();
+        let entries = block(known.capacity() * 8 / 7 * size_of::<(u64, Precursor)>());
+        entries + known.values().map(Precursor::bytes).sum::<usize>()
     }
 }

@@ -1,0 +1,75 @@
+//! The bytes that a program has in use, counted by the allocator that gives them out.
+
+#![allow(dead_code, reason = "each program uses a part of it")]
+#![allow(unsafe_code, reason = "an allocator's contract; each call is handed on as it came")]
+
+use std::alloc::{GlobalAlloc, Layout};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use mimalloc::MiMalloc;
+
+/// The worker's allocator, counting.
+pub struct Counting {
+    in_use: AtomicUsize,
+    most: AtomicUsize,
+}
+
+impl Counting {
+    pub const fn new() -> Self {
+        Self { in_use: AtomicUsize::new(0), most: AtomicUsize::new(0) }
+    }
+
+    /// Bytes in use now.
+    pub fn in_use(&self) -> usize {
+        self.in_use.load(Relaxed)
+    }
+
+    /// The most bytes in use since the last call of [`Self::forget`].
+    pub fn most(&self) -> usize {
+        self.most.load(Relaxed)
+    }
+
+    /// Has [`Self::most`] begin at what is in use now, and says what that is.
+    pub fn forget(&self) -> usize {
+        let now = self.in_use();
+        self.most.store(now, Relaxed);
+        now
+    }
+
+    fn add(&self, bytes: usize) {
+        let now = self.in_use.fetch_add(bytes, Relaxed) + bytes;
+        if now > self.most.load(Relaxed) {
+            self.most.fetch_max(now, Relaxed);
+        }
+    }
+}
+
+// SAFETY: every call goes to mimalloc as it came, and what it answers goes back as it is.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        self.add(layout.size());
+        // SAFETY: the caller keeps to the contract of `alloc`.
+        unsafe { MiMalloc.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        self.add(layout.size());
+        // SAFETY: the caller keeps to the contract of `alloc_zeroed`.
+        unsafe { MiMalloc.alloc_zeroed(layout) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        self.in_use.fetch_sub(layout.size(), Relaxed);
+        // SAFETY: the caller keeps to the contract of `dealloc`.
+        unsafe { MiMalloc.dealloc(at, layout) }
+    }
+
+    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // Both may be there for a moment.
+        self.add(size);
+        // SAFETY: the caller keeps to the contract of `realloc`.
+        let moved = unsafe { MiMalloc.realloc(at, layout, size) };
+        self.in_use.fetch_sub(layout.size(), Relaxed);
+        moved
+    }
+}

@@ -1,0 +1,85 @@
+//! What a search counts is what it uses, and that is no more than it may use.
+//!
+//! A binary of its own, since its allocator counts what everything in it has in use.
+
+mod counting;
+mod toy;
+
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use synth::{Budget, Catalogue, Counts, Planner, Settings, Task};
+
+#[global_allocator]
+static MEMORY: counting::Counting = counting::Counting::new();
+
+/// Held by the test that measures.
+static ALONE: Mutex<()> = Mutex::new(());
+
+const MIB: usize = 1 << 20;
+
+/// Peptides and a macrolactam, whose searches go on for as long as they may.
+const TARGETS: [&str; 2] = [
+    "CC(C)C[C@H](NC(=O)[C@H](Cc1ccccc1)NC(=O)c1cnccn1)B(O)OC(=O)[C@@H](N)Cc1c[nH]c2ccccc12",
+    "Cc1ccc(NC(=O)c2ccc(CN3CCN(C)CC3)cc2)cc1Nc1nccc(-c2cccnc2)n1",
+];
+
+/// What a search of `target` took beside what was there before, at most and as it counted itself.
+fn search(planner: &Planner, catalogue: &Catalogue, target: &str, budget: &Budget) -> (usize, Counts) {
+    let task = Task { max_depth: 10, max_groups: 1000, max_group_size: 1000, ..toy::task(target) };
+    let before = MEMORY.forget();
+    let plan = planner.plan(catalogue, &task, budget);
+    (MEMORY.most() - before, plan.counts)
+}
+
+fn planner(memory_mib: usize, cache_mib: usize) -> Planner {
+    let settings =
+        Settings { memory_bytes: memory_mib * MIB, cache_bytes: cache_mib * MIB, ..Settings::default() };
+    Planner::new(toy::shipped(), settings)
+}
+
+/// Blocks of everyday chemistry, so that there are many routes.
+fn shop() -> Catalogue {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ops/catalogue/demo.csv.gz");
+    let file = std::fs::File::open(file).unwrap();
+    let mut lines = csv::Reader::from_reader(flate2::read::MultiGzDecoder::new(file));
+    let smiles: Vec<String> = lines.records().map(|line| line.unwrap()[0].to_owned()).collect();
+    let few: Vec<&str> = smiles.iter().step_by(7).map(String::as_str).collect();
+    toy::shelf(&few)
+}
+
+#[test]
+fn a_search_takes_what_it_counts_and_no_more_than_it_may() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let (planner, catalogue) = (planner(48, 0), shop());
+    // What is made once for all searches is no search's.
+    search(&planner, &catalogue, TARGETS[1], &toy::expansions(300));
+
+    for target in TARGETS {
+        let (most, counts) = search(&planner, &catalogue, target, &toy::expansions(u64::MAX));
+
+        let counted = counts.memory_bytes as usize;
+        println!("{target}: {most} in use, {counted} counted, {counts:?}");
+        assert!(counts.graph_bytes as usize >= 36 * MIB, "it ended before its memory was full: {counts:?}");
+        assert!(most as f64 <= 48.0 * MIB as f64 * 1.1, "{most} bytes in use");
+        assert!(counted as f64 >= 0.9 * most as f64, "{counted} bytes counted, {most} in use");
+    }
+}
+
+#[test]
+fn the_cache_takes_what_it_counts_and_no_more_than_it_may() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let (planner, catalogue) = (planner(512, 16), shop());
+    search(&planner, &catalogue, TARGETS[1], &toy::expansions(300));
+    let before = MEMORY.in_use() - planner.cached_bytes() as usize;
+
+    for target in TARGETS {
+        search(&planner, &catalogue, target, &toy::expansions(600));
+    }
+
+    let (counted, held) = (planner.cached_bytes() as usize, MEMORY.in_use() - before);
+    println!("{held} held, {counted} counted");
+    assert!(counted >= 12 * MIB, "the cache is not full: {counted} bytes");
+    assert!(held as f64 <= 16.0 * MIB as f64 * 1.1, "{held} bytes held");
+    assert!(counted as f64 >= 0.9 * held as f64, "{counted} bytes counted, {held} held");
+}

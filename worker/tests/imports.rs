@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use repository::text;
 
-const PACKAGES: [&str; 13] = [
+const PACKAGES: [&str; 14] = [
     "api",
     "api/contract",
     "api/database",

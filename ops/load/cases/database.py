@@ -33,8 +33,7 @@ class DatabaseAway(Trial):
     away_seconds: float = 30.0
     after_seconds: float = 30.0
     accounts: int = 5
-    """Each has two callers of every operation. They ask for jobs once in a second, and read often enough to be at it when the
-    database goes."""
+    """Each has two callers of every operation, each of whom asks once in a second or as often as there is an answer."""
 
     @abstractmethod
     def fault(self, on: Installation) -> AbstractContextManager[Away]:
@@ -50,11 +49,13 @@ class DatabaseAway(Trial):
             services[0].wait_for_molecules(DEFAULT_MODEL, 10_000)
             # A sample of its own for each to retrieve.
             made = [service.call("POST", SAMPLES, {"size": 100}).json()["id"] for service in services]
-            crowds = [
-                Crowd(stage.log, account, plan, 4, every)
-                for account, sample in zip(accounts, made, strict=True)
-                for plan, every in ((reads(stage.deadlines, sample), 0.1), (jobs(stage.deadlines), 1.0))
+            # The first one's readers never pause: some are at it when the database goes.
+            readers = [
+                Crowd(stage.log, account, reads(stage.deadlines, sample), 4, every=1.0 if number else 0.0)
+                for number, (account, sample) in enumerate(zip(accounts, made, strict=True))
             ]
+            askers = [Crowd(stage.log, account, jobs(stage.deadlines), 4, every=1.0) for account in accounts]
+            crowds = readers + askers
             time.sleep(self.before_seconds)
             stage.event("the database goes away")
             gone = time.time()

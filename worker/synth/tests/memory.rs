@@ -2,6 +2,8 @@
 //!
 //! A binary of its own, since its allocator counts what everything in it has in use.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
+
 mod counting;
 mod toy;
 

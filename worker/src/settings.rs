@@ -61,11 +61,12 @@ pub struct Settings {
     #[arg(long, env = "SEARCH_CORES", global = true)]
     pub search_cores: Option<NonZeroUsize>,
 
-    /// MiB of expansions that searches keep for each other; 0 keeps none.
+    /// MiB of expansions that searches keep for each other, beside what each search may use; 0 keeps none.
     #[arg(long, env = "SEARCH_CACHE_MB", default_value_t = 256, global = true)]
     pub search_cache_mb: usize,
 
-    /// MiB that one search may use; one that gets there answers with what it has.
+    /// MiB that one search may use, its answer included; one that gets there answers with what it has. All searches that run at
+    /// once may use as much each.
     #[arg(long, env = "SEARCH_MEMORY_MB", default_value_t = 512, global = true)]
     pub search_memory_mb: usize,
 

@@ -14,10 +14,10 @@ pub struct Settings {
     /// Which molecules are expanded first.
     pub algorithm: Algorithm,
     /// Most bytes of the cache of expansions that all searches share; 0: no cache. What running searches hold
-    /// is counted by `memory_bytes`, so in all a process needs this and that for each search.
+    /// is counted by `memory_bytes`, so in all a process needs this and that for each search, beside model and catalogue.
     pub cache_bytes: usize,
-    /// Most bytes of one search's graph, with the outcomes that hang on it. A search that gets there stops
-    /// growing and answers with what it has.
+    /// Most bytes of one search: its graph, with the outcomes that hang on it and a quarter kept back for reading routes
+    /// out of it, and then its answer. A search that gets there answers with what it has.
     pub memory_bytes: usize,
     /// Cores that the searches share; one search alone uses all of them. With 1, a search that ends by its number
     /// of expansions is reproducible.

@@ -1,0 +1,76 @@
+//! An answer takes no more memory than the search that it is of had reckoned with.
+//!
+//! A binary of its own, since its allocator counts what everything in it has in use.
+
+#[path = "../synth/tests/counting/mod.rs"]
+mod counting;
+
+use std::{
+    path::Path,
+    sync::{Arc, atomic::AtomicBool},
+    time::{Duration, Instant},
+};
+
+use flate2::read::MultiGzDecoder;
+use synth::{
+    Budget, Catalogue, CatalogueRow, GroupOrder, Masks, REGIONS, RetroModel, Route, Stop, Task, Trivial,
+};
+use worker::{Annotation, result};
+
+#[global_allocator]
+static MEMORY: counting::Counting = counting::Counting::new();
+
+#[test]
+fn an_answer_takes_what_was_reckoned_for_its_routes() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let model = Arc::new(RetroModel::load(&folder.join("models/uspto_retro")).unwrap());
+    let budget = Budget {
+        max_expansions: Some(150),
+        ..Budget::until(Instant::now() + Duration::from_secs(600), Arc::new(AtomicBool::new(false)))
+    };
+    let task = Task {
+        target: "CC(=O)Nc1ccc(OCc2ccccc2C(=O)N2CCN(C)CC2)cc1".parse().unwrap(),
+        max_depth: 6,
+        stop: Stop::Budget,
+        trivial: Trivial::Mask,
+        masks: Masks::default(),
+        max_groups: 1000,
+        max_group_size: 1000,
+        group_order: GroupOrder::Total,
+    };
+    let plan = synth::plan(&model, &shop(folder), &task, &budget);
+    let (routes, reckoned) = (plan.routes().count(), plan.routes().map(Route::answer_bytes).sum::<usize>());
+
+    let before = MEMORY.forget();
+    let answer = result(&plan, Annotation::default(), Duration::ZERO);
+    let text = serde_json::value::to_raw_value(&Ok::<_, contract::Problem>(answer)).unwrap();
+    // As it is sent.
+    let mut sent = Vec::new();
+    serde_json::to_writer(&mut sent, &text).unwrap();
+    let most = MEMORY.most() - before;
+
+    println!("{routes} routes: {most} bytes in use, {reckoned} reckoned, {} of text", sent.len());
+    assert!(routes > 100, "{routes} routes");
+    assert!(most as f64 <= 1.1 * reckoned as f64, "{most} bytes in use, {reckoned} reckoned");
+    assert!(reckoned as f64 <= 1.5 * most as f64, "{most} bytes in use, {reckoned} reckoned");
+}
+
+/// Every third block of the demo catalogue.
+fn shop(folder: &Path) -> Catalogue {
+    let file = std::fs::File::open(folder.join("../ops/catalogue/demo.csv.gz"))
+        .expect("the demo catalogue is there");
+    let mut lines = csv::Reader::from_reader(MultiGzDecoder::new(file));
+    let smiles = lines.records().step_by(3).map(|line| line.expect("a line can be read")[0].to_owned());
+    let row = |(id, smiles): (usize, String)| {
+        let molecule: chem::Molecule = smiles.parse().ok()?;
+        Some(CatalogueRow {
+            id: id as i32,
+            smiles: molecule.canonical_smiles(),
+            mw: molecule.molecular_weight() as f32,
+            fingerprint: molecule.fingerprint(),
+            usd_per_gram: [Some(1.0); REGIONS],
+            lead_time_days: [Some(5.0); REGIONS],
+        })
+    };
+    Catalogue::from_rows(smiles.enumerate().filter_map(row))
+}

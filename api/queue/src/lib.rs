@@ -29,5 +29,5 @@ pub use job::{Job, Ready, Work};
 pub use pending::Pending;
 pub use pool::setup;
 pub use run::Handler;
-pub use store::{LiveWorkers, known_models, live_models, live_workers};
+pub use store::{LiveWorkers, live_models, live_workers};
 pub use worker::run_worker;

@@ -438,15 +438,6 @@ pub async fn live_models(database: impl PgExecutor<'_>) -> Result<Vec<LiveModel>
     .await
 }
 
-/// The ids of the models that samplers have, or had until a moment ago: those of a sampler that starts again are not unknown
-/// meanwhile.
-///
-/// # Errors
-/// Fails when the database does.
-pub async fn known_models(database: impl PgExecutor<'_>) -> Result<Vec<String>, sqlx::Error> {
-    sqlx::query_scalar!("select distinct model_id from live_models").fetch_all(database).await
-}
-
 /// Deletes the jobs of `queue` that finished or ran out of time longer than `keep` ago.
 pub(crate) async fn sweep_jobs(pool: &PgPool, queue: &str, keep: Duration) -> Result<u64, sqlx::Error> {
     let done = sqlx::query!(

@@ -17,7 +17,7 @@ use edge::ApiError;
 use crate::{config::Config, limits::Operation};
 
 /// What is given to an operation's own answer at its deadline, which says more than the one here.
-const GRACE: Duration = Duration::from_millis(300);
+const GRACE: Duration = Duration::from_millis(500);
 
 /// How long requests may take.
 #[derive(Debug, Clone, Copy)]

@@ -10,7 +10,7 @@ use std::{
 use serde_json::Value;
 
 /// Our packages and the packages of ours that each may link, directly or not.
-const ARROWS: [(&str, &[&str]); 13] = [
+const ARROWS: [(&str, &[&str]); 14] = [
     ("contract", &[]),
     ("edge", &["contract"]),
     ("database", &[]),

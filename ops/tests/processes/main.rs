@@ -19,4 +19,5 @@ mod samples;
 mod searches;
 mod shutdown;
 mod traces;
+mod trials;
 mod upgrade;

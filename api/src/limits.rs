@@ -3,11 +3,12 @@
 //! An account may spend a minute's ration at once and gets it back evenly ([`Buckets`]). Answers tell the state
 //! in the headers of draft-ietf-httpapi-ratelimit-headers.
 
-use std::{num::NonZeroU32, time::Duration};
+use std::{num::NonZeroU32, sync::Arc, time::Duration};
 
 use axum::{http::HeaderValue, response::Response};
 use contract::Ration;
 use sqlx::PgPool;
+use tracing::Instrument;
 
 use edge::whole_seconds;
 use identity::{BURST, Buckets, Rations, Taken};
@@ -96,13 +97,18 @@ impl Limits {
         Ok(Headroom::Left { ration, per_minute, remaining })
     }
 
-    /// Gives back `amount` of the account's ration that was taken and not used. Where that fails, the account has it back with the
-    /// rest, in time.
-    pub async fn give_back(&self, ration: Ration, account_id: &str, rations: &Rations, amount: u32) {
-        let Some(per_minute) = self.per_minute(ration, rations) else { return };
-        if let Err(error) = self.buckets.give_back(account_id, ration.as_str(), per_minute, amount).await {
-            tracing::warn!(%error, "an account was not given back what it did not use");
-        }
+    /// Gives back `amount` of the account's ration that was taken and not used, while the answer is on its way. Where that fails,
+    /// the account has it back with the rest, in time.
+    pub fn give_back(self: &Arc<Self>, ration: Ration, account_id: &str, rations: &Rations, amount: u32) {
+        let Some(per_minute) = self.per_minute(ration, rations).filter(|_| amount > 0) else { return };
+        let (limits, account_id) = (Arc::clone(self), account_id.to_owned());
+        let giving = async move {
+            let given = limits.buckets.give_back(&account_id, ration.as_str(), per_minute, amount).await;
+            if let Err(error) = given {
+                tracing::warn!(%error, "an account was not given back what it did not use");
+            }
+        };
+        tokio::spawn(giving.in_current_span());
     }
 
     fn per_minute(&self, ration: Ration, rations: &Rations) -> Option<NonZeroU32> {

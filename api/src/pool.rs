@@ -15,7 +15,7 @@ const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(3);
 const IDLE_TRANSACTION: Duration = Duration::from_secs(60);
 
 /// Opens the pool of everything but the queue. Connections that were idle are tested before use, so a restart of Postgres costs at
-/// most the requests in flight and those of the second before.
+/// most the requests in flight and those of the moment after.
 ///
 /// # Errors
 /// Fails when no connection can be made.

@@ -17,7 +17,7 @@ use crate::within;
 const ANSWER: Duration = Duration::from_secs(1);
 
 /// A connection that answered this long ago is not asked again: under load a test each time would double the round trips.
-const RECENT: Duration = Duration::from_secs(1);
+const RECENT: Duration = Duration::from_millis(100);
 
 /// How long a connection lives: what a server keeps of one grows.
 const LIFETIME: Duration = Duration::from_secs(1800);

@@ -89,32 +89,23 @@ impl<J: Job> Pending<J> {
             let _ = tokio::time::timeout(pause, self.finished.notified()).await;
             let looked = tokio::time::timeout(RE_READ.min(self.longest_look()), self.look()).await;
             let late = Instant::now() >= self.deadline;
-            let read = match looked {
-                Ok(read) => read,
-                Err(_) => Err(sqlx::Error::PoolTimedOut),
-            };
-            match read {
-                Ok(store::Outcome::Finished(outcome)) => {
-                    self.settled = true;
-                    return decode::<J>(outcome);
-                }
-                Ok(store::Outcome::Missing) => {
-                    self.settled = true;
-                    return Err(AwaitError::Lost);
-                }
-                Ok(store::Outcome::Open) if late => {
-                    self.settled = true;
-                    return Err(AwaitError::DeadlinePassed);
-                }
-                Ok(store::Outcome::Open) => {}
-                Err(error) if late => {
-                    self.settled = true;
-                    return Err(error.into());
-                }
-                Err(error) => {
+            let outcome = match looked {
+                Ok(Ok(store::Outcome::Finished(outcome))) => decode::<J>(outcome),
+                Ok(Ok(store::Outcome::Missing)) => Err(AwaitError::Lost),
+                Ok(Ok(store::Outcome::Open)) | Err(_) if late => Err(AwaitError::DeadlinePassed),
+                Ok(Err(error)) if late => Err(error.into()),
+                Ok(Ok(store::Outcome::Open)) => continue,
+                Ok(Err(error)) => {
                     warn!(job.id = %self.id, "the outcome could not be read, trying again: {error}");
+                    continue;
                 }
-            }
+                Err(_) => {
+                    warn!(job.id = %self.id, "the database does not answer, trying again");
+                    continue;
+                }
+            };
+            self.settled = true;
+            return outcome;
         }
     }
 

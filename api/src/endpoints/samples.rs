@@ -114,7 +114,7 @@ pub async fn create(
     let id = match jobs.sample(&caller.account_id, wanted).await {
         Ok(id) => id,
         Err(error) => {
-            limits.give_back(Ration::Molecules, &caller.account_id, &caller.rations, size).await;
+            limits.give_back(Ration::Molecules, &caller.account_id, &caller.rations, size);
             return Err(error);
         }
     };

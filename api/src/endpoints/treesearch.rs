@@ -57,7 +57,7 @@ pub async fn create(
     }
     let searched = deadlines.search(arrival, wanted.max_seconds, jobs.search(account, wanted)).await;
     let used = searched.as_ref().map_or(0, |result| whole_seconds(result.metadata.total_elapsed));
-    limits.give_back(Ration::SearchSeconds, account, rations, most.saturating_sub(used)).await;
+    limits.give_back(Ration::SearchSeconds, account, rations, most.saturating_sub(used));
     let result = searched?;
     let faults = check(&result, groups, group_size);
     if faults.is_empty() {

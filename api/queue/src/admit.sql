@@ -154,6 +154,7 @@ create or replace function submit_job(
     out slots bigint,
     out all_slots bigint,
     out model_is_known boolean,
+    out expected_seconds double precision,
     out admitted_in double precision
 ) language plpgsql volatile as $$
 declare
@@ -167,6 +168,7 @@ begin
     slots := prospect.slots;
     all_slots := prospect.all_slots;
     model_is_known := prospect.model_is_known;
+    expected_seconds := prospect.expected_seconds;
     admitted_in := prospect.admitted_in;
     is_capped := prospect.in_flight >= most_in_flight;
     admitted := slots > 0 and admitted_in = 0 and is_capped is not true;

@@ -17,13 +17,16 @@ use tokio::sync::Notify;
 use tracing::{Instrument, warn};
 use ulid::Ulid;
 
-use crate::{Caller, Job, Pending, QueueError, SubmitError, config::CALLER_BEAT, live::ACT, pool, store};
+use crate::{
+    Caller, Job, Pending, QueueError, SubmitError,
+    appointments::{Appointments, Refused},
+    config::CALLER_BEAT,
+    live::ACT,
+    pool, store,
+};
 
 /// About how long a worker takes to start, for a caller that finds none.
 pub const WORKER_START: Duration = Duration::from_secs(5);
-
-/// The shortest pause before a refused caller is told to come back.
-const SHORTEST_RETRY: Duration = Duration::from_secs(1);
 
 /// A generative model that at least one live sampler has loaded.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,6 +50,7 @@ struct Inner {
     pool: PgPool,
     /// This process, among those whose callers wait for jobs.
     name: String,
+    appointments: Appointments,
     waiters: Arc<Waiters>,
     _listener: Background,
     _beats: Background,
@@ -72,7 +76,16 @@ impl Client {
                 Heard::Notification { payload, .. } => waiters.wake(payload),
             }
         });
-        Ok(Self { inner: Arc::new(Inner { pool, name, waiters, _listener: listener, _beats: beats }) })
+        Ok(Self {
+            inner: Arc::new(Inner {
+                pool,
+                name,
+                appointments: Appointments::default(),
+                waiters,
+                _listener: listener,
+                _beats: beats,
+            }),
+        })
     }
 
     /// Stores `job` under `id` for `caller`, with the current trace context, unless the queue is too full for its deadline.
@@ -93,23 +106,33 @@ impl Client {
             payload: serde_json::to_vec(job).map_err(SubmitError::Unencodable)?,
             trace: telemetry::inject(),
         };
-        let inner = Arc::clone(&self.inner);
+        self.inner.appointments.keep(J::QUEUE, caller.account_id);
+        let (inner, account_id) = (Arc::clone(&self.inner), caller.account_id.to_owned());
         let mut pending = inner.wait_for(id, caller.patience, job.work().longest);
         // A task of its own, which goes on when the caller leaves: what he left is cancelled when it is known to be stored,
         // not before.
         let submission = async move {
             // Where this fails, whether the job was stored is not known; the waiter that is dropped cancels it if it was.
             let admission = store::submit(&inner.pool, &inner.name, new).await?;
-            admission.check().inspect_err(|_| pending.forget())?;
-            Ok(pending)
+            if admission.admitted {
+                return Ok(pending);
+            }
+            pending.forget();
+            Err(admission.refusal(|refused| inner.appointments.make(J::QUEUE, &account_id, refused)))
         };
         tokio::spawn(submission.in_current_span()).await.map_err(SubmitError::Panicked)?
     }
 
-    /// How long a caller whom the queue could not serve is to wait until it would take such a job, if nothing else came.
+    /// When a caller is to come back whose job was taken and could not be begun in time.
     pub async fn retry_after<J: Job>(&self, job: &J, caller: Caller<'_>) -> Duration {
-        let admitted_in = store::admitted_in(&self.inner.pool, store::Terms::of(job, caller)).await;
-        pause(admitted_in.ok().flatten())
+        let terms = store::Terms::of(job, caller);
+        match database::within(ACT, store::prospect(&self.inner.pool, terms)).await {
+            Ok(store::Prospect { slots, expected_seconds: seconds, admitted_in: Some(admitted_in) }) => {
+                let refused = Refused { seconds, admitted_in, slots: slots as f64 };
+                self.inner.appointments.make(J::QUEUE, caller.account_id, refused)
+            }
+            _ => WORKER_START,
+        }
     }
 
     /// Slots of the live workers by queue; a queue without one is absent.
@@ -137,29 +160,21 @@ impl Inner {
 }
 
 impl store::Admission {
-    fn check(&self) -> Result<(), SubmitError> {
-        if self.admitted {
-            return Ok(());
-        }
+    /// Why the job was not taken; `appointment` says when to come back.
+    fn refusal(&self, appointment: impl FnOnce(Refused) -> Duration) -> SubmitError {
         if self.all_slots > 0 && !self.model_is_known {
-            return Err(SubmitError::UnknownModel);
+            return SubmitError::UnknownModel;
         }
-        if self.slots == 0 {
-            return Err(SubmitError::NoWorker { retry_after: WORKER_START });
-        }
-        let retry_after = pause(self.admitted_in);
-        Err(match self.is_capped {
+        let Some(admitted_in) = self.admitted_in else {
+            return SubmitError::NoWorker { retry_after: WORKER_START };
+        };
+        let (seconds, slots) = (self.expected_seconds, self.slots as f64);
+        let retry_after = appointment(Refused { seconds, admitted_in, slots });
+        match self.is_capped {
             true => SubmitError::TooManyInFlight { retry_after },
             false => SubmitError::Full { retry_after },
-        })
+        }
     }
-}
-
-/// What a refused caller is told of the `seconds` until he would be admitted.
-fn pause(seconds: Option<f64>) -> Duration {
-    let seconds =
-        seconds.map_or(WORKER_START, |seconds| Duration::try_from_secs_f64(seconds).unwrap_or_default());
-    seconds.max(SHORTEST_RETRY)
 }
 
 /// Says that this process lives, until dropped.
@@ -224,32 +239,27 @@ mod tests {
             slots,
             all_slots: slots,
             model_is_known: true,
+            expected_seconds: 1.0,
             admitted_in,
         }
     }
 
-    #[test]
-    fn who_is_refused_is_told_when_he_would_be_taken_and_never_less_than_a_second() {
-        let told = |seconds| match refused(2, seconds).check() {
-            Err(SubmitError::Full { retry_after }) => retry_after,
-            other => panic!("{other:?}"),
-        };
-
-        assert_eq!((told(20.0), told(0.2)), (Duration::from_secs(20), Duration::from_secs(1)));
+    fn refusal(admission: &store::Admission) -> SubmitError {
+        admission.refusal(|refused| Duration::from_secs_f64(refused.admitted_in))
     }
 
     #[test]
-    fn an_account_with_too_many_jobs_in_flight_is_told_so() {
-        let answer = store::Admission { is_capped: true, ..refused(2, 0.0) }.check();
+    fn who_is_refused_is_told_when_to_come_back() {
+        let told = refusal(&refused(2, 20.0));
+        let capped = refusal(&store::Admission { is_capped: true, ..refused(2, 3.0) });
 
-        assert!(matches!(answer, Err(SubmitError::TooManyInFlight { .. })));
+        assert!(matches!(told, SubmitError::Full { retry_after } if retry_after == Duration::from_secs(20)));
+        assert!(matches!(capped, SubmitError::TooManyInFlight { .. }));
     }
 
     #[test]
     fn a_queue_without_slots_has_no_worker() {
-        let answer = refused(0, 0.0).check();
-
-        assert!(matches!(answer, Err(SubmitError::NoWorker { .. })));
+        assert!(matches!(refusal(&refused(0, 0.0)), SubmitError::NoWorker { .. }));
     }
 
     #[test]
@@ -257,8 +267,8 @@ mod tests {
         let unknown = |all_slots| store::Admission { model_is_known: false, all_slots, ..refused(0, 0.0) };
         let resting = store::Admission { all_slots: 2, ..refused(0, 0.0) };
 
-        assert!(matches!(unknown(2).check(), Err(SubmitError::UnknownModel)));
-        assert!(matches!(unknown(0).check(), Err(SubmitError::NoWorker { .. })));
-        assert!(matches!(resting.check(), Err(SubmitError::NoWorker { .. })));
+        assert!(matches!(refusal(&unknown(2)), SubmitError::UnknownModel));
+        assert!(matches!(refusal(&unknown(0)), SubmitError::NoWorker { .. }));
+        assert!(matches!(refusal(&resting), SubmitError::NoWorker { .. }));
     }
 }

@@ -6,6 +6,7 @@
 //! attempts, cancelled, outcome); apalis only deals the jobs out. Whoever writes an outcome does it in the
 //! transaction of its own rows, so that a job that runs again after a crash sees that it is done.
 
+mod appointments;
 mod caller;
 mod client;
 mod config;

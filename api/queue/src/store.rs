@@ -74,6 +74,8 @@ pub(crate) struct Admission {
     pub(crate) all_slots: i64,
     /// Whether some worker has, or had until a moment ago, the job's model; true where the job names none.
     pub(crate) model_is_known: bool,
+    /// Seconds of a slot that the job is expected to take.
+    pub(crate) expected_seconds: f64,
     /// In how many seconds it would be taken if nothing else came; 0 is now, `None`: by no worker that lives.
     pub(crate) admitted_in: Option<f64>,
 }
@@ -90,7 +92,8 @@ pub(crate) async fn submit(pool: &PgPool, process: &str, job: NewJob) -> Result<
     sqlx::query_as!(
         Admission,
         r#"select admitted as "admitted!", coalesce(is_capped, false) as "is_capped!", slots as "slots!",
-            all_slots as "all_slots!", model_is_known as "model_is_known!", admitted_in
+            all_slots as "all_slots!", model_is_known as "model_is_known!",
+            expected_seconds as "expected_seconds!", admitted_in
         from submit_job($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)"#,
         job.id,
         terms.queue,
@@ -114,10 +117,12 @@ pub(crate) async fn submit(pool: &PgPool, process: &str, job: NewJob) -> Result<
     .await
 }
 
-/// In how many seconds such a job would be taken if nothing else came; `None`: by no worker that lives.
-pub(crate) async fn admitted_in(pool: &PgPool, terms: Terms) -> Result<Option<f64>, sqlx::Error> {
-    sqlx::query_scalar!(
-        "select admitted_in from job_prospect($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+/// What stands before such a job now.
+pub(crate) async fn prospect(pool: &PgPool, terms: Terms) -> Result<Prospect, sqlx::Error> {
+    sqlx::query_as!(
+        Prospect,
+        r#"select slots as "slots!", expected_seconds as "expected_seconds!", admitted_in
+        from job_prospect($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"#,
         terms.queue,
         terms.account_id,
         terms.model_id,
@@ -131,6 +136,14 @@ pub(crate) async fn admitted_in(pool: &PgPool, terms: Terms) -> Result<Option<f6
     )
     .fetch_one(pool)
     .await
+}
+
+/// What stands before a job, as [`Admission`] has it.
+#[derive(Debug)]
+pub(crate) struct Prospect {
+    pub(crate) slots: i64,
+    pub(crate) expected_seconds: f64,
+    pub(crate) admitted_in: Option<f64>,
 }
 
 /// What a waiter finds.

@@ -6,7 +6,6 @@ use std::sync::{Arc, OnceLock};
 use chematic::core::{Element, Molecule as Graph};
 use chematic::smiles::{RdkitSmilesError, SmilesError as ParserError};
 
-use super::bytes::block;
 use super::key::{self, Key, Skeleton, TautomerKey};
 use crate::error::SmilesError;
 use crate::graph::correspondence;
@@ -58,7 +57,7 @@ enum Form {
 
 impl Molecule {
     /// What a molecule takes without its graph and its string.
-    pub(super) const OWN_BYTES: usize = block(size_of::<Inner>() + 2 * size_of::<usize>());
+    pub(super) const OWN_SIZE: usize = size_of::<Inner>() + 2 * size_of::<usize>();
 
     /// Parses and sanitises `smiles`.
     ///

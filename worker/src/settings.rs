@@ -67,7 +67,7 @@ pub struct Settings {
 
     /// MiB that one search may use, its answer included; one that gets there answers with what it has. All searches that run at
     /// once may use as much each.
-    #[arg(long, env = "SEARCH_MEMORY_MB", default_value_t = 512, global = true)]
+    #[arg(long, env = "SEARCH_MEMORY_MB", default_value_t = 1024, global = true)]
     pub search_memory_mb: usize,
 
     /// The most connections to PostgreSQL that this process opens [default: what it needs].

@@ -167,7 +167,13 @@ fn complete(path: &str, operation: &mut Operation) {
         add("403", with_header(fault(lacks), "WWW-Authenticate"));
     }
     add("422", fault("The request does not fit the schema; every fault is listed."));
-    add("429", with_header(fault("The rate limit of the account is spent, or it has too many requests in flight."), "Retry-After"));
+    add(
+        "429",
+        with_header(
+            fault("The rate limit of the account is spent, or it has too many requests in flight."),
+            "Retry-After",
+        ),
+    );
     add("500", fault("The answer does not fit the response schema, or an internal failure."));
     add("503", with_header(fault("Busy, or a part of the service is away."), "Retry-After"));
     if takes_body {

@@ -20,6 +20,8 @@ use synth::{Catalogue, CatalogueRow, REGIONS};
 use tokio::sync::Notify;
 use tracing::{info, warn};
 
+use crate::compute;
+
 /// The channel on which an import says that it is done.
 const CHANGED: &str = "catalogue_changed";
 
@@ -200,7 +202,7 @@ async fn read(pool: &PgPool) -> Result<Catalogue, sqlx::Error> {
     if broken > 0 {
         warn!(broken, "building blocks without a readable fingerprint are left out");
     }
-    let catalogue = tokio::task::spawn_blocking(|| Catalogue::from_rows(blocks))
+    let catalogue = compute(|| Catalogue::from_rows(blocks))
         .await
         .map_err(|panic| sqlx::Error::Decode(Box::new(panic)))?;
     info!(

@@ -7,6 +7,7 @@
 
 mod answer;
 mod catalogue;
+mod compute;
 pub mod connections;
 mod handlers;
 mod offers;
@@ -22,6 +23,7 @@ mod shelf;
 
 pub use answer::{Annotation, result};
 pub use catalogue::{CatalogueView, LISTENER};
+pub use compute::compute;
 pub use handlers::{Ended, Sampling, Search, draw, search};
 pub use offers::offers_for;
 pub use orphans::forget_orphans;

@@ -11,7 +11,7 @@ use sqlx::PgPool;
 use tokio::signal::unix::{SignalKind, signal};
 use tracing::error;
 use worker::{
-    Activity, CatalogueView, LISTENER, Ready, Role, Sampling, Search, Settings, Shelf,
+    Activity, CatalogueView, LISTENER, Ready, Role, Sampling, Search, Settings, Shelf, compute,
     connections::{self, of_handlers},
     forget_orphans, load_planner, open_device, refill, replay,
 };
@@ -103,7 +103,9 @@ async fn sample(settings: &Settings) -> Result<()> {
 }
 
 async fn search(settings: &Settings) -> Result<()> {
-    let planner = load_planner(&settings.retro_model(), settings.search())?;
+    // The threads that it starts for its searches compute too.
+    let (model, limits) = (settings.retro_model(), settings.search());
+    let planner = compute(move || load_planner(&model, limits)).await??;
     // Others' long searches may have all slots for minutes; a guest's takes a part of the cores from them.
     let guest_places = settings.slots().div_ceil(2);
     let config = WorkerConfig { guest_places, ..config(settings) };

@@ -19,7 +19,7 @@ use tokio::sync::watch;
 use tracing::{debug, error, info, warn};
 
 use crate::{
-    Models, Ready, Shelf,
+    Models, Ready, Shelf, compute,
     reservoir::{self, BLOCK},
     resources::Model,
 };
@@ -215,7 +215,7 @@ async fn make(model: &Arc<Model>, activity: &Activity) -> Result<Vec<String>, No
     let deadline = Instant::now() + PATIENCE;
     let budget = Budget { deadline: Some(deadline), cancelled: Arc::clone(&stop.0) };
     let maker = Arc::clone(model);
-    let mut work = tokio::task::spawn_blocking(move || maker.sampler.sample(BLOCK, rand::random(), &budget));
+    let mut work = compute(move || maker.sampler.sample(BLOCK, rand::random(), &budget));
     let ended = tokio::select! {
         ended = &mut work => ended,
         () = activity.busy() => {

@@ -17,7 +17,7 @@ use tokio::sync::watch;
 use tracing::{info, warn};
 
 use crate::{
-    Models,
+    Models, compute,
     resources::{Stamp, stamp},
 };
 
@@ -76,7 +76,7 @@ impl Shelf {
             if now == last && self.takes_up(&now) {
                 let shelf = Arc::clone(&self);
                 // Loading is compute; a panic of it would be that of a pack, and costs only this look.
-                let loaded = tokio::task::spawn_blocking(move || shelf.reload()).await;
+                let loaded = compute(move || shelf.reload()).await;
                 match loaded {
                     Ok(Ok(())) => info!("took up the model packs as they are now"),
                     Ok(Err(fault)) => warn!("the models stay as they were: {fault:#}"),

@@ -17,7 +17,7 @@ use tracing::{Span, field::Empty, info, info_span};
 
 use super::{DATABASE, Ended};
 use crate::{
-    Activity, Model, Ready, Shelf,
+    Activity, Model, Ready, Shelf, compute,
     reservoir::{self, Lease},
     samples::{self, Drawn},
 };
@@ -147,7 +147,7 @@ impl Making<'_> {
         };
         let (model, job, span) = (Arc::clone(&self.model), self.job.clone(), self.span.clone());
         let drawing = move || span.in_scope(|| draw(&model, ready, &job, &budget));
-        Ok(tokio::task::spawn_blocking(drawing).await??)
+        Ok(compute(drawing).await??)
     }
 
     /// Stores the sample, which has everything that `lease` kept for it.

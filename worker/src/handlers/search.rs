@@ -13,7 +13,7 @@ use synth::{Budget, Catalogue, GroupOrder, Masks, Plan, Planner, Region, Stop, T
 use tracing::{Instrument, info, info_span};
 
 use super::DATABASE;
-use crate::{Annotation, CatalogueView, offers::offers_for, result};
+use crate::{Annotation, CatalogueView, compute, offers::offers_for, result};
 
 /// Runs search jobs.
 #[derive(Debug, Clone)]
@@ -66,10 +66,7 @@ impl Search {
     ) -> Result<Result<contract::TreeSearchResult, Problem>, HandlerError> {
         let (planner, catalogue) = (Arc::clone(&self.planner), self.catalogue.now());
         let (span, wanted) = (info_span!("search", max_seconds = request.max_seconds), request.clone());
-        let plan = tokio::task::spawn_blocking(move || {
-            span.in_scope(|| search(&planner, &catalogue, &wanted, &budget))
-        })
-        .await?;
+        let plan = compute(move || span.in_scope(|| search(&planner, &catalogue, &wanted, &budget))).await?;
         let plan = match plan {
             Ok(plan) => plan,
             Err(problem) => return Ok(Err(problem)),

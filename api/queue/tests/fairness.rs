@@ -1,5 +1,7 @@
 //! Who comes when, who is refused, and who is told so in time: against a real Postgres.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot set up its stage has failed")]
+
 mod support;
 
 use std::{mem, time::Duration};

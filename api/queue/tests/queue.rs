@@ -5,7 +5,7 @@ mod support;
 use std::time::{Duration, Instant};
 
 use contract::{JobId, Problem};
-use queue::{AwaitError, SubmitError, WorkerConfig};
+use queue::{AwaitError, SubmitError};
 use support::{Act, Database, Put, Toy, Toys, Worker, config, eventually, live};
 
 #[tokio::test(flavor = "multi_thread")]

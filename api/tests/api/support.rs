@@ -352,11 +352,11 @@ impl Handler<StoredTreeSearchJob> for Searcher {
         context: JobContext<StoredTreeSearchJob>,
         StoredTreeSearchJob::V1(job): StoredTreeSearchJob,
     ) -> Result<(), HandlerError> {
-        while job.request.max_depth == 47 {
-            if context.cancelled.load(Ordering::Acquire) {
-                return Ok(());
+        if job.request.max_depth == 47 {
+            while !context.cancelled.load(Ordering::Acquire) {
+                tokio::time::sleep(Duration::from_millis(20)).await;
             }
-            tokio::time::sleep(Duration::from_millis(20)).await;
+            return Ok(());
         }
         let mut result = TreeSearchResult {
             search_smiles: job.request.search_smiles,

@@ -16,7 +16,8 @@ create or replace function apalis.get_jobs(worker_id text, v_job_type text, v_jo
 returns setof apalis.jobs language plpgsql volatile as $$
 begin
     return query
-    with process as (
+    -- Once, and not for every task that waits.
+    with process as materialized (
         select worker.name, worker.slots, worker.ready_places, worker.guest_places,
             count(*) filter (where task.metadata -> 'place' = 'slot') as slots_taken,
             count(*) filter (where task.metadata -> 'place' = 'ready') as ready_taken,

@@ -33,9 +33,8 @@ declare
     ready_places bigint;
     ready bigint;
     pace double precision;
-    others_turn double precision;
     ahead double precision;
-    own double precision;
+    in_hand double precision;
     jobs_ahead bigint;
     accounts bigint;
 begin
@@ -70,18 +69,13 @@ begin
     ) as last;
     expected_seconds := least(own_seconds * least(greatest(coalesce(pace, 1), 0.01), 1000), longest);
 
-    -- Where nothing is being served, who comes now does not come before all that waits.
-    select coalesce(max(turn_begins) filter (where held_until > now()), min(turn_begins), 0) into others_turn
-    from jobs
-    where queue = of_queue and finished_at is null and cancelled_at is null and deadline > now();
     -- What is long past weighs nothing.
     select case when finished_at is null or finished_at > now() - interval '1 minute' then turn_ends end into turn
     from jobs where queue = of_queue and account_id = of_account order by id desc limit 1;
-    turn := greatest(turn, others_turn);
 
     -- Of the work that is open only the part counts that falls to the slots which may take the job: what other slots may
     -- take as well counts by the share of ours among those.
-    with open as (
+    with open as materialized (
         select account_id, model_id, turn_begins, lay_ready, held_until > now() as runs,
             case
                 -- What has run longer than expected is expected to run as long again.
@@ -91,7 +85,10 @@ begin
             end as seconds
         from jobs as job cross join lateral (select extract(epoch from now() - started_at) as ran) as time
         where queue = of_queue and finished_at is null and cancelled_at is null and deadline > now()
-    ), shared as (
+    ), own as (
+        -- Where nothing is being served, who comes now does not come before all that waits.
+        select greatest(turn, coalesce(max(turn_begins) filter (where runs), min(turn_begins), 0)) as begins from open
+    ), shared as materialized (
         select wanted.model_id, coalesce(sum(worker.slots) filter (where is_ours), 0)::float8 / sum(worker.slots) as part
         from (select distinct model_id from open) as wanted
             join live_workers as worker on worker.queue = of_queue and worker.last_seen > now() - dead_after
@@ -106,13 +103,15 @@ begin
         group by wanted.model_id
     )
     select
-        coalesce(sum(seconds * part) filter (where (runs or turn_begins <= turn) and (lay_ready or not lies_ready)), 0),
+        own.begins,
+        coalesce(sum(seconds * part) filter (where (runs or turn_begins <= own.begins) and (lay_ready or not lies_ready)), 0),
         count(*) filter (where part > 0 and (lay_ready or not lies_ready)),
         coalesce(sum(seconds) filter (where account_id = of_account), 0),
         count(*) filter (where account_id = of_account),
         count(distinct account_id) filter (where account_id <> of_account) + 1
-    into ahead, jobs_ahead, own, in_flight, accounts
-    from open left join shared on shared.model_id is not distinct from open.model_id;
+    into turn, ahead, jobs_ahead, in_hand, in_flight, accounts
+    from own left join open on true left join shared on shared.model_id is not distinct from open.model_id
+    group by own.begins;
 
     if slots > 0 then
         admitted_in := case
@@ -121,7 +120,7 @@ begin
                 -- All that comes before it is done in time …
                 ahead / (slots + case when lies_ready then ready_places else 0 end) - greatest(patience, 0),
                 -- … or the account's own share of the slots does all that the account asks for.
-                own * accounts / slots + expected_seconds * greatest(accounts::float8 / slots, 1)
+                in_hand * accounts / slots + expected_seconds * greatest(accounts::float8 / slots, 1)
                     - (greatest(patience, 0) + expected_seconds)
             ))
         end;

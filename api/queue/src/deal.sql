@@ -34,7 +34,8 @@ begin
         select task.id, seat.place
         from process
             cross join apalis.jobs as task
-            left join jobs as job on job.id = task.id
+            -- A limit, so that each is looked up by its id: a plan made while the table was small would read all of it.
+            left join lateral (select * from jobs where id = task.id limit 1) as job on true
             left join live_models as model on model.worker = process.name and model.model_id = job.model_id
             cross join lateral (
                 select case

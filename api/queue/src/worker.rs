@@ -76,18 +76,30 @@ where
     let last = loop {
         let name = format!("{}/{}", process.name, Ulid::generate());
         let context = WorkerContext::new(&name);
-        let mut worker = pin!(deal::<J, H>(&context, &process, &bell, runner.clone()));
-        tokio::select! {
-            () = process.silent.notified() => warn!("the database does not answer, starting another of apalis' workers"),
-            ended = &mut worker => match ended {
-                Ok(()) => debug!("apalis' worker ended, starting another"),
-                Err(error) => warn!("apalis' worker failed, starting another: {error}"),
-            },
-            () = &mut shutdown => {
-                beats.stop();
-                drain(&process, &context, worker).await;
-                break name;
+        let is_over = {
+            let mut worker = pin!(deal::<J, H>(&context, &process, &bell, runner.clone()));
+            tokio::select! {
+                () = process.silent.notified() => {
+                    warn!("the database does not answer, starting another of apalis' workers");
+                    false
+                }
+                ended = &mut worker => {
+                    match ended {
+                        Ok(()) => debug!("apalis' worker ended, starting another"),
+                        Err(error) => warn!("apalis' worker failed, starting another: {error}"),
+                    }
+                    false
+                }
+                () = &mut shutdown => {
+                    beats.stop();
+                    drain(&process, &context, worker).await;
+                    true
+                }
             }
+        };
+        // By now apalis' worker is dropped: what it was writing would stay locked against who gives its jobs back.
+        if is_over {
+            break name;
         }
         tokio::select! {
             () = recover(&process, &name) => {}

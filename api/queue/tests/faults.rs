@@ -235,3 +235,34 @@ async fn a_beat_between_taking_and_beginning_locks_no_job_out_of_its_own_worker(
     worker.stop().await;
     database.drop_database().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_that_was_stopped_while_it_wrote_an_end_down_does_not_stand_in_its_own_way() {
+    let database = Database::create().await;
+    let (client, toys) = (database.client().await, Toys::new(&database));
+    let worker = Worker::start(&toys, 1);
+    live(&client).await;
+    let id = JobId::generate();
+    let pending = client.put(id, &Toy::new(Act::Sleep(500))).await.unwrap();
+    eventually("the job runs", || async { toys.seen(id).now == 1 }).await;
+
+    // What a database does that is frozen: apalis cannot write down that the task is done, and the worker's beats are not answered,
+    // which ends apalis' worker there.
+    let mut frozen = database.pool.begin().await.unwrap();
+    sqlx::query("select from apalis.jobs for update").execute(&mut *frozen).await.unwrap();
+    sqlx::query("lock table live_workers in share mode").execute(&mut *frozen).await.unwrap();
+    assert_eq!(pending.outcome().await.unwrap(), Ok(500));
+    let given_up = "select count(*) > 0 from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock' and query like '%status = ''Pending''%'";
+    eventually("another of apalis' workers is to start", || async {
+        sqlx::query_scalar(given_up).fetch_one(&database.pool).await.unwrap()
+    })
+    .await;
+    frozen.commit().await.unwrap();
+
+    live(&client).await;
+    let next = client.put(JobId::generate(), &Toy::new(Act::Answer(7))).await.unwrap();
+    assert_eq!(next.outcome().await.unwrap(), Ok(7));
+    worker.stop().await;
+    database.drop_database().await;
+}

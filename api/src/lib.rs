@@ -15,6 +15,7 @@ mod endpoints;
 mod examples;
 mod fields;
 pub mod front;
+mod gauges;
 mod gzip;
 mod jobs;
 mod limits;
@@ -24,5 +25,6 @@ mod pool;
 pub mod server;
 mod words;
 
+pub use gauges::gauges;
 pub use openapi::document;
 pub use pool::connect;

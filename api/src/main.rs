@@ -12,6 +12,7 @@ use api::{
 use axum_server::Handle;
 use clap::{Parser, Subcommand};
 use secrecy::ExposeSecret;
+use sqlx::PgPool;
 use tokio::signal::unix::{SignalKind, signal};
 
 /// Retort's HTTP process.
@@ -57,14 +58,15 @@ async fn run(command: Command) -> anyhow::Result<()> {
             tracing::info!("the schema is up to date");
         }
         Command::Serve => {
-            let _telemetry = telemetry::init("retort-api")?;
-            serve(Config::from_env()?).await?;
+            let telemetry = telemetry::init("retort-api")?;
+            telemetry.answer_prometheus()?;
+            serve(Config::from_env()?, telemetry.has_metrics()).await?;
         }
     }
     Ok(())
 }
 
-async fn serve(config: Config) -> anyhow::Result<()> {
+async fn serve(config: Config, has_metrics: bool) -> anyhow::Result<()> {
     let asked = stop_asked()?;
     let (delay, longest) = (config.shutdown_delay, config.longest_request());
     let listener = TcpListener::bind(config.http_addr)
@@ -90,7 +92,8 @@ async fn serve(config: Config) -> anyhow::Result<()> {
         handle.graceful_shutdown(Some(longest));
     });
     let started = async {
-        start(config, &front).await?;
+        let pool = start(config, &front).await?;
+        let _gauges = has_metrics.then(|| api::gauges(pool));
         // From here on it is for the server to end.
         std::future::pending().await
     };
@@ -101,14 +104,14 @@ async fn serve(config: Config) -> anyhow::Result<()> {
 }
 
 /// Puts the service together once the database can be used, and has `front` answer with it.
-async fn start(config: Config, front: &Front) -> anyhow::Result<()> {
+async fn start(config: Config, front: &Front) -> anyhow::Result<PgPool> {
     schema::wait(config.database_url.expose_secret(), |missing| front.lacks(missing))
         .await
         .context("connecting to the database of DATABASE_URL")?;
     let pool = api::connect(&config).await.context("connecting to the database of DATABASE_URL")?;
-    front.serve(app::router(app::App::new(config, pool).await?));
+    front.serve(app::router(app::App::new(config, pool.clone()).await?));
     tracing::info!("ready to serve");
-    Ok(())
+    Ok(pool)
 }
 
 /// Resolves at the first SIGTERM or SIGINT.

@@ -1,15 +1,25 @@
-//! What every request gets: an id, a span in the caller's trace, a line in the log, headers that harden the
-//! answer.
+//! What every request gets: an id, a span in the caller's trace, a line in the log, its place in the metrics, headers that harden
+//! the answer.
+//!
+//! Names are those of OpenTelemetry's semantic conventions for HTTP (stable since 1.23).
 
-use std::{collections::BTreeMap, time::Instant};
+use std::{
+    collections::BTreeMap,
+    sync::LazyLock,
+    time::{Duration, Instant},
+};
 
 use axum::{
     extract::{MatchedPath, Request, State},
-    http::{HeaderMap, HeaderName, HeaderValue, header},
+    http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header},
     middleware::Next,
     response::Response,
 };
 use identity::Transport;
+use opentelemetry::{
+    KeyValue, global,
+    metrics::{Histogram, UpDownCounter},
+};
 use tracing::{Instrument, Span, field};
 use ulid::Ulid;
 
@@ -23,22 +33,25 @@ const PROBES: [&str; 2] = ["/healthz", "/readyz"];
 
 /// Runs the request in its span.
 pub async fn observe(State(transport): State<Transport>, request: Request, next: Next) -> Response {
-    let begun = Instant::now();
     let id = request_id(request.headers());
     let path = request.uri().path().to_owned();
-    let span = span(&request, &id);
+    let method = request.method().clone();
+    let span = span(&request, &id, transport);
     telemetry::set_parent(&span, &trace_context(request.headers()));
+    // Dropped with the request, whatever ends it.
+    let mut measured = Measured::begin(&request, transport);
 
     async move {
-        let method = request.method().clone();
         let mut response = next.run(request).await;
         let status = response.status();
+        let elapsed = measured.answered(status);
         let span = Span::current();
         span.record("http.response.status_code", status.as_u16());
         if status.is_server_error() {
+            span.record("error.type", status.as_str());
             span.record("otel.status_code", "ERROR");
         }
-        let elapsed_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let elapsed_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
         let status = status.as_u16();
         if PROBES.contains(&path.as_str()) {
             tracing::debug!(elapsed_ms, "{method} {path} answered {status}");
@@ -52,10 +65,10 @@ pub async fn observe(State(transport): State<Transport>, request: Request, next:
     .await
 }
 
-fn span(request: &Request, id: &str) -> Span {
+fn span(request: &Request, id: &str, transport: Transport) -> Span {
     let method = request.method();
     let path = request.uri().path();
-    let template = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
+    let template = template(request);
     // A path without a template stays out of the name, which has to be one of few.
     let name = template.map_or_else(|| method.to_string(), |template| format!("{method} {template}"));
     tracing::info_span!(
@@ -66,12 +79,104 @@ fn span(request: &Request, id: &str) -> Span {
         http.request.method = %method,
         http.route = template,
         http.response.status_code = field::Empty,
+        error.type = field::Empty,
         url.path = path,
+        url.scheme = scheme(transport),
+        user_agent.original = request.headers().get(header::USER_AGENT).and_then(|agent| agent.to_str().ok()),
         request.id = id,
         account.id = field::Empty,
         job.id = field::Empty,
         sample.id = field::Empty,
     )
+}
+
+fn template(request: &Request) -> Option<&str> {
+    request.extensions().get::<MatchedPath>().map(MatchedPath::as_str)
+}
+
+fn scheme(transport: Transport) -> &'static str {
+    match transport {
+        Transport::Tls => "https",
+        Transport::Plain => "http",
+    }
+}
+
+/// A request in the metrics, from its begin to its answer or its end without one.
+struct Measured {
+    begun: Instant,
+    /// Method and scheme.
+    known: [KeyValue; 2],
+    route: Option<String>,
+    status: Option<StatusCode>,
+}
+
+impl Measured {
+    fn begin(request: &Request, transport: Transport) -> Self {
+        let known = [
+            KeyValue::new("http.request.method", method(request.method())),
+            KeyValue::new("url.scheme", scheme(transport)),
+        ];
+        REQUESTS.active.add(1, &known);
+        Self { begun: Instant::now(), known, route: template(request).map(str::to_owned), status: None }
+    }
+
+    /// With the time that it took.
+    fn answered(&mut self, status: StatusCode) -> Duration {
+        self.status = Some(status);
+        self.begun.elapsed()
+    }
+}
+
+impl Drop for Measured {
+    fn drop(&mut self) {
+        REQUESTS.active.add(-1, &self.known);
+        let mut attributes = self.known.to_vec();
+        attributes.extend(self.route.take().map(|route| KeyValue::new("http.route", route)));
+        match self.status {
+            None => attributes.push(KeyValue::new("error.type", "caller_left")),
+            Some(status) => {
+                attributes.push(KeyValue::new("http.response.status_code", i64::from(status.as_u16())));
+                if status.is_server_error() {
+                    attributes.push(KeyValue::new("error.type", status.as_str().to_owned()));
+                }
+            }
+        }
+        REQUESTS.duration.record(self.begun.elapsed().as_secs_f64(), &attributes);
+    }
+}
+
+/// One of few: callers may send any word as a method.
+fn method(method: &Method) -> &'static str {
+    ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]
+        .into_iter()
+        .find(|&known| known == method.as_str())
+        .unwrap_or("_OTHER")
+}
+
+/// Bounds in seconds: those of the conventions, and on to the longest search.
+const BOUNDS: [f64; 17] =
+    [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0, 30.0, 60.0, 120.0];
+
+static REQUESTS: LazyLock<Requests> = LazyLock::new(|| {
+    let meter = global::meter("retort");
+    Requests {
+        duration: meter
+            .f64_histogram("http.server.request.duration")
+            .with_unit("s")
+            .with_description("How long requests took")
+            .with_boundaries(BOUNDS.to_vec())
+            .build(),
+        active: meter
+            .i64_up_down_counter("http.server.active_requests")
+            .with_unit("{request}")
+            .with_description("Requests that are being answered")
+            .build(),
+    }
+});
+
+struct Requests {
+    duration: Histogram<f64>,
+    active: UpDownCounter<i64>,
 }
 
 /// The caller's id for the request if it is harmless, else one of ours.

@@ -26,5 +26,5 @@ pub async fn connect(config: &Config) -> Result<PgPool, sqlx::Error> {
         idle_transaction: Some(IDLE_TRANSACTION),
     };
     let options = database::options(config.database_url.expose_secret(), terms)?;
-    database::pool(options, config.database_connections.of_requests(), ACQUIRE_TIMEOUT).await
+    database::pool("requests", options, config.database_connections.of_requests(), ACQUIRE_TIMEOUT).await
 }

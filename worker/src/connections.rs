@@ -46,7 +46,7 @@ pub fn of_handlers(all: Option<u32>, config: &WorkerConfig, listeners: u32) -> R
 /// Fails when no connection can be made.
 pub async fn connect(url: &str, process: &'static str, connections: u32) -> Result<PgPool, sqlx::Error> {
     let terms = Terms { process, statement: Some(STATEMENT), idle_transaction: Some(IDLE_TRANSACTION) };
-    database::pool(database::options(url, terms)?, connections, ACQUIRE_TIMEOUT).await
+    database::pool("jobs", database::options(url, terms)?, connections, ACQUIRE_TIMEOUT).await
 }
 
 #[cfg(test)]

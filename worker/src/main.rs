@@ -13,7 +13,7 @@ use tracing::error;
 use worker::{
     Activity, CatalogueView, LISTENER, Ready, Role, Sampling, Search, Settings, Shelf, compute,
     connections::{self, of_handlers},
-    forget_orphans, load_planner, open_device, refill, replay,
+    forget_orphans, load_planner, observe_sampler, observe_searcher, open_device, refill, replay,
 };
 
 /// Searches make and drop millions of small things; the C library's allocator takes twice as long over it.
@@ -35,10 +35,15 @@ async fn main() -> ExitCode {
         Role::Search => "retort-searcher",
         Role::Replay { .. } => "retort-replay",
     };
-    let _telemetry = match telemetry::init(service) {
+    let telemetry = match telemetry::init(service) {
         Ok(guard) => guard,
         Err(error) => return complain(&format!("retort-worker: {error}")),
     };
+    if !matches!(settings.role, Role::Replay { .. })
+        && let Err(error) = telemetry.answer_prometheus()
+    {
+        return complain(&format!("retort-worker: {error}"));
+    }
     match run(&settings).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -93,6 +98,7 @@ async fn sample(settings: &Settings) -> Result<()> {
             refill(pool.clone(), Arc::clone(&shelf), size, activity.clone(), ready.clone())
         })
     });
+    observe_sampler(&ready);
     let handler = Sampling { pool: pool.clone(), shelf, activity, ready };
     let stopping = async move {
         shutdown.await;
@@ -115,6 +121,7 @@ async fn search(settings: &Settings) -> Result<()> {
         return Ok(());
     };
     let catalogue = CatalogueView::load(&pool).await.context("reading the catalogue")?;
+    observe_searcher(&planner, &catalogue);
     let handler = Search { pool: pool.clone(), planner, catalogue };
     run_worker::<StoredTreeSearchJob, _>(pool, config, handler, shutdown).await.context("running search jobs")
 }

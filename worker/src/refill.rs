@@ -19,7 +19,7 @@ use tokio::sync::watch;
 use tracing::{debug, error, info, warn};
 
 use crate::{
-    Models, Ready, Shelf, compute,
+    Models, Ready, Shelf, compute, metrics,
     reservoir::{self, BLOCK},
     resources::Model,
 };
@@ -157,6 +157,7 @@ impl Filler {
                 Ok(block) => {
                     database::within(DATABASE, self.put(model, &block)).await?;
                     self.ready.more(model, block.len());
+                    metrics::refilled(model.id(), block.len());
                 }
                 Err(NoBlock::JobCame) => return Ok(Round::JobCame),
                 Err(NoBlock::Fault(fault)) => {
@@ -223,6 +224,7 @@ async fn make(model: &Arc<Model>, activity: &Activity) -> Result<Vec<String>, No
             work.await
         }
     };
+    metrics::drawn(model.id(), model.sampler.take_tally());
     match ended {
         Ok(Ok(block)) => Ok(block),
         Ok(Err(SampleError::Interrupted)) if Instant::now() >= deadline => {

@@ -6,6 +6,7 @@
 
 use std::time::Duration;
 
+use opentelemetry::{KeyValue, global};
 use sqlx::{
     Connection, PgConnection, PgPool,
     postgres::{PgConnectOptions, PgPoolOptions},
@@ -22,16 +23,18 @@ const RECENT: Duration = Duration::from_millis(100);
 /// How long a connection lives: what a server keeps of one grows.
 const LIFETIME: Duration = Duration::from_secs(1800);
 
-/// A pool of at most `connections`, one of which is made now; whoever gets none within `patience` is told so.
+/// A pool of at most `connections`, one of which is made now; whoever gets none within `patience` is told so. Metrics call it
+/// `name`.
 ///
 /// # Errors
 /// Fails when no connection can be made within `patience`.
 pub async fn pool(
+    name: &'static str,
     options: PgConnectOptions,
     connections: u32,
     patience: Duration,
 ) -> Result<PgPool, sqlx::Error> {
-    PgPoolOptions::new()
+    let pool = PgPoolOptions::new()
         .max_connections(connections)
         .acquire_timeout(patience)
         .max_lifetime(LIFETIME)
@@ -47,7 +50,34 @@ pub async fn pool(
         })
         .after_release(|connection, _| Box::pin(answers(connection)))
         .connect_with(options)
-        .await
+        .await?;
+    show(name, &pool);
+    Ok(pool)
+}
+
+/// Shows the pool's connections, by the semantic conventions for database clients.
+fn show(name: &'static str, pool: &PgPool) {
+    let meter = global::meter("retort");
+    let named = move || KeyValue::new("db.client.connection.pool.name", name);
+    let shown = pool.clone();
+    meter
+        .i64_observable_up_down_counter("db.client.connection.count")
+        .with_unit("{connection}")
+        .with_description("Connections of a pool, by state")
+        .with_callback(move |observer| {
+            let (all, idle) = (i64::from(shown.size()), i64::try_from(shown.num_idle()).unwrap_or(i64::MAX));
+            for (state, connections) in [("idle", idle), ("used", all.saturating_sub(idle))] {
+                observer.observe(connections, &[named(), KeyValue::new("db.client.connection.state", state)]);
+            }
+        })
+        .build();
+    let most = i64::from(pool.options().get_max_connections());
+    meter
+        .i64_observable_up_down_counter("db.client.connection.max")
+        .with_unit("{connection}")
+        .with_description("Connections that a pool may have")
+        .with_callback(move |observer| observer.observe(most, &[named()]))
+        .build();
 }
 
 /// Whether nothing is left of what was asked before. An error closes the connection without another word to the server.

@@ -23,7 +23,7 @@ async fn proxy() -> Proxy {
 
 async fn pool(url: &str, connections: u32) -> PgPool {
     let options = database::options(url, TERMS).unwrap();
-    database::pool(options, connections, Duration::from_secs(10)).await.unwrap()
+    database::pool("test", options, connections, Duration::from_secs(10)).await.unwrap()
 }
 
 async fn one(pool: &PgPool) -> Result<i32, sqlx::Error> {
@@ -115,7 +115,7 @@ async fn the_server_ends_a_statement_that_takes_too_long() {
     let proxy = proxy().await;
     let terms = Terms { statement: Some(Duration::from_millis(100)), ..TERMS };
     let options = database::options(&proxy.url, terms).unwrap();
-    let pool = database::pool(options, 1, Duration::from_secs(10)).await.unwrap();
+    let pool = database::pool("test", options, 1, Duration::from_secs(10)).await.unwrap();
 
     let ended = sqlx::query("select pg_sleep(60)").execute(&pool).await.unwrap_err();
 

@@ -14,7 +14,7 @@ use database::{Background, Heard};
 use serde_json::Value;
 use sqlx::PgPool;
 use tokio::sync::Notify;
-use tracing::{Instrument, warn};
+use tracing::{Instrument, info_span, warn};
 use ulid::Ulid;
 
 use crate::{
@@ -22,6 +22,7 @@ use crate::{
     appointments::{Appointments, Refused},
     config::CALLER_BEAT,
     live::ACT,
+    metrics::{self, callers},
     pool, store,
 };
 
@@ -100,27 +101,34 @@ impl Client {
         job: &J,
         caller: Caller<'_>,
     ) -> Result<Pending<J>, SubmitError> {
+        // The worker's span is a child of this one.
+        let span = info_span!(
+            "submit",
+            otel.name = format!("send {}", J::QUEUE),
+            otel.kind = "producer",
+            messaging.system = metrics::SYSTEM,
+            messaging.operation.name = "send",
+            messaging.operation.type = "send",
+            messaging.destination.name = J::QUEUE,
+            messaging.message.id = %id,
+        );
         let new = store::NewJob {
             id: id.to_string(),
             terms: store::Terms::of(job, caller),
             payload: serde_json::to_vec(job).map_err(SubmitError::Unencodable)?,
-            trace: telemetry::inject(),
+            trace: span.in_scope(telemetry::inject),
         };
         self.inner.appointments.keep(J::QUEUE, caller.account_id);
         let (inner, account_id) = (Arc::clone(&self.inner), caller.account_id.to_owned());
-        let mut pending = inner.wait_for(id, caller.patience, job.work().longest);
+        let pending = inner.wait_for(id, caller.patience, job.work().longest);
         // A task of its own, which goes on when the caller leaves: what he left is cancelled when it is known to be stored,
         // not before.
         let submission = async move {
-            // Where this fails, whether the job was stored is not known; the waiter that is dropped cancels it if it was.
-            let admission = store::submit(&inner.pool, &inner.name, new).await?;
-            if admission.admitted {
-                return Ok(pending);
-            }
-            pending.forget();
-            Err(admission.refusal(|refused| inner.appointments.make(J::QUEUE, &account_id, refused)))
+            let taken = inner.take(new, pending, &account_id).await;
+            callers::submitted(J::QUEUE, taken.as_ref().err());
+            taken
         };
-        tokio::spawn(submission.in_current_span()).await.map_err(SubmitError::Panicked)?
+        tokio::spawn(submission.instrument(span)).await.map_err(SubmitError::Panicked)?
     }
 
     /// When a caller is to come back whose job was taken and could not be begun in time.
@@ -156,6 +164,22 @@ impl Client {
 impl Inner {
     fn wait_for<J: Job>(&self, id: JobId, patience: Duration, longest: Option<f64>) -> Pending<J> {
         Pending::register(self.pool.clone(), Arc::clone(&self.waiters), id, patience, longest)
+    }
+
+    /// Stores the job that `pending` waits for, if it is admitted.
+    async fn take<J: Job>(
+        &self,
+        new: store::NewJob,
+        mut pending: Pending<J>,
+        account_id: &str,
+    ) -> Result<Pending<J>, SubmitError> {
+        // Where this fails, whether the job was stored is not known; the waiter that is dropped cancels it if it was.
+        let admission = store::submit(&self.pool, &self.name, new).await?;
+        if admission.admitted {
+            return Ok(pending);
+        }
+        pending.forget();
+        Err(admission.refusal(|refused| self.appointments.make(J::QUEUE, account_id, refused)))
     }
 }
 

@@ -8,7 +8,7 @@ use sqlx::PgPool;
 use tokio::{sync::Notify, time::Instant};
 use tracing::{Instrument, Span, warn};
 
-use crate::{AwaitError, Job, client::Waiters, store};
+use crate::{AwaitError, Job, client::Waiters, metrics::callers, store};
 
 /// How often the outcome is looked for when no notification comes.
 const RE_READ: Duration = Duration::from_secs(2);
@@ -34,6 +34,7 @@ pub struct Pending<J> {
     finished: Arc<Notify>,
     /// Whether dropping leaves the job alone.
     settled: bool,
+    queue: &'static str,
     job: PhantomData<fn() -> J>,
 }
 
@@ -57,6 +58,7 @@ impl<J: Job> Pending<J> {
             begin_by: now + patience.saturating_sub(longest) + UNTIL_STORED,
             finished,
             settled: false,
+            queue: J::QUEUE,
             job: PhantomData,
         }
     }
@@ -105,6 +107,7 @@ impl<J: Job> Pending<J> {
                 }
             };
             self.settled = true;
+            callers::answered(J::QUEUE, &outcome);
             return outcome;
         }
     }
@@ -138,6 +141,7 @@ impl<J> Drop for Pending<J> {
         if self.settled {
             return;
         }
+        callers::left(self.queue);
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         let pool = self.pool.clone();
         let cancel = async move {

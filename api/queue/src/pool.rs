@@ -17,7 +17,7 @@ const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 /// pool, which waits.
 pub(crate) async fn own(pool: &PgPool, max_connections: u32) -> Result<PgPool, sqlx::Error> {
     let options = (*pool.connect_options()).clone().options([("synchronous_commit", "off")]);
-    database::pool(options, max_connections, ACQUIRE_TIMEOUT).await
+    database::pool("queue", options, max_connections, ACQUIRE_TIMEOUT).await
 }
 
 /// The functions by which jobs are taken, and dealt out: apalis' own, with conditions more.

@@ -19,9 +19,14 @@ use contract::{JobId, Problem};
 use serde_json::Value;
 use sqlx::PgPool;
 use tokio::task::AbortHandle;
-use tracing::{Instrument, Span, error, info, info_span, warn};
+use tracing::{Instrument, Span, error, field, info, info_span, warn};
 
-use crate::{HandlerError, Job, JobContext, poll::Bell, store};
+use crate::{
+    HandlerError, Job, JobContext,
+    metrics::{self, Attempt},
+    poll::Bell,
+    store,
+};
 
 /// Pause before a job that another worker holds is dealt out again.
 const HELD_ELSEWHERE: Duration = Duration::from_secs(2);
@@ -188,9 +193,16 @@ impl<H> Runner<H> {
         let queue_wait_ms = seconds(begun.seconds_waited).as_millis();
         let span = info_span!(
             "job",
+            otel.name = format!("process {}", J::QUEUE),
             otel.kind = "consumer",
+            otel.status_code = field::Empty,
+            otel.status_description = field::Empty,
+            messaging.system = metrics::SYSTEM,
+            messaging.operation.name = "process",
+            messaging.operation.type = "process",
+            messaging.destination.name = J::QUEUE,
+            messaging.message.id = %id,
             job.id = %id,
-            job.queue = J::QUEUE,
             job.attempt = begun.attempt,
             queue_wait_ms = %queue_wait_ms,
         );
@@ -217,6 +229,7 @@ impl<H> Runner<H> {
     where
         H: Handler<J>,
     {
+        let attempt = Attempt::begin(J::QUEUE, seconds(begun.seconds_waited));
         let answered = Arc::new(AtomicBool::new(false));
         let id: JobId = entry.id.parse()?;
         let context = JobContext {
@@ -232,6 +245,7 @@ impl<H> Runner<H> {
             Ok(job) => job,
             Err(error) => {
                 error!("the stored job cannot be read: {error}");
+                attempt.end("unreadable");
                 return self.refuse(&context).await;
             }
         };
@@ -249,12 +263,17 @@ impl<H> Runner<H> {
 
         let cancelled = entry.cancelled.load(Ordering::Acquire);
         if failure.is_none() && !cancelled {
+            attempt.end("finished");
             return Ok(());
         }
+        attempt.end(if cancelled { "cancelled" } else { "failed" });
         store::release(&self.pool, &entry.id, begun.attempt).await?;
         let settled = store::settle(&self.pool, &entry.id).await?;
         match failure {
             Some(failure) if !cancelled => {
+                let span = Span::current();
+                span.record("otel.status_code", "ERROR");
+                span.record("otel.status_description", field::display(&failure));
                 warn!("the attempt failed: {failure}");
                 if !settled {
                     tokio::time::sleep(AFTER_FAILURE * begun.attempt.unsigned_abs()).await;

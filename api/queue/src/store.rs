@@ -433,6 +433,36 @@ pub async fn live_workers(database: impl PgExecutor<'_>) -> Result<Vec<LiveWorke
     .await
 }
 
+/// What waits and runs in one queue.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Backlog {
+    /// The queue's name.
+    pub queue: String,
+    /// Jobs that no worker has begun, or none holds any more.
+    pub waiting: i64,
+    /// Jobs that a worker holds.
+    pub running: i64,
+    /// Seconds for which the one waits that has waited longest; 0 where none does.
+    pub oldest_wait: f64,
+}
+
+/// The jobs whose callers still wait, by queue; a queue without one is not among them.
+///
+/// # Errors
+/// Fails when the database does.
+pub async fn backlogs(database: impl PgExecutor<'_>) -> Result<Vec<Backlog>, sqlx::Error> {
+    sqlx::query_as!(
+        Backlog,
+        r#"select queue, count(*) filter (where not is_held) as "waiting!", count(*) filter (where is_held) as "running!",
+            coalesce(extract(epoch from now() - min(created_at) filter (where not is_held)), 0)::float8 as "oldest_wait!"
+        from jobs cross join lateral (select coalesce(held_until > now(), false) as is_held) as holder
+        where finished_at is null and cancelled_at is null and deadline > now()
+        group by queue order by queue"#
+    )
+    .fetch_all(database)
+    .await
+}
+
 /// The models that live samplers have, by id.
 ///
 /// # Errors

@@ -16,13 +16,22 @@ use tracing_subscriber::{
     registry::LookupSpan,
 };
 
-/// One human-readable line an event.
-pub(crate) struct Text(pub(crate) Format<Full>);
+use crate::statements::is_statement;
 
-/// One JSON object an event.
-pub(crate) struct JsonLines(pub(crate) Format<Json>);
+/// What is written for an event: one human-readable line ([`Full`]), or one JSON object ([`Json`]).
+pub(crate) struct Line<F> {
+    pub(crate) format: Format<F>,
+    /// Whether SQL statements have lines too.
+    pub(crate) shows_statements: bool,
+}
 
-impl<S, N> FormatEvent<S, N> for Text
+impl<F> Line<F> {
+    fn passes_over(&self, event: &Event<'_>) -> bool {
+        !self.shows_statements && is_statement(event.metadata())
+    }
+}
+
+impl<S, N> FormatEvent<S, N> for Line<Full>
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
     N: for<'a> FormatFields<'a> + 'static,
@@ -33,15 +42,18 @@ where
         mut writer: Writer<'_>,
         event: &Event<'_>,
     ) -> fmt::Result {
-        let Some((trace_id, _)) = ids() else { return self.0.format_event(context, writer, event) };
+        if self.passes_over(event) {
+            return Ok(());
+        }
+        let Some((trace_id, _)) = ids() else { return self.format.format_event(context, writer, event) };
 
         let mut line = String::new();
-        self.0.format_event(context, Writer::new(&mut line), event)?;
+        self.format.format_event(context, Writer::new(&mut line), event)?;
         writeln!(writer, "{} trace_id={trace_id}", line.trim_end())
     }
 }
 
-impl<S, N> FormatEvent<S, N> for JsonLines
+impl<S, N> FormatEvent<S, N> for Line<Json>
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
     N: for<'a> FormatFields<'a> + 'static,
@@ -52,10 +64,15 @@ where
         mut writer: Writer<'_>,
         event: &Event<'_>,
     ) -> fmt::Result {
-        let Some((trace_id, span_id)) = ids() else { return self.0.format_event(context, writer, event) };
+        if self.passes_over(event) {
+            return Ok(());
+        }
+        let Some((trace_id, span_id)) = ids() else {
+            return self.format.format_event(context, writer, event);
+        };
 
         let mut line = String::new();
-        self.0.format_event(context, Writer::new(&mut line), event)?;
+        self.format.format_event(context, Writer::new(&mut line), event)?;
         match line.strip_prefix('{') {
             Some(members) => {
                 write!(writer, r#"{{"trace_id":"{trace_id}","span_id":"{span_id}",{members}"#)

@@ -4,32 +4,49 @@
 //! the first span after a query of sqlx. So `RUST_LOG=warn` silences spans as well as log lines.
 //!
 //! Spans get their ids whether or not they are exported, so that log lines of one request can be
-//! told from the others' in every installation. They are exported only where the operator names an
+//! told from the others' in every installation. Spans, metrics and log lines are exported only where the operator names an
 //! endpoint; the rest (`OTEL_SERVICE_NAME`, `OTEL_RESOURCE_ATTRIBUTES`, `OTEL_TRACES_SAMPLER`,
-//! `OTEL_BSP_*`, headers, time-outs) the SDK reads for itself as the OpenTelemetry specification,
+//! `OTEL_BSP_*`, `OTEL_METRIC_EXPORT_INTERVAL`, headers, time-outs) the SDK reads for itself as the OpenTelemetry specification,
 //! "Environment Variable Specification", says.
 
 use std::{
-    env,
     io::{self, IsTerminal as _},
+    net::TcpListener,
+    str::FromStr as _,
+    sync::Mutex,
 };
 
-use opentelemetry::{global, trace::TracerProvider};
-use opentelemetry_otlp::{
-    ExporterBuildError, OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_PROTOCOL,
-    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, OTEL_EXPORTER_OTLP_TRACES_PROTOCOL, SpanExporter,
+use opentelemetry::{KeyValue, global, metrics::MeterProvider as _, trace::TracerProvider as _};
+use opentelemetry_appender_tracing::layer::OpenTelemetryTracingBridge;
+use opentelemetry_otlp::{ExporterBuildError, LogExporter, MetricExporter, SpanExporter};
+use opentelemetry_sdk::{
+    Resource,
+    error::{OTelSdkError, OTelSdkResult},
+    logs::SdkLoggerProvider,
+    metrics::SdkMeterProvider,
+    propagation::TraceContextPropagator,
+    trace::SdkTracerProvider,
 };
-use opentelemetry_sdk::{Resource, propagation::TraceContextPropagator, trace::SdkTracerProvider};
+use prometheus::Registry;
+use tracing::Level;
 use tracing_subscriber::{
     EnvFilter, Layer,
-    filter::ParseError,
+    filter::{ParseError, Targets},
     fmt,
     layer::SubscriberExt,
     registry::LookupSpan,
     util::{SubscriberInitExt, TryInitError},
 };
+use ulid::Ulid;
 
-use crate::format::{JsonLines, Text};
+use crate::{
+    endpoint,
+    format::Line,
+    logs::Lines,
+    process,
+    statements::{self, Statements},
+    variables::{Protocol, Signal, is_disabled, prometheus_address, variable},
+};
 
 /// What is logged when `RUST_LOG` does not say otherwise. The exporter's own transport is kept quiet
 /// under every general level: its lines would be about sending the last lines. So are notices of PostgreSQL,
@@ -37,6 +54,9 @@ use crate::format::{JsonLines, Text};
 const DEFAULT_FILTER: &str = "info,opentelemetry=warn,opentelemetry_sdk=warn,opentelemetry-otlp=warn,\
                               h2=warn,hyper=warn,hyper_util=warn,tonic=warn,tower=warn,reqwest=warn,\
                               sqlx::postgres::notice=warn";
+
+/// The name under which the process' own instruments are found.
+const SCOPE: &str = "retort";
 
 /// Why logging and tracing could not be set up.
 #[derive(Debug, thiserror::Error)]
@@ -48,128 +68,234 @@ pub enum InitError {
     /// `LOG_FORMAT` names no format.
     #[error("LOG_FORMAT is `{0}`, wanted `text` or `json`")]
     Format(String),
-    /// The exporter could not be built from the `OTEL_EXPORTER_OTLP_*` variables.
-    #[error("traces cannot be exported: {0}")]
+    /// An exporter could not be built from the `OTEL_EXPORTER_OTLP_*` variables.
+    #[error("nothing can be exported: {0}")]
     Exporter(#[from] ExporterBuildError),
-    /// Export over gRPC was asked for outside a Tokio runtime.
-    #[error("traces cannot be exported over gRPC outside a Tokio runtime")]
+    /// Prometheus could not be answered at the address of the `OTEL_EXPORTER_PROMETHEUS_*` variables.
+    #[error("OTEL_EXPORTER_PROMETHEUS_HOST, OTEL_EXPORTER_PROMETHEUS_PORT: `{0}`: {1}")]
+    Prometheus(String, String),
+    /// The metrics' registry could not be made.
+    #[error(transparent)]
+    Metrics(#[from] OTelSdkError),
+    /// Export was asked for outside a Tokio runtime.
+    #[error("nothing can be exported outside a Tokio runtime")]
     NoRuntime,
     /// A subscriber is installed already.
     #[error(transparent)]
     Installed(#[from] TryInitError),
 }
 
-/// Keeps the export of traces alive; dropping it sends what is still held, for 5 s at most.
+/// Keeps the export alive; dropping it sends what is still held, for 5 s at most.
 ///
 /// Drop it inside the Tokio runtime that [`init`] was called in, on a thread that may block: the end
 /// of an `async fn main` is such a place.
 #[derive(Debug)]
-#[must_use = "spans that are not yet sent are lost when the guard is dropped at once"]
+#[must_use = "what is not yet sent is lost when the guard is dropped at once"]
 pub struct Guard {
-    provider: Option<SdkTracerProvider>,
+    traces: Option<SdkTracerProvider>,
+    metrics: Option<SdkMeterProvider>,
+    logs: Option<SdkLoggerProvider>,
+    /// What Prometheus is answered with, until it is.
+    registry: Mutex<Option<Registry>>,
+}
+
+impl Guard {
+    /// Whether anybody is shown metrics.
+    #[must_use]
+    pub fn has_metrics(&self) -> bool {
+        self.metrics.is_some()
+    }
+
+    /// Answers Prometheus, where the operator named an address for that. For processes that stay.
+    ///
+    /// # Errors
+    /// Fails when the variables name no address, or one that cannot be listened on.
+    pub fn answer_prometheus(&self) -> Result<(), InitError> {
+        let at_fault = |address: &dyn ToString, error: &dyn ToString| {
+            InitError::Prometheus(address.to_string(), error.to_string())
+        };
+        let address = prometheus_address().map_err(|value| at_fault(&value, &"no address"))?;
+        let registry = self.registry.lock().ok().and_then(|mut registry| registry.take());
+        let (Some(address), Some(registry)) = (address, registry) else { return Ok(()) };
+        let listener = TcpListener::bind(address).map_err(|error| at_fault(&address, &error))?;
+        endpoint::serve(registry, listener).map_err(|error| at_fault(&address, &error))?;
+        tracing::info!("Prometheus is answered on http://{address}/metrics");
+        Ok(())
+    }
 }
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        if let Some(provider) = &self.provider
-            && let Err(error) = provider.shutdown()
-        {
-            tracing::warn!("the last spans were not exported: {error}");
+        let warn = |what: &str, ended: OTelSdkResult| {
+            if let Err(error) = ended {
+                tracing::warn!("the last {what} were not exported: {error}");
+            }
+        };
+        if let Some(traces) = &self.traces {
+            warn("spans", traces.shutdown());
+        }
+        if let Some(metrics) = &self.metrics {
+            warn("metrics", metrics.shutdown());
+        }
+        if let Some(logs) = &self.logs {
+            warn("log lines", logs.shutdown());
         }
     }
 }
 
-/// Installs logging and tracing for this process, which is called `service_name` in traces unless
+/// Installs logs, traces and metrics for this process, which is called `service_name` unless
 /// `OTEL_SERVICE_NAME` says otherwise.
 ///
 /// Reads `RUST_LOG` (default `info`), `LOG_FORMAT` (`text`, the default, or `json`; on standard
-/// error) and the `OTEL_*` variables. Traces are exported over OTLP when `OTEL_EXPORTER_OTLP_ENDPOINT`
-/// or `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` is set, over gRPC unless `OTEL_EXPORTER_OTLP_PROTOCOL` says
-/// `http/protobuf`. `OTEL_SDK_DISABLED=true` turns traces and their ids off.
+/// error) and the `OTEL_*` variables. Spans, metrics and log lines are exported over OTLP when `OTEL_EXPORTER_OTLP_ENDPOINT`
+/// is set, or that of the signal alone (`OTEL_EXPORTER_OTLP_TRACES_ENDPOINT`), over gRPC unless `OTEL_EXPORTER_OTLP_PROTOCOL` says
+/// `http/protobuf`. `OTEL_SDK_DISABLED=true` turns everything but the log on standard error off.
 ///
 /// # Errors
 /// Fails when a variable cannot be understood or a subscriber is installed already.
 pub fn init(service_name: &'static str) -> Result<Guard, InitError> {
-    let filter = filter()?;
-    let lines = lines()?;
+    let (directives, shows_statements) = directives();
+    let lines = lines(shows_statements)?;
     global::set_text_map_propagator(TraceContextPropagator::new());
-    let provider = provider(service_name)?;
-    let spans = provider
-        .as_ref()
-        .map(|provider| tracing_opentelemetry::layer().with_tracer(provider.tracer(service_name)));
+    let resource = resource(service_name);
+    let traces = traces(&resource)?;
+    let (metrics, registry) = metrics(&resource)?;
+    let logs = logs(&resource)?;
 
-    tracing_subscriber::registry().with(filter).with(spans).with(lines).try_init()?;
-    Ok(Guard { provider })
-}
+    let filter = match metrics {
+        Some(_) => EnvFilter::try_new(format!("{},{directives}", statements::DIRECTIVE))?,
+        None => EnvFilter::try_new(directives)?,
+    };
+    let tracer = traces.as_ref().map(|traces| traces.tracer(SCOPE));
+    let spans = tracer.clone().map(|tracer| tracing_opentelemetry::layer().with_tracer(tracer));
+    let meter = metrics.as_ref().map(|metrics| metrics.meter(SCOPE));
+    let statements = meter.as_ref().map(|meter| Statements::new(tracer, meter));
+    let bridge = logs.as_ref().map(|logs| Lines(OpenTelemetryTracingBridge::new(logs)));
 
-fn filter() -> Result<EnvFilter, ParseError> {
-    // A later directive replaces an earlier one for the same target.
-    match variable("RUST_LOG") {
-        Some(directives) => EnvFilter::try_new(format!("{DEFAULT_FILTER},{directives}")),
-        None => EnvFilter::try_new(DEFAULT_FILTER),
+    tracing_subscriber::registry()
+        .with(filter)
+        .with(spans)
+        .with(statements)
+        .with(bridge)
+        .with(lines)
+        .try_init()?;
+    if let (Some(metrics), Some(meter)) = (&metrics, &meter) {
+        process::observe(meter);
+        global::set_meter_provider(metrics.clone());
     }
+    Ok(Guard { traces, metrics, logs, registry: Mutex::new(registry) })
 }
 
-fn lines<S>() -> Result<Box<dyn Layer<S> + Send + Sync>, InitError>
+/// The operator's directives after ours, which they replace where they name the same target; and whether they ask for lines of SQL
+/// statements.
+fn directives() -> (String, bool) {
+    let directives = variable("RUST_LOG")
+        .map_or_else(|| DEFAULT_FILTER.to_owned(), |of_operator| format!("{DEFAULT_FILTER},{of_operator}"));
+    let targets = Targets::from_str(&directives);
+    let shows_statements =
+        targets.is_ok_and(|targets| targets.would_enable(statements::TARGET, &Level::DEBUG));
+    (directives, shows_statements)
+}
+
+fn lines<S>(shows_statements: bool) -> Result<Box<dyn Layer<S> + Send + Sync>, InitError>
 where
     S: tracing::Subscriber + for<'a> LookupSpan<'a>,
 {
     let colours = io::stderr().is_terminal() && variable("NO_COLOR").is_none();
     let lines = fmt::layer().with_writer(io::stderr).with_ansi(colours);
     match variable("LOG_FORMAT").as_deref() {
-        None | Some("text") => Ok(lines.event_format(Text(fmt::format())).boxed()),
+        None | Some("text") => {
+            Ok(lines.event_format(Line { format: fmt::format(), shows_statements }).boxed())
+        }
         Some("json") => {
-            Ok(lines.json().event_format(JsonLines(fmt::format().json().flatten_event(true))).boxed())
+            let format = fmt::format().json().flatten_event(true);
+            Ok(lines.json().event_format(Line { format, shows_statements }).boxed())
         }
         Some(other) => Err(InitError::Format(other.to_owned())),
     }
 }
 
-fn provider(service_name: &'static str) -> Result<Option<SdkTracerProvider>, InitError> {
-    if variable("OTEL_SDK_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true")) {
-        return Ok(None);
-    }
-    // The resource detectors read the operator's name, but a name set in code would win over it.
-    let named = variable("OTEL_SERVICE_NAME").is_some()
-        || variable("OTEL_RESOURCE_ATTRIBUTES").is_some_and(|list| list.contains("service.name="));
+/// What all signals say of the process.
+fn resource(service_name: &'static str) -> Resource {
+    // The resource detectors read the operator's names, but those set in code would win over them.
+    let named = |name: &str| {
+        variable("OTEL_RESOURCE_ATTRIBUTES").is_some_and(|list| list.contains(&format!("{name}=")))
+    };
     let mut resource = Resource::builder();
-    if !named {
+    if !named("service.name") && variable("OTEL_SERVICE_NAME").is_none() {
         resource = resource.with_service_name(service_name);
     }
-
-    let mut provider = SdkTracerProvider::builder().with_resource(resource.build());
-    if let Some(exporter) = exporter()? {
-        provider = provider.with_batch_exporter(exporter);
-    }
-    Ok(Some(provider.build()))
+    let own = [
+        ("service.namespace", SCOPE.to_owned()),
+        ("service.version", env!("CARGO_PKG_VERSION").to_owned()),
+        ("service.instance.id", Ulid::generate().to_string()),
+        ("process.pid", std::process::id().to_string()),
+    ];
+    let own = own.into_iter().filter(|(name, _)| !named(name));
+    resource.with_attributes(own.map(|(name, value)| KeyValue::new(name, value))).build()
 }
 
-fn exporter() -> Result<Option<SpanExporter>, InitError> {
-    let wanted = [OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT]
-        .into_iter()
-        .any(|name| variable(name).is_some())
-        && variable("OTEL_TRACES_EXPORTER").is_none_or(|exporters| exporters != "none");
-    if !wanted {
+fn traces(resource: &Resource) -> Result<Option<SdkTracerProvider>, InitError> {
+    if is_disabled() {
         return Ok(None);
     }
-    let protocol =
-        variable(OTEL_EXPORTER_OTLP_TRACES_PROTOCOL).or_else(|| variable(OTEL_EXPORTER_OTLP_PROTOCOL));
-    let exporter = match protocol.as_deref() {
-        None | Some("grpc") if tokio::runtime::Handle::try_current().is_err() => {
-            return Err(InitError::NoRuntime);
+    let provider = SdkTracerProvider::builder().with_resource(resource.clone());
+    Ok(Some(match over_otlp(Signal::Traces)? {
+        None => provider.build(),
+        Some(Protocol::Grpc) => {
+            provider.with_batch_exporter(SpanExporter::builder().with_tonic().build()?).build()
         }
-        None => SpanExporter::builder().with_tonic().build()?,
-        Some(_) => {
-            // Built together with `retort`, the HTTP client has TLS and panics when no provider of it is
-            // there. A second installation is refused, which is as good.
-            let _ = rustls::crypto::ring::default_provider().install_default();
-            SpanExporter::builder().build()?
-        }
-    };
-    Ok(Some(exporter))
+        Some(Protocol::Http) => provider.with_batch_exporter(SpanExporter::builder().build()?).build(),
+    }))
 }
 
-/// A variable that is set to the empty string counts as unset, as the specification says.
-fn variable(name: &str) -> Option<String> {
-    env::var(name).ok().filter(|value| !value.is_empty())
+/// With what Prometheus is answered with, if it may ask.
+fn metrics(resource: &Resource) -> Result<(Option<SdkMeterProvider>, Option<Registry>), InitError> {
+    let otlp = over_otlp(Signal::Metrics)?;
+    // What is no address is complained of where it is listened on.
+    let is_asked = !matches!(prometheus_address(), Ok(None));
+    if otlp.is_none() && !is_asked {
+        return Ok((None, None));
+    }
+    let mut provider = SdkMeterProvider::builder().with_resource(resource.clone());
+    provider = match otlp {
+        None => provider,
+        Some(Protocol::Grpc) => {
+            provider.with_periodic_exporter(MetricExporter::builder().with_tonic().build()?)
+        }
+        Some(Protocol::Http) => provider.with_periodic_exporter(MetricExporter::builder().build()?),
+    };
+    let registry = is_asked.then(Registry::new);
+    if let Some(registry) = registry.clone() {
+        // All is of one scope.
+        let reader = opentelemetry_prometheus::exporter().with_registry(registry).scope_info_enabled(false);
+        provider = provider.with_reader(reader.build()?);
+    }
+    Ok((Some(provider.build()), registry))
+}
+
+fn logs(resource: &Resource) -> Result<Option<SdkLoggerProvider>, InitError> {
+    let provider = SdkLoggerProvider::builder().with_resource(resource.clone());
+    Ok(match over_otlp(Signal::Logs)? {
+        None => None,
+        Some(Protocol::Grpc) => {
+            Some(provider.with_batch_exporter(LogExporter::builder().with_tonic().build()?).build())
+        }
+        Some(Protocol::Http) => Some(provider.with_batch_exporter(LogExporter::builder().build()?).build()),
+    })
+}
+
+/// How the signal is exported, if it is and can be from here.
+fn over_otlp(signal: Signal) -> Result<Option<Protocol>, InitError> {
+    let protocol = signal.over_otlp();
+    match protocol {
+        Some(Protocol::Grpc) if tokio::runtime::Handle::try_current().is_err() => {
+            return Err(InitError::NoRuntime);
+        }
+        // Built together with `retort`, the HTTP client has TLS and panics when no provider of it is
+        // there. A second installation is refused, which is as good.
+        Some(Protocol::Http) => drop(rustls::crypto::ring::default_provider().install_default()),
+        _ => {}
+    }
+    Ok(protocol)
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::installation::{Installation, Role};
 
 /// Lidocaine.
-const TARGET: &str = "CCN(CC)CC(=O)Nc1c(C)cccc1C";
+pub const TARGET: &str = "CCN(CC)CC(=O)Nc1c(C)cccc1C";
 
 /// What it can be made of, by several routes; of one block there are two offers.
 pub const CATALOGUE: &str = "\

@@ -9,7 +9,12 @@ use fake_opentelemetry_collector::{ExportedSpan, FakeCollectorServer};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::{client::good, installation::Installation, process::PATIENCE, searches::CATALOGUE};
+use crate::{
+    client::good,
+    installation::Installation,
+    process::PATIENCE,
+    searches::{CATALOGUE, TARGET},
+};
 
 /// Sends a request as part of a trace and gives the spans of that trace, by name, once `last` is among them.
 async fn spans_of(
@@ -52,21 +57,39 @@ async fn a_request_its_job_and_the_stages_of_the_work_are_one_trace() {
 
     let request = "POST /generator/v1/samples";
     let sample = ("/generator/v1/samples", json!({ "size": 5 }));
-    let spans = spans_of(&installation, &mut collector, sample, &[request, "job", "model.sample"]).await;
+    let (send, process) = ("send sample", "process sample");
+    let spans =
+        spans_of(&installation, &mut collector, sample, &[request, send, process, "model.sample"]).await;
     assert_eq!(spans[request].parent_span_id, "00f067aa0ba902b7", "the caller's trace goes on");
-    assert_child(&spans, "job", request);
-    assert!(spans["job"].attributes.contains_key("queue_wait_ms"));
-    assert_child(&spans, "model.sample", "job");
+    assert_child(&spans, send, request);
+    assert_child(&spans, process, send);
+    assert!(spans[process].attributes.contains_key("queue_wait_ms"));
+    assert_child(&spans, "model.sample", process);
 
     let request = "POST /synth/v1/treesearch";
-    let stages = ["search.expansion", "search.extraction", "search.validation"];
-    let wanted = [&[request, "job", "search", "annotate"], &stages[..]].concat();
-    let search = ("/synth/v1/treesearch", json!({ "search_smiles": "COC(=O)c1ccccc1", "max_seconds": 2 }));
+    let (send, process) = ("send search", "process search");
+    let stages = ["search.expansion", "search.first_route", "search.extraction", "search.validation"];
+    let wanted = [&[request, send, process, "search", "annotate"], &stages[..]].concat();
+    let search = (
+        "/synth/v1/treesearch",
+        json!({ "search_smiles": TARGET, "early_exit_first_solution": false, "max_seconds": 3 }),
+    );
     let spans = spans_of(&installation, &mut collector, search, &wanted).await;
-    assert_child(&spans, "job", request);
-    assert_child(&spans, "search", "job");
-    assert_child(&spans, "annotate", "job");
+    assert_child(&spans, send, request);
+    assert_child(&spans, process, send);
+    assert_child(&spans, "search", process);
+    assert_child(&spans, "annotate", process);
+    assert_child(&spans, "search.expansion", "search");
+    assert_child(&spans, "search.first_route", "search.expansion");
+    assert_child(&spans, "search.extraction", "search");
+    for (earlier, later) in [("search.expansion", "search.extraction"), ("search", "annotate")] {
+        assert!(
+            spans[earlier].end_time_unix_nano <= spans[later].start_time_unix_nano,
+            "`{earlier}` ends before `{later}` begins"
+        );
+    }
     for stage in stages {
-        assert_child(&spans, stage, "search");
+        let stage = &spans[stage];
+        assert!(stage.start_time_unix_nano < stage.end_time_unix_nano, "`{}` takes time", stage.name);
     }
 }

@@ -24,8 +24,21 @@ pub(crate) struct Harvest {
     early_valid: u64,
     /// Strings taken in order so far: the number of the string to take next.
     strings: u64,
+    /// Valid ones among those.
+    valid: u64,
     /// Strings since the last new molecule.
     since_new: u64,
+}
+
+/// What became of strings.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// All of them.
+    pub strings: u64,
+    /// Those that are a molecule.
+    pub valid: u64,
+    /// Those that are a molecule that no string before them was, of the same sample.
+    pub distinct: u64,
 }
 
 impl Harvest {
@@ -37,6 +50,7 @@ impl Harvest {
             early: BTreeMap::new(),
             early_valid: 0,
             strings: 0,
+            valid: 0,
             since_new: 0,
         }
     }
@@ -59,6 +73,7 @@ impl Harvest {
         self.since_new += 1;
         if let Some(molecule) = molecule {
             self.early_valid -= 1;
+            self.valid += 1;
             if !self.known.contains(&molecule) {
                 self.known.insert(molecule.clone());
                 self.molecules.push(molecule);
@@ -89,6 +104,11 @@ impl Harvest {
     /// Whether the model has had its chance.
     pub(crate) fn is_barren(&self) -> bool {
         self.since_new >= BARREN || self.strings >= ATTEMPTS.0 * self.size as u64 + ATTEMPTS.1
+    }
+
+    /// What became of the strings that were taken.
+    pub(crate) fn tally(&self) -> Tally {
+        Tally { strings: self.strings, valid: self.valid, distinct: self.molecules.len() as u64 }
     }
 
     /// The molecules found.

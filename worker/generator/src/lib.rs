@@ -38,6 +38,7 @@ pub use device::{DeviceChoice, DeviceError};
 pub use engine::Precision;
 pub use error::{PackError, SampleError};
 pub use evaluation::{Distribution, Evaluation, Scaffolds};
+pub use harvest::Tally;
 pub use int8::ByteRates;
 pub use pack::ModelPack;
 pub use sampler::Sampler;

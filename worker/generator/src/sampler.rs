@@ -27,7 +27,7 @@ use crate::{
     Budget, ModelPack, Precision, SampleError,
     crew::{self, Berth, Crew},
     engine::Engine,
-    harvest::Harvest,
+    harvest::{Harvest, Tally},
     int8::ByteRates,
     stream::{self, End, Ends, Hopeless, Raw, Source},
 };
@@ -45,6 +45,8 @@ pub struct Sampler {
     engine: Engine,
     threads: NonZeroUsize,
     crew: Crew,
+    /// Of the strings of all samples that nobody has asked for yet.
+    tally: Mutex<Tally>,
 }
 
 impl Sampler {
@@ -61,7 +63,7 @@ impl Sampler {
         let engine = Engine::new(pack, &device, precision)?;
         let threads = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         let crew = Crew::new(engine.operations(), threads);
-        Ok(Self { pack: pack.clone(), device, engine, threads, crew })
+        Ok(Self { pack: pack.clone(), device, engine, threads, crew, tally: Mutex::default() })
     }
 
     /// The same sampler on `threads` threads.
@@ -135,6 +137,7 @@ impl Sampler {
         })?;
 
         let harvest = run.harvest.into_inner().unwrap_or_else(PoisonError::into_inner);
+        self.count(harvest.tally());
         let (over, barren) = (harvest.is_over(), harvest.is_barren());
         match harvest.into_molecules() {
             molecules if molecules.len() == size => Ok(molecules),
@@ -143,6 +146,18 @@ impl Sampler {
             }
             _ => Err(SampleError::Interrupted),
         }
+    }
+
+    fn count(&self, more: Tally) {
+        let mut tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
+        tally.strings += more.strings;
+        tally.valid += more.valid;
+        tally.distinct += more.distinct;
+    }
+
+    /// What became of the strings of all samples that have ended since this was last asked.
+    pub fn take_tally(&self) -> Tally {
+        std::mem::take(&mut self.tally.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Draws `count` strings as the model writes them, valid or not, for evaluation.

@@ -17,7 +17,7 @@ use tracing::{Span, field::Empty, info, info_span};
 
 use super::{DATABASE, Ended};
 use crate::{
-    Activity, Model, Ready, Shelf, compute,
+    Activity, Model, Ready, Shelf, compute, metrics,
     reservoir::{self, Lease},
     samples::{self, Drawn},
 };
@@ -73,7 +73,9 @@ impl Handler<StoredSampleJob> for Sampling {
             Found::Some => database::within(DATABASE, making.lease()).await?,
             Found::Nothing => Default::default(),
         };
+        let from_reservoir = ready.len();
         let ended = making.draw(ready).await;
+        metrics::drawn(making.model.id(), making.model.sampler.take_tally());
         let stored = match &ended {
             Ok(Ended::Done(sample)) => database::within(DATABASE, making.spend(&lease, sample)).await,
             _ => Ok(Finished::Superseded),
@@ -86,7 +88,14 @@ impl Handler<StoredSampleJob> for Sampling {
             Ended::Refused(problem) => {
                 database::within(DATABASE, refuse(&self.pool, &making.context, problem)).await
             }
-            Ended::Done(_) | Ended::Cancelled => stored.map(drop),
+            Ended::Done(sample) => {
+                if stored? == Finished::Stored {
+                    let drawn = sample.smiles.len() - from_reservoir;
+                    metrics::stored(making.model.id(), from_reservoir, drawn);
+                }
+                Ok(())
+            }
+            Ended::Cancelled => Ok(()),
         }
     }
 }
@@ -123,6 +132,7 @@ impl Making<'_> {
         let sample = Drawn { model_id: self.model.id().to_owned(), smiles };
         if self.store(transaction, &sample).await? == Finished::Stored {
             self.sampling.ready.fewer(&self.model, sample.smiles.len());
+            metrics::stored(self.model.id(), sample.smiles.len(), 0);
         }
         Ok(Found::All)
     }

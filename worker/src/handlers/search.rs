@@ -13,7 +13,7 @@ use synth::{Budget, Catalogue, GroupOrder, Masks, Plan, Planner, Region, Stop, T
 use tracing::{Instrument, info, info_span};
 
 use super::DATABASE;
-use crate::{Annotation, CatalogueView, compute, offers::offers_for, result};
+use crate::{Annotation, CatalogueView, compute, metrics, offers::offers_for, result};
 
 /// Runs search jobs.
 #[derive(Debug, Clone)]
@@ -78,6 +78,7 @@ impl Search {
         let offers = offers_for(&self.pool, &blocks, request.ships_to).instrument(span);
         let offers = database::within(DATABASE, offers).await?;
         let annotation = Annotation { offers, elapsed: annotating.elapsed() };
+        metrics::searched(&plan, request.early_exit_first_solution, annotation.elapsed);
         let answer = result(&plan, annotation, started.elapsed());
         info!(
             validated_routes = answer.metadata.validated_routes,
@@ -102,9 +103,7 @@ pub fn search(
     budget: &Budget,
 ) -> Result<Plan, Problem> {
     let task = task(request)?;
-    let plan = planner.plan(catalogue, &task, budget);
-    record(&plan);
-    Ok(plan)
+    Ok(planner.plan(catalogue, &task, budget))
 }
 
 fn task(request: &TreeSearchRequest) -> Result<Task, Problem> {
@@ -134,38 +133,6 @@ fn task(request: &TreeSearchRequest) -> Result<Task, Problem> {
             GroupOrder::Total
         },
     })
-}
-
-/// Leaves a span for each stage. The stages alternate within a search, so a span says by a field, not by
-/// its own length, how long its stage took.
-fn record(plan: &Plan) {
-    let (counts, timings) = (&plan.counts, &plan.timings);
-    info_span!(
-        "search.expansion",
-        elapsed_ms = millis(timings.search),
-        expansions = counts.expansions,
-        template_applications = counts.template_applications,
-        graph_nodes = counts.graph_nodes(),
-        graph_bytes = counts.graph_bytes,
-    )
-    .in_scope(|| {});
-    info_span!("search.extraction", elapsed_ms = millis(timings.extraction), groups = plan.groups.len())
-        .in_scope(|| {});
-    info_span!(
-        "search.validation",
-        elapsed_ms = millis(timings.validation),
-        validated_routes = counts.validated_routes,
-        unvalidated_routes = counts.unvalidated_routes,
-        refused_unsound = counts.refusals.unsound,
-        refused_product_not_regained = counts.refusals.product_not_regained,
-        refused_competing_site = counts.refusals.competing_site,
-        refused_inconsistent = counts.refusals.inconsistent,
-    )
-    .in_scope(|| {});
-}
-
-fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn seconds(seconds: f64) -> Duration {

@@ -162,6 +162,11 @@ impl Expander {
         }
     }
 
+    /// How often a molecule was found in the cache, and how often not, since the start.
+    pub fn cache_hits_and_misses(&self) -> (u64, u64) {
+        self.cache.as_ref().map_or((0, 0), |cache| (cache.hits(), cache.misses()))
+    }
+
     /// Bytes in the cache.
     pub fn cached_bytes(&self) -> u64 {
         self.cache.as_ref().map_or(0, Cache::weight)

@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 
 use chem::Molecule;
 use rustc_hash::FxHashSet;
+use tracing::{field::Empty, info_span};
 
 use crate::cores::Seat;
 use crate::graph::expander::{Expansion, Found};
@@ -121,7 +122,7 @@ impl<'a> Search<'a> {
         let end = if trivial.is_some() && self.task.stop == Stop::FirstRoute {
             End::FirstRoute
         } else {
-            self.grow(&mut first)
+            self.traced_growth(&mut first)
         };
         self.help.over.store(true, Ordering::Relaxed);
         if trivial.is_some() {
@@ -131,6 +132,7 @@ impl<'a> Search<'a> {
         let in_search = self.timings.extraction + self.validator.elapsed;
         self.timings.search = self.started.elapsed().saturating_sub(in_search);
 
+        let stage = info_span!("search.extraction", groups = Empty).entered();
         let start = Instant::now();
         let validated = self.validator.elapsed;
         let (model, task, budget) = (self.planner.expander.model(), self.task, self.budget);
@@ -148,6 +150,9 @@ impl<'a> Search<'a> {
         }
         self.counts.memory_bytes = reading.bytes() as u64;
         let written = reading.finish(&self.graph);
+        self.validator.end_stage();
+        stage.record("groups", written.len());
+        drop(stage);
         let validation = self.validator.elapsed;
         self.timings.extraction += start.elapsed().saturating_sub(validation - validated);
         self.timings.validation = validation;
@@ -193,6 +198,23 @@ impl<'a> Search<'a> {
             }
         }
         stopped
+    }
+
+    /// [`Self::grow`] as a stage of the trace.
+    fn traced_growth(&mut self, first: &mut Option<Choices>) -> End {
+        let stage = info_span!(
+            "search.expansion",
+            expansions = Empty,
+            template_applications = Empty,
+            graph_nodes = Empty,
+            graph_bytes = Empty,
+        );
+        let end = stage.in_scope(|| self.grow(first));
+        stage.record("expansions", self.counts.expansions);
+        stage.record("template_applications", self.counts.template_applications);
+        stage.record("graph_nodes", self.graph.molecules() + self.graph.reactions());
+        stage.record("graph_bytes", self.graph.bytes());
+        end
     }
 
     /// Grows the graph until the search is over, and puts the first validated route into `first`.
@@ -245,6 +267,7 @@ impl<'a> Search<'a> {
 
     /// The cheapest route that stands validation. Refused steps are taken out of the graph's solutions.
     fn first_route(&mut self) -> Option<Choices> {
+        let _stage = info_span!("search.first_route").entered();
         let start = Instant::now();
         let validated = self.validator.elapsed;
         let room = self.planner.settings.memory_bytes.saturating_sub(self.graph.bytes());
@@ -263,6 +286,7 @@ impl<'a> Search<'a> {
         }
         self.counts.unvalidated_routes += source.dropped;
         propagate(&mut self.graph, self.bounds);
+        self.validator.end_stage();
         self.timings.extraction += start.elapsed().saturating_sub(self.validator.elapsed - validated);
         found
     }

@@ -61,6 +61,12 @@ impl Planner {
         }
     }
 
+    /// How often a molecule's expansion was in the cache, and how often not, since the start.
+    #[must_use]
+    pub fn cache_hits_and_misses(&self) -> (u64, u64) {
+        self.expander.cache_hits_and_misses()
+    }
+
     /// Bytes that the cache of expansions holds now.
     #[must_use]
     pub fn cached_bytes(&self) -> u64 {

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use chem::{Key, Molecule, Precursor, TautomerKey, Template};
 use reactivity::{Certainty, Facts, Step, judge};
+use tracing::{Span, field::Empty, info_span};
 
 use crate::graph::{Graph, ReactionId, Verdict};
 use crate::model::RetroModel;
@@ -26,6 +27,8 @@ pub struct Validator<'a> {
     pub deadline: Instant,
     pub refusals: Refusals,
     pub elapsed: Duration,
+    /// The span of the validations of the stage that is under way.
+    stage: Option<Span>,
 }
 
 /// What running a step forwards finds wrong with it.
@@ -43,7 +46,16 @@ impl<'a> Validator<'a> {
             deadline: budget.deadline,
             refusals: Refusals::default(),
             elapsed: Duration::ZERO,
+            stage: None,
         }
+    }
+
+    /// Ends the span of the validations so far: from the first to here, its `busy_ns` what they took.
+    pub fn end_stage(&mut self) {
+        let Some(stage) = self.stage.take() else { return };
+        stage.record("refused_unsound", self.refusals.unsound);
+        stage.record("refused_product_not_regained", self.refusals.product_not_regained);
+        stage.record("refused_competing_site", self.refusals.competing_site);
     }
 
     /// Assesses a step, if nobody has: true if nobody had.
@@ -65,7 +77,8 @@ impl<'a> Validator<'a> {
     pub fn settle(&mut self, graph: &mut Graph, id: ReactionId) -> Option<bool> {
         if graph.reaction(id).verdict == Verdict::Unchecked {
             let start = Instant::now();
-            let settled = self.check(graph, id);
+            let stage = self.stage.get_or_insert_with(stage).clone();
+            let settled = stage.in_scope(|| self.check(graph, id));
             self.elapsed += start.elapsed();
             settled?;
             graph.mark_reaction(id);
@@ -110,6 +123,16 @@ impl<'a> Validator<'a> {
         graph.reaction_mut(id).verdict = Verdict::Refused;
         Some(())
     }
+}
+
+/// The span of a stage's validations, which take turns with the rest of the stage.
+fn stage() -> Span {
+    info_span!(
+        "search.validation",
+        refused_unsound = Empty,
+        refused_product_not_regained = Empty,
+        refused_competing_site = Empty,
+    )
 }
 
 /// What the rules know of the proposal that stands for a reaction.

@@ -1,0 +1,208 @@
+//! What PostgreSQL knows of queues, workers and itself, looked at now and then and shown as metrics.
+//!
+//! Every API process looks, and all see the same: who adds processes up takes the maximum. While the database does not answer there
+//! is nothing to show. Names of PostgreSQL's own figures are those of the OpenTelemetry collector's `postgresqlreceiver`.
+
+use std::{
+    sync::{Arc, PoisonError, RwLock},
+    time::Duration,
+};
+
+use database::Background;
+use opentelemetry::{KeyValue, global, metrics::Meter};
+use queue::{Backlog, LiveWorkers};
+use sqlx::PgPool;
+
+/// How often is looked.
+const LOOK: Duration = Duration::from_secs(5);
+/// How long a look may take.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What was seen at the last look.
+#[derive(Debug, Default)]
+struct Seen {
+    backlogs: Vec<Backlog>,
+    workers: Vec<LiveWorkers>,
+    server: Server,
+    tables: Vec<Table>,
+}
+
+/// PostgreSQL as a whole, and the service's database.
+#[derive(Debug, Default)]
+struct Server {
+    backends: i64,
+    connection_max: i64,
+    commits: i64,
+    rollbacks: i64,
+    deadlocks: i64,
+    blocks_read: i64,
+    blocks_hit: i64,
+    db_size: i64,
+    wal: i64,
+    oldest_transaction: f64,
+}
+
+/// One of the tables that change most.
+#[derive(Debug)]
+struct Table {
+    name: String,
+    live: i64,
+    dead: i64,
+    size: i64,
+}
+
+/// Looks and shows until dropped.
+pub fn gauges(pool: PgPool) -> Background {
+    let seen = Arc::new(RwLock::new(None));
+    show(&global::meter("retort"), &seen);
+    Background::keep("looking at what metrics show", move || {
+        let (pool, seen) = (pool.clone(), Arc::clone(&seen));
+        async move {
+            loop {
+                let now = database::within(PATIENCE, look(&pool)).await;
+                let now =
+                    now.inspect_err(|error| tracing::debug!("metrics of the database are missing: {error}"));
+                *seen.write().unwrap_or_else(PoisonError::into_inner) = now.ok();
+                tokio::time::sleep(LOOK).await;
+            }
+        }
+    })
+}
+
+async fn look(pool: &PgPool) -> Result<Seen, sqlx::Error> {
+    let mut connection = pool.acquire().await?;
+    let server = sqlx::query_as!(
+        Server,
+        r#"select (select count(*) from pg_stat_activity where backend_type = 'client backend') as "backends!",
+            current_setting('max_connections')::int8 as "connection_max!",
+            coalesce(xact_commit, 0) as "commits!", coalesce(xact_rollback, 0) as "rollbacks!",
+            coalesce(deadlocks, 0) as "deadlocks!",
+            coalesce(blks_read, 0) as "blocks_read!", coalesce(blks_hit, 0) as "blocks_hit!",
+            pg_database_size(datid) as "db_size!",
+            case when pg_is_in_recovery() then 0 else (pg_current_wal_lsn() - '0/0')::int8 end as "wal!",
+            (
+                select coalesce(extract(epoch from max(clock_timestamp() - xact_start)), 0)::float8
+                from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()
+            ) as "oldest_transaction!"
+        from pg_stat_database where datname = current_database()"#
+    )
+    .fetch_one(&mut *connection)
+    .await?;
+    let tables = sqlx::query_as!(
+        Table,
+        r#"select case schemaname when 'public' then relname else schemaname || '.' || relname end as "name!",
+            n_live_tup as "live!", n_dead_tup as "dead!", pg_total_relation_size(relid) as "size!"
+        from pg_stat_user_tables
+        where (schemaname, relname) in (
+            ('public', 'jobs'), ('apalis', 'jobs'), ('public', 'samples'), ('public', 'reservoir_blocks'), ('public', 'offers')
+        )"#
+    )
+    .fetch_all(&mut *connection)
+    .await?;
+    let mut backlogs = queue::backlogs(&mut *connection).await?;
+    let workers = queue::live_workers(&mut *connection).await?;
+    // Nothing that waits is a figure too.
+    for live in &workers {
+        if !backlogs.iter().any(|backlog| backlog.queue == live.queue) {
+            backlogs.push(Backlog { queue: live.queue.clone(), waiting: 0, running: 0, oldest_wait: 0.0 });
+        }
+    }
+    Ok(Seen { backlogs, workers, server, tables })
+}
+
+/// A figure and what tells it apart.
+type Figure = (f64, Vec<KeyValue>);
+
+fn show(meter: &Meter, seen: &Arc<RwLock<Option<Seen>>>) {
+    let gauge =
+        |name: &'static str, unit: &'static str, described: &'static str, of: fn(&Seen) -> Vec<Figure>| {
+            let seen = Arc::clone(seen);
+            let gauge = meter.f64_observable_gauge(name).with_unit(unit).with_description(described);
+            gauge
+                .with_callback(move |observer| {
+                    for (value, attributes) in figures(&seen, of) {
+                        observer.observe(value, &attributes);
+                    }
+                })
+                .build();
+        };
+    let counter =
+        |name: &'static str, unit: &'static str, described: &'static str, of: fn(&Seen) -> Vec<Figure>| {
+            let seen = Arc::clone(seen);
+            let counter = meter.f64_observable_counter(name).with_unit(unit).with_description(described);
+            counter
+                .with_callback(move |observer| {
+                    for (value, attributes) in figures(&seen, of) {
+                        observer.observe(value, &attributes);
+                    }
+                })
+                .build();
+        };
+    gauge("retort.queue.depth", "{job}", "Jobs whose callers wait, by state", |seen| {
+        let by_state = |backlog: &Backlog| {
+            [("waiting", backlog.waiting), ("running", backlog.running)].map(|(state, jobs)| {
+                (jobs as f64, vec![queue(&backlog.queue), KeyValue::new("state", state)])
+            })
+        };
+        seen.backlogs.iter().flat_map(by_state).collect()
+    });
+    gauge("retort.queue.oldest_wait", "s", "How long the job waits that has waited longest", |seen| {
+        seen.backlogs.iter().map(|backlog| (backlog.oldest_wait, vec![queue(&backlog.queue)])).collect()
+    });
+    gauge("retort.workers.live", "{process}", "Worker processes that live", |seen| {
+        seen.workers.iter().map(|live| (live.processes as f64, vec![queue(&live.queue)])).collect()
+    });
+    gauge("retort.workers.slots", "{slot}", "Jobs that live workers run at once", |seen| {
+        seen.workers.iter().map(|live| (live.slots as f64, vec![queue(&live.queue)])).collect()
+    });
+    gauge("postgresql.backends", "{connection}", "Connections to PostgreSQL", |seen| {
+        one(seen.server.backends)
+    });
+    gauge("postgresql.connection.max", "{connection}", "Connections that PostgreSQL takes", |seen| {
+        one(seen.server.connection_max)
+    });
+    gauge("postgresql.db_size", "By", "Size of the service's database", |seen| one(seen.server.db_size));
+    gauge("retort.postgresql.oldest_transaction", "s", "Age of the oldest transaction", |seen| {
+        vec![(seen.server.oldest_transaction, Vec::new())]
+    });
+    counter("postgresql.commits", "{transaction}", "Transactions that were committed", |seen| {
+        one(seen.server.commits)
+    });
+    counter("postgresql.rollbacks", "{transaction}", "Transactions that were rolled back", |seen| {
+        one(seen.server.rollbacks)
+    });
+    counter("postgresql.deadlocks", "{deadlock}", "Deadlocks", |seen| one(seen.server.deadlocks));
+    counter("postgresql.blocks_read", "{block}", "Blocks that were read, by source", |seen| {
+        [("read", seen.server.blocks_read), ("hit", seen.server.blocks_hit)]
+            .map(|(source, blocks)| (blocks as f64, vec![KeyValue::new("source", source)]))
+            .into()
+    });
+    counter("retort.postgresql.wal", "By", "Write-ahead log that was written", |seen| one(seen.server.wal));
+    gauge("postgresql.rows", "{row}", "Rows of the tables that change most, by state", |seen| {
+        let by_state = |table: &Table| {
+            [("live", table.live), ("dead", table.dead)]
+                .map(|(state, rows)| (rows as f64, vec![of_table(table), KeyValue::new("state", state)]))
+        };
+        seen.tables.iter().flat_map(by_state).collect()
+    });
+    gauge("postgresql.table.size", "By", "Size of the tables that change most, with their indexes", |seen| {
+        seen.tables.iter().map(|table| (table.size as f64, vec![of_table(table)])).collect()
+    });
+}
+
+/// Nothing where nothing was seen.
+fn figures(seen: &RwLock<Option<Seen>>, of: fn(&Seen) -> Vec<Figure>) -> Vec<Figure> {
+    seen.read().unwrap_or_else(PoisonError::into_inner).as_ref().map(of).unwrap_or_default()
+}
+
+fn one(value: i64) -> Vec<Figure> {
+    vec![(value as f64, Vec::new())]
+}
+
+fn queue(name: &str) -> KeyValue {
+    KeyValue::new("messaging.destination.name", name.to_owned())
+}
+
+fn of_table(table: &Table) -> KeyValue {
+    KeyValue::new("postgresql.table.name", table.name.clone())
+}

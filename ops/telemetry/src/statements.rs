@@ -1,0 +1,135 @@
+//! A span and a duration for every SQL statement, out of what sqlx logs when one ends.
+//!
+//! sqlx has no spans; at level `debug` it logs each statement with the time that it took. A span is made of that afterwards, with its
+//! true start, as a child of the span in which the statement ran. Statements outside of any exported trace (the beats, the
+//! sweeps) leave a duration alone.
+
+use std::{
+    fmt,
+    time::{Duration, SystemTime},
+};
+
+use opentelemetry::{
+    Context, KeyValue,
+    metrics::{Histogram, Meter},
+    trace::{Span as _, SpanKind, TraceContextExt as _, Tracer as _},
+};
+use opentelemetry_sdk::trace::SdkTracer;
+use tracing::{
+    Event, Metadata, Subscriber,
+    field::{Field, Visit},
+};
+use tracing_subscriber::{Layer, layer};
+
+/// Of the events that sqlx leaves for its statements.
+pub(crate) const TARGET: &str = "sqlx::query";
+
+/// Has sqlx log its statements, to be put in front of the operator's directives.
+pub(crate) const DIRECTIVE: &str = "sqlx::query=debug";
+
+/// Bounds of the durations in seconds (semantic conventions, `db.client.operation.duration`).
+const BOUNDS: [f64; 10] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1.0, 5.0];
+
+/// Whether an event is one of a statement that took no longer than it may: of those nobody wants a line in the log.
+pub(crate) fn is_statement(metadata: &Metadata<'_>) -> bool {
+    metadata.target() == TARGET && *metadata.level() > tracing::Level::WARN
+}
+
+/// Makes spans and durations of statements.
+pub(crate) struct Statements {
+    tracer: Option<SdkTracer>,
+    duration: Histogram<f64>,
+}
+
+impl Statements {
+    pub(crate) fn new(tracer: Option<SdkTracer>, meter: &Meter) -> Self {
+        let duration = meter
+            .f64_histogram("db.client.operation.duration")
+            .with_unit("s")
+            .with_description("How long SQL statements took")
+            .with_boundaries(BOUNDS.to_vec())
+            .build();
+        Self { tracer, duration }
+    }
+}
+
+impl<S: Subscriber> Layer<S> for Statements {
+    fn on_event(&self, event: &Event<'_>, _: layer::Context<'_, S>) {
+        if event.metadata().target() != TARGET {
+            return;
+        }
+        let mut statement = Statement::default();
+        event.record(&mut statement);
+        let system = KeyValue::new("db.system.name", "postgresql");
+        let operation = KeyValue::new("db.operation.name", statement.operation());
+        self.duration.record(statement.seconds, &[system.clone(), operation.clone()]);
+
+        let parent = Context::current();
+        let Some(tracer) = self.tracer.as_ref().filter(|_| parent.span().span_context().is_sampled()) else {
+            return;
+        };
+        let end = SystemTime::now();
+        let start = end - Duration::try_from_secs_f64(statement.seconds).unwrap_or_default();
+        let summary = statement.summary.trim_end_matches(" …").to_owned();
+        let text = if statement.text.is_empty() { summary.clone() } else { statement.text.trim().to_owned() };
+        tracer
+            .span_builder(summary)
+            .with_kind(SpanKind::Client)
+            .with_start_time(start)
+            .with_attributes([
+                system,
+                operation,
+                KeyValue::new("db.query.text", text),
+                KeyValue::new("db.response.returned_rows", statement.rows),
+            ])
+            .start_with_context(tracer, &parent)
+            .end_with_timestamp(end);
+    }
+}
+
+/// What sqlx says of a statement.
+#[derive(Default)]
+struct Statement {
+    summary: String,
+    text: String,
+    seconds: f64,
+    rows: i64,
+}
+
+impl Statement {
+    /// One of few words, so that it can be told apart by in metrics.
+    fn operation(&self) -> &'static str {
+        let first = self.summary.split_whitespace().next().unwrap_or_default();
+        [
+            "SELECT", "INSERT", "UPDATE", "DELETE", "WITH", "BEGIN", "COMMIT", "ROLLBACK", "COPY", "NOTIFY",
+            "LISTEN",
+        ]
+        .into_iter()
+        .find(|word| word.eq_ignore_ascii_case(first))
+        .unwrap_or("other")
+    }
+}
+
+impl Visit for Statement {
+    fn record_f64(&mut self, field: &Field, value: f64) {
+        if field.name() == "elapsed_secs" {
+            self.seconds = value;
+        }
+    }
+
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        if field.name() == "rows_returned" {
+            self.rows = i64::try_from(value).unwrap_or(i64::MAX);
+        }
+    }
+
+    fn record_str(&mut self, field: &Field, value: &str) {
+        match field.name() {
+            "summary" => value.clone_into(&mut self.summary),
+            "db.statement" => value.clone_into(&mut self.text),
+            _ => {}
+        }
+    }
+
+    fn record_debug(&mut self, _: &Field, _: &dyn fmt::Debug) {}
+}

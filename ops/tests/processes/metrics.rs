@@ -1,0 +1,272 @@
+//! What Prometheus finds, held against what dashboards, rules and the documentation say of it.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    process::{Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::{
+    client::Caller,
+    installation::{Installation, Role, long_search},
+    process::{PATIENCE, Process, free_port, root},
+    searches::{CATALOGUE, TARGET},
+};
+
+/// Where the dashboards and rules are, from the repository's root.
+const DASHBOARDS: &str = "ops/dashboards";
+
+/// What every process of the service shows besides its own.
+const SCRAPED: [(&str, Option<Role>); 3] =
+    [("retort-api", None), ("retort-sampler", Some(Role::Sample)), ("retort-searcher", Some(Role::Search))];
+
+/// An installation whose processes Prometheus may ask, and their ports.
+async fn installation() -> (Installation, Vec<u16>) {
+    let mut installation = Installation::new().await;
+    installation.import_catalogue(CATALOGUE);
+    // One account alone is refused something.
+    installation.set("JOBS_IN_FLIGHT", "2");
+    let mut ports = Vec::new();
+    for (_, role) in SCRAPED {
+        let port = free_port();
+        installation.set("OTEL_EXPORTER_PROMETHEUS_PORT", &port.to_string());
+        match role {
+            None => installation.start_api().await,
+            Some(Role::Sample) => {
+                // Something is put into the reservoir, and found there.
+                installation.start_worker(Role::Sample, &[("RESERVOIR_SIZE", "1000")]).await;
+            }
+            Some(Role::Search) => {
+                installation.start_worker(Role::Search, &[]).await;
+            }
+        }
+        ports.push(port);
+    }
+    (installation, ports)
+}
+
+/// A little of everything.
+async fn ask(caller: &Caller) {
+    let sample = |body: Value| async move {
+        let _ = caller.post("/generator/v1/samples", &body).await;
+    };
+    let search = |body: Value| async move {
+        let _ = caller.post("/synth/v1/treesearch", &body).await;
+    };
+    sample(json!({ "size": 50 })).await;
+    sample(json!({ "size": 5, "model_id": "none" })).await;
+    let _ = caller.get("/generator/v1/samples").await;
+    search(json!({ "search_smiles": TARGET, "max_seconds": 2 })).await;
+    search(json!({ "search_smiles": "CCCCCCCCCC(C)CCC", "max_seconds": 0.2 })).await;
+    let mut long = long_search(1);
+    long["max_seconds"] = json!(0.3);
+    tokio::join!(search(long.clone()), search(long.clone()), search(long));
+}
+
+/// The figures that a process shows, in Prometheus' text format.
+async fn shown(port: u16) -> String {
+    let answer = reqwest::get(format!("http://127.0.0.1:{port}/metrics")).await.unwrap();
+    assert_eq!(answer.headers()["content-type"], "text/plain; version=0.0.4");
+    answer.text().await.unwrap()
+}
+
+/// The names and types of the metrics in a text.
+fn described(text: &str) -> BTreeSet<(String, String)> {
+    let types = text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' '));
+    let ours = types.filter(|(name, _)| *name != "target_info");
+    ours.map(|(name, kind)| (name.to_owned(), kind.to_owned())).collect()
+}
+
+/// The names and types in the table of the documentation.
+fn documented() -> BTreeSet<(String, String)> {
+    let page = fs::read_to_string(root().join(DASHBOARDS).join("README.md")).unwrap();
+    let cells = |line: &str| {
+        let cells: Vec<String> = line.split('|').map(|cell| cell.trim().replace('`', "")).collect();
+        Some((cells.get(2)?.clone(), cells.get(3)?.clone()))
+    };
+    let kinds = ["counter", "gauge", "histogram"];
+    page.lines().filter_map(cells).filter(|(_, kind)| kinds.contains(&kind.as_str())).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_shown_is_what_is_documented() {
+    let (installation, ports) = installation().await;
+    let caller = installation.account("metrics");
+    let documented = documented();
+    let begun = Instant::now();
+    let mut found = BTreeSet::new();
+    while found != documented {
+        let missing: Vec<_> = documented.symmetric_difference(&found).collect();
+        assert!(begun.elapsed() < PATIENCE, "shown or documented alone: {missing:?}");
+        ask(&caller).await;
+        for &port in &ports {
+            found.extend(described(&shown(port).await));
+        }
+    }
+
+    // Nothing of one caller tells figures apart.
+    for port in ports {
+        let text = shown(port).await;
+        assert!(!text.contains("acc_") && !text.contains(TARGET), "{text}");
+    }
+}
+
+#[test]
+fn every_rule_is_one_that_prometheus_takes_and_names_a_section_of_the_runbook() {
+    let rules = fs::read_to_string(root().join(DASHBOARDS).join("alerts.yml")).unwrap();
+    let runbook = fs::read_to_string(root().join("ops/runbook.md")).unwrap();
+    let anchors: BTreeSet<String> =
+        runbook.lines().filter_map(|line| line.strip_prefix("## ")).map(anchor).collect();
+    let named: Vec<&str> =
+        rules.lines().filter_map(|line| line.trim().strip_prefix("runbook: ops/runbook.md#")).collect();
+    assert_eq!(named.len(), rules.matches("- alert:").count(), "each has its section");
+    for section in named {
+        assert!(anchors.contains(section), "the runbook has no section `{section}`");
+    }
+
+    if !there_is("promtool") {
+        return;
+    }
+    let mut check = Command::new("promtool");
+    check.current_dir(root().join(DASHBOARDS)).args(["check", "config", "prometheus.yml"]);
+    crate::process::output(check);
+}
+
+/// A heading's anchor, as forges make it.
+fn anchor(heading: &str) -> String {
+    let kept = heading.to_lowercase().replace(' ', "-");
+    kept.chars().filter(|sign| sign.is_alphanumeric() || *sign == '-').collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_panel_of_a_dashboard_and_no_rule_asks_for_what_is_not_there() {
+    if !there_is("prometheus") {
+        return;
+    }
+    let (installation, ports) = installation().await;
+    let prometheus = Prometheus::start(&installation, &ports);
+    let caller = installation.account("panels");
+    let queries = queries();
+    assert!(queries.len() > 60, "{} queries", queries.len());
+
+    let begun = Instant::now();
+    let mut empty = queries.clone();
+    while !empty.is_empty() {
+        assert!(begun.elapsed() < PATIENCE, "nothing is found for {empty:#?}");
+        ask(&caller).await;
+        let mut still = Vec::new();
+        for query in empty {
+            if prometheus.ask(&query).await.is_empty() {
+                still.push(query);
+            }
+        }
+        empty = still;
+    }
+
+    // The rules have been looked at, and none of them failed.
+    let rules = prometheus.api("rules", &[]).await;
+    let rules: Vec<&Value> = rules["groups"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|group| group["rules"].as_array().unwrap())
+        .collect();
+    assert!(rules.len() > 10);
+    for rule in rules {
+        assert_eq!(rule["health"], "ok", "{rule}");
+        assert_eq!(rule["state"], "inactive", "nothing is wrong: {rule}");
+    }
+}
+
+/// Each panel's queries, with the interval that a page would put in.
+fn queries() -> Vec<String> {
+    let mut queries = Vec::new();
+    for entry in fs::read_dir(root().join(DASHBOARDS)).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "json") {
+            continue;
+        }
+        let board: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+        for panel in board["panels"].as_array().unwrap() {
+            let targets = panel["targets"].as_array().unwrap();
+            assert!(!targets.is_empty(), "{}: {}", path.display(), panel["title"]);
+            let asked = targets.iter().map(|target| target["expr"].as_str().unwrap());
+            queries.extend(asked.map(|query| query.replace("$__rate_interval", "30s")));
+        }
+    }
+    queries
+}
+
+/// A Prometheus that asks an installation every second.
+struct Prometheus {
+    port: u16,
+    _process: Process,
+}
+
+impl Prometheus {
+    fn start(installation: &Installation, ports: &[u16]) -> Self {
+        let folder = installation.folder().join("prometheus");
+        fs::create_dir_all(&folder).unwrap();
+        let jobs: Vec<Value> = SCRAPED
+            .iter()
+            .zip(ports)
+            .map(|((name, _), port)| {
+                json!({ "job_name": name, "static_configs": [{ "targets": [format!("127.0.0.1:{port}")] }] })
+            })
+            .collect();
+        // JSON is YAML.
+        let config = json!({
+            "global": { "scrape_interval": "1s", "evaluation_interval": "1s" },
+            "rule_files": [root().join(DASHBOARDS).join("alerts.yml")],
+            "scrape_configs": jobs,
+        });
+        fs::write(folder.join("prometheus.yml"), config.to_string()).unwrap();
+        let port = free_port();
+        let mut command = Command::new("prometheus");
+        command
+            .arg(format!("--config.file={}", folder.join("prometheus.yml").display()))
+            .arg(format!("--storage.tsdb.path={}", folder.join("data").display()))
+            .arg(format!("--web.listen-address=127.0.0.1:{port}"));
+        Self { port, _process: Process::start("prometheus", command, folder.join("log")) }
+    }
+
+    /// The figures that a query finds now; what is no number is none.
+    async fn ask(&self, query: &str) -> Vec<f64> {
+        let data = self.api("query", &[("query", query)]).await;
+        let found = data["result"].as_array().cloned().unwrap_or_default();
+        let figure =
+            |series: &Value| series["value"][1].as_str()?.parse::<f64>().ok().filter(|value| !value.is_nan());
+        found.iter().filter_map(figure).collect()
+    }
+
+    async fn api(&self, what: &str, parameters: &[(&str, &str)]) -> Value {
+        let begun = Instant::now();
+        loop {
+            let request = reqwest::Client::new()
+                .request(Method::GET, format!("http://127.0.0.1:{}/api/v1/{what}", self.port))
+                .query(parameters);
+            match request.send().await {
+                Ok(answer) => {
+                    let mut body: Value = answer.json().await.unwrap();
+                    assert_eq!(body["status"], "success", "{parameters:?}: {body}");
+                    return body["data"].take();
+                }
+                Err(error) => assert!(begun.elapsed() < PATIENCE, "Prometheus does not answer: {error}"),
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    }
+}
+
+fn there_is(program: &str) -> bool {
+    let found = Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    let found = found.is_ok_and(|status| status.success());
+    if !found {
+        println!("skipped: {program} is not installed");
+    }
+    found
+}

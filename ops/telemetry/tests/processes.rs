@@ -21,10 +21,13 @@ const PARENT: &str = "00f067aa0ba902b7";
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 #[ignore = "run by the other tests, in a process of its own"]
 async fn process() {
-    let _guard = match telemetry::init("test-service") {
+    let guard = match telemetry::init("test-service") {
         Ok(guard) => guard,
         Err(error) => return println!("error: {error}"),
     };
+    if let Err(error) = guard.answer_prometheus() {
+        return println!("error: {error}");
+    }
     let header = BTreeMap::from([("traceparent".to_owned(), format!("00-{TRACE}-{PARENT}-01"))]);
     let request = info_span!("request");
     telemetry::set_parent(&request, &header);
@@ -94,10 +97,17 @@ fn the_filter_of_the_environment_holds_for_lines() {
 
 #[test]
 fn what_cannot_be_understood_is_an_error_that_names_the_variable() {
-    for (name, value) in [("RUST_LOG", "retort=loud"), ("LOG_FORMAT", "xml")] {
+    let wrong = [
+        ("RUST_LOG", "retort=loud"),
+        ("LOG_FORMAT", "xml"),
+        ("OTEL_EXPORTER_PROMETHEUS_PORT", "70000"),
+        ("OTEL_EXPORTER_PROMETHEUS_HOST", "no such host"),
+    ];
+    for (name, value) in wrong {
         let output = String::from_utf8(run(&[(name, value)]).stdout).unwrap();
 
-        assert!(output.contains(&format!("error: {name}")), "{output}");
+        assert!(output.contains("error: ") && output.contains(name), "{output}");
+        assert!(!name.starts_with("OTEL") || output.contains(value), "{output}");
     }
 }
 
@@ -110,7 +120,7 @@ fn a_disabled_sdk_leaves_no_ids() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn spans_are_exported_over_grpc_as_one_trace_before_the_process_ends() {
+async fn spans_are_exported_over_grpc_as_one_trace_with_lines_and_metrics_before_the_process_ends() {
     let mut collector = FakeCollectorServer::start().await.unwrap();
     let endpoint = collector.endpoint();
 
@@ -125,6 +135,12 @@ async fn spans_are_exported_over_grpc_as_one_trace_before_the_process_ends() {
     assert_eq!(spans["request"].parent_span_id, PARENT);
     assert_eq!(spans["job"].parent_span_id, spans["request"].span_id);
     assert_eq!(spans["work"].parent_span_id, spans["job"].span_id);
+    let logs = collector.exported_logs(3, Duration::from_secs(20)).await;
+    let stored =
+        logs.iter().find(|log| log.body.as_deref().is_some_and(|body| body.contains("stored a job")));
+    assert_eq!(stored.map(|log| &*log.trace_id), Some(TRACE), "{logs:?}");
+    let metrics = format!("{:?}", collector.exported_metrics(1, Duration::from_secs(20)).await);
+    assert!(metrics.contains("process.uptime") && metrics.contains("process.cpu.time"), "{metrics}");
 }
 
 #[test]
@@ -158,6 +174,8 @@ fn http_protobuf_goes_to_the_path_of_traces() {
         ("OTEL_EXPORTER_OTLP_ENDPOINT", &endpoint),
         ("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf"),
         ("OTEL_SERVICE_NAME", "named-by-the-operator"),
+        ("OTEL_METRICS_EXPORTER", "none"),
+        ("OTEL_LOGS_EXPORTER", "none"),
     ]);
 
     assert!(output.status.success());

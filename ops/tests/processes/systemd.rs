@@ -10,7 +10,8 @@ use crate::process::{binaries, output, root};
 
 #[test]
 fn the_units_are_ones_that_systemd_takes() {
-    let version = Command::new("systemd-analyze").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    let version =
+        Command::new("systemd-analyze").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     if !version.is_ok_and(|status| status.success()) {
         println!("skipped: systemd-analyze is not installed");
         return;
@@ -41,7 +42,10 @@ fn the_units_are_ones_that_systemd_takes() {
 #[test]
 fn the_settings_of_the_units_are_settings_of_the_processes() {
     let settings = fs::read_to_string(root().join("ops/systemd/retort.env")).unwrap();
-    let named = settings.lines().map(|line| line.trim_start_matches(['#', ' '])).filter_map(|line| line.split_once('='));
+    let named = settings
+        .lines()
+        .map(|line| line.trim_start_matches(['#', ' ']))
+        .filter_map(|line| line.split_once('='));
     let named: BTreeSet<&str> = named.map(|(name, _)| name).filter(|name| !name.contains(' ')).collect();
     assert!(named.contains("DATABASE_URL"));
 

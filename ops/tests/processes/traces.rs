@@ -65,6 +65,11 @@ async fn a_request_its_job_and_the_stages_of_the_work_are_one_trace() {
     assert_child(&spans, process, send);
     assert!(spans[process].attributes.contains_key("queue_wait_ms"));
     assert_child(&spans, "model.sample", process);
+    let statement = spans.values().find(|span| span.name.starts_with("select admitted"));
+    let statement = statement.expect("the statement that takes the job has a span");
+    assert_eq!(statement.parent_span_id, spans[send].span_id);
+    assert!(statement.attributes["db.system.name"].contains("postgresql"), "{statement:?}");
+    assert!(spans[send].start_time_unix_nano <= statement.start_time_unix_nano);
 
     let request = "POST /synth/v1/treesearch";
     let (send, process) = ("send search", "process search");

@@ -9,7 +9,10 @@ use std::{
 };
 
 use database::Background;
-use opentelemetry::{KeyValue, global, metrics::Meter};
+use opentelemetry::{
+    KeyValue, global,
+    metrics::{AsyncInstrument, Meter},
+};
 use queue::{Backlog, LiveWorkers};
 use sqlx::PgPool;
 
@@ -113,31 +116,18 @@ async fn look(pool: &PgPool) -> Result<Seen, sqlx::Error> {
 /// A figure and what tells it apart.
 type Figure = (f64, Vec<KeyValue>);
 
+/// Finds the figures of a metric.
+type Of = fn(&Seen) -> Vec<Figure>;
+
 fn show(meter: &Meter, seen: &Arc<RwLock<Option<Seen>>>) {
-    let gauge =
-        |name: &'static str, unit: &'static str, described: &'static str, of: fn(&Seen) -> Vec<Figure>| {
-            let seen = Arc::clone(seen);
-            let gauge = meter.f64_observable_gauge(name).with_unit(unit).with_description(described);
-            gauge
-                .with_callback(move |observer| {
-                    for (value, attributes) in figures(&seen, of) {
-                        observer.observe(value, &attributes);
-                    }
-                })
-                .build();
-        };
-    let counter =
-        |name: &'static str, unit: &'static str, described: &'static str, of: fn(&Seen) -> Vec<Figure>| {
-            let seen = Arc::clone(seen);
-            let counter = meter.f64_observable_counter(name).with_unit(unit).with_description(described);
-            counter
-                .with_callback(move |observer| {
-                    for (value, attributes) in figures(&seen, of) {
-                        observer.observe(value, &attributes);
-                    }
-                })
-                .build();
-        };
+    let gauge = |name: &'static str, unit: &'static str, described: &'static str, of: Of| {
+        let gauge = meter.f64_observable_gauge(name).with_unit(unit).with_description(described);
+        gauge.with_callback(shown(seen, of)).build();
+    };
+    let counter = |name: &'static str, unit: &'static str, described: &'static str, of: Of| {
+        let counter = meter.f64_observable_counter(name).with_unit(unit).with_description(described);
+        counter.with_callback(shown(seen, of)).build();
+    };
     gauge("retort.queue.depth", "{job}", "Jobs whose callers wait, by state", |seen| {
         let by_state = |backlog: &Backlog| {
             [("waiting", backlog.waiting), ("running", backlog.running)].map(|(state, jobs)| {
@@ -190,9 +180,18 @@ fn show(meter: &Meter, seen: &Arc<RwLock<Option<Seen>>>) {
     });
 }
 
-/// Nothing where nothing was seen.
-fn figures(seen: &RwLock<Option<Seen>>, of: fn(&Seen) -> Vec<Figure>) -> Vec<Figure> {
-    seen.read().unwrap_or_else(PoisonError::into_inner).as_ref().map(of).unwrap_or_default()
+/// Shows the figures of what was seen last; none where nothing was.
+fn shown(
+    seen: &Arc<RwLock<Option<Seen>>>,
+    of: Of,
+) -> impl Fn(&dyn AsyncInstrument<f64>) + Send + Sync + 'static {
+    let seen = Arc::clone(seen);
+    move |observer| {
+        let seen = seen.read().unwrap_or_else(PoisonError::into_inner);
+        for (value, attributes) in seen.as_ref().map(of).unwrap_or_default() {
+            observer.observe(value, &attributes);
+        }
+    }
 }
 
 fn one(value: i64) -> Vec<Figure> {

@@ -16,7 +16,7 @@ use std::{
 use generator::{Budget, SampleError};
 use sqlx::PgPool;
 use tokio::sync::watch;
-use tracing::{debug, error, info, warn};
+use tracing::{Instrument, debug, error, info, info_span, warn};
 
 use crate::{
     Models, Ready, Shelf, compute, metrics,
@@ -153,9 +153,10 @@ impl Filler {
                 continue;
             }
             round = Round::Filled;
-            match make(model, &self.activity).await {
+            let span = info_span!("reservoir.refill", model.id = model.id(), molecules = BLOCK);
+            match make(model, &self.activity).instrument(span.clone()).await {
                 Ok(block) => {
-                    database::within(DATABASE, self.put(model, &block)).await?;
+                    database::within(DATABASE, self.put(model, &block)).instrument(span).await?;
                     self.ready.more(model, block.len());
                     metrics::refilled(model.id(), block.len());
                 }

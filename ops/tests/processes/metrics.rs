@@ -178,7 +178,8 @@ async fn no_panel_of_a_dashboard_and_no_rule_asks_for_what_is_not_there() {
     assert!(rules.len() > 10);
     for rule in rules {
         assert_eq!(rule["health"], "ok", "{rule}");
-        assert_eq!(rule["state"], "inactive", "nothing is wrong: {rule}");
+        // What would be wrong if it lasted may be so for a moment.
+        assert_ne!(rule["state"], "firing", "nothing is wrong: {rule}");
     }
 }
 

@@ -8,7 +8,6 @@ mod endpoint;
 mod format;
 mod logs;
 mod process;
-
 mod setup;
 mod statements;
 mod variables;

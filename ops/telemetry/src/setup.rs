@@ -162,14 +162,16 @@ pub fn init(service_name: &'static str) -> Result<Guard, InitError> {
     let (metrics, registry) = metrics(&resource)?;
     let logs = logs(&resource)?;
 
-    let filter = match metrics {
-        Some(_) => EnvFilter::try_new(format!("{},{directives}", statements::DIRECTIVE))?,
-        None => EnvFilter::try_new(directives)?,
-    };
     let tracer = traces.as_ref().map(|traces| traces.tracer(SCOPE));
     let spans = tracer.clone().map(|tracer| tracing_opentelemetry::layer().with_tracer(tracer));
     let meter = metrics.as_ref().map(|metrics| metrics.meter(SCOPE));
-    let statements = meter.as_ref().map(|meter| Statements::new(tracer, meter));
+    // Spans that nobody gets are not made.
+    let exported = tracer.filter(|_| Signal::Traces.over_otlp().is_some());
+    let statements = Statements::new(exported, meter.as_ref());
+    let filter = match statements {
+        Some(_) => EnvFilter::try_new(format!("{},{directives}", statements::DIRECTIVE))?,
+        None => EnvFilter::try_new(directives)?,
+    };
     let bridge = logs.as_ref().map(|logs| Lines(OpenTelemetryTracingBridge::new(logs)));
 
     tracing_subscriber::registry()

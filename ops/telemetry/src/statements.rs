@@ -38,18 +38,21 @@ pub(crate) fn is_statement(metadata: &Metadata<'_>) -> bool {
 /// Makes spans and durations of statements.
 pub(crate) struct Statements {
     tracer: Option<SdkTracer>,
-    duration: Histogram<f64>,
+    duration: Option<Histogram<f64>>,
 }
 
 impl Statements {
-    pub(crate) fn new(tracer: Option<SdkTracer>, meter: &Meter) -> Self {
-        let duration = meter
-            .f64_histogram("db.client.operation.duration")
-            .with_unit("s")
-            .with_description("How long SQL statements took")
-            .with_boundaries(BOUNDS.to_vec())
-            .build();
-        Self { tracer, duration }
+    /// Of both what somebody gets; `None` where nobody gets either.
+    pub(crate) fn new(tracer: Option<SdkTracer>, meter: Option<&Meter>) -> Option<Self> {
+        let duration = meter.map(|meter| {
+            meter
+                .f64_histogram("db.client.operation.duration")
+                .with_unit("s")
+                .with_description("How long SQL statements took")
+                .with_boundaries(BOUNDS.to_vec())
+                .build()
+        });
+        (tracer.is_some() || duration.is_some()).then_some(Self { tracer, duration })
     }
 }
 
@@ -62,7 +65,9 @@ impl<S: Subscriber> Layer<S> for Statements {
         event.record(&mut statement);
         let system = KeyValue::new("db.system.name", "postgresql");
         let operation = KeyValue::new("db.operation.name", statement.operation());
-        self.duration.record(statement.seconds, &[system.clone(), operation.clone()]);
+        if let Some(duration) = &self.duration {
+            duration.record(statement.seconds, &[system.clone(), operation.clone()]);
+        }
 
         let parent = Context::current();
         let Some(tracer) = self.tracer.as_ref().filter(|_| parent.span().span_context().is_sampled()) else {

@@ -1,11 +1,6 @@
 //! What Prometheus finds, held against what dashboards, rules and the documentation say of it.
 
-use std::{
-    collections::BTreeSet,
-    fs,
-    process::{Command, Stdio},
-    time::{Duration, Instant},
-};
+use std::{collections::BTreeSet, fs, process::Command, time::Instant};
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -13,7 +8,7 @@ use serde_json::{Value, json};
 use crate::{
     client::Caller,
     installation::{Installation, Role, long_search},
-    process::{PATIENCE, Process, free_port, root},
+    process::{PATIENCE, Process, eventually, free_port, is_installed, output, root},
     searches::{CATALOGUE, TARGET},
 };
 
@@ -128,12 +123,12 @@ fn every_rule_is_one_that_prometheus_takes_and_names_a_section_of_the_runbook() 
         assert!(anchors.contains(section), "the runbook has no section `{section}`");
     }
 
-    if !there_is("promtool") {
+    if !is_installed("promtool") {
         return;
     }
     let mut check = Command::new("promtool");
     check.current_dir(root().join(DASHBOARDS)).args(["check", "config", "prometheus.yml"]);
-    crate::process::output(check);
+    output(check);
 }
 
 /// A heading's anchor, as forges make it.
@@ -144,7 +139,7 @@ fn anchor(heading: &str) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_panel_of_a_dashboard_and_no_rule_asks_for_what_is_not_there() {
-    if !there_is("prometheus") {
+    if !is_installed("prometheus") {
         return;
     }
     let (installation, ports) = installation().await;
@@ -245,29 +240,14 @@ impl Prometheus {
     }
 
     async fn api(&self, what: &str, parameters: &[(&str, &str)]) -> Value {
-        let begun = Instant::now();
-        loop {
+        eventually("Prometheus answers", async || {
             let request = reqwest::Client::new()
                 .request(Method::GET, format!("http://127.0.0.1:{}/api/v1/{what}", self.port))
                 .query(parameters);
-            match request.send().await {
-                Ok(answer) => {
-                    let mut body: Value = answer.json().await.unwrap();
-                    assert_eq!(body["status"], "success", "{parameters:?}: {body}");
-                    return body["data"].take();
-                }
-                Err(error) => assert!(begun.elapsed() < PATIENCE, "Prometheus does not answer: {error}"),
-            }
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
+            let mut body: Value = request.send().await.ok()?.json().await.unwrap();
+            assert_eq!(body["status"], "success", "{parameters:?}: {body}");
+            Some(body["data"].take())
+        })
+        .await
     }
-}
-
-fn there_is(program: &str) -> bool {
-    let found = Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
-    let found = found.is_ok_and(|status| status.success());
-    if !found {
-        println!("skipped: {program} is not installed");
-    }
-    found
 }

@@ -166,3 +166,13 @@ pub async fn eventually<T>(what: &str, mut ask: impl AsyncFnMut() -> Option<T>) 
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }
+
+/// Whether a program can be run; one that cannot is told among the skipped tests.
+pub fn is_installed(program: &str) -> bool {
+    let found = Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    let found = found.is_ok_and(|status| status.success());
+    if !found {
+        println!("skipped: {program} is not installed");
+    }
+    found
+}

@@ -254,8 +254,11 @@ class Installation:
         return process
 
     def start(self, program: str, role: str, **settings: str) -> subprocess.Popen[bytes]:
-        """Starts a process, which ends with the installation."""
-        command = [str(self.binaries / program), role]
+        """Starts a process of the service, which ends with the installation."""
+        return self.start_command([str(self.binaries / program), role], **settings)
+
+    def start_command(self, command: list[str], **settings: str) -> subprocess.Popen[bytes]:
+        """Starts any process, which ends with the installation."""
         return self.stack.enter_context(running(command, self.environment | settings, self.log))
 
     def wait_for(self, process: subprocess.Popen[bytes], happened: Callable[[], bool], what: str) -> None:

@@ -39,6 +39,7 @@ const SESSIONS: &str = "api/identity/src/tables/sessions.rs";
 const KEYS: &str = "api/identity/src/tables/signing_keys.rs";
 const ADMIT: &str = "api/queue/src/admit.sql";
 const DEAL: &str = "api/queue/src/deal.sql";
+const DEAL_TO_OLDER: &str = "api/queue/src/deal_to_older.sql";
 const QUEUE: &str = "api/queue/src/store.rs";
 const MODELS: &str = "api/src/endpoints/models.rs";
 const SAMPLES: &str = "api/src/endpoints/samples/table.rs";
@@ -53,7 +54,7 @@ const TABLES: [Table; 27] = [
     table("account_rations", &[ACCOUNTS], &[]),
     // A login that is older than the account's last change counts for nothing: all that comes from one asks.
     table("accounts", &[ACCOUNTS], &[BROWSERS, CODES, DEVICES, ORGANISATIONS, REFRESH, SESSIONS]),
-    table("apalis.jobs", &[ADMIT, DEAL, QUEUE], &[]),
+    table("apalis.jobs", &[ADMIT, DEAL_TO_OLDER, QUEUE], &[DEAL]),
     table("apalis.workers", &[QUEUE], &[]),
     table("applications", &[APPLICATIONS], &[DEVICES]),
     table("authorization_codes", &[CODES], &[]),
@@ -62,12 +63,12 @@ const TABLES: [Table; 27] = [
     table("catalogue_version", &[LOAD], &[CATALOGUE]),
     table("consents", &[CONSENTS], &[]),
     table("device_codes", &[DEVICES], &[]),
-    table("jobs", &[ADMIT, QUEUE], &[DEAL]),
+    table("jobs", &[ADMIT, DEAL, QUEUE], &[DEAL_TO_OLDER]),
     table("journal", &[JOURNAL], &[]),
     table("known_browsers", &[BROWSERS], &[]),
     table("live_callers", &[QUEUE], &[]),
-    table("live_models", &[QUEUE], &[ADMIT, DEAL]),
-    table("live_workers", &[QUEUE], &[ADMIT, DEAL]),
+    table("live_models", &[QUEUE], &[ADMIT, DEAL, DEAL_TO_OLDER]),
+    table("live_workers", &[QUEUE], &[ADMIT, DEAL, DEAL_TO_OLDER]),
     table("offers", &[LOAD], &[CATALOGUE, OFFERS]),
     table("organisations", &[ORGANISATIONS], &[ACCOUNTS]),
     table("rate_limits", &[RATE_LIMITS], &[]),

@@ -1,62 +1,109 @@
--- Apalis' own function (its migration 20260902075949) but for whose turn it is and the process' places.
+-- Apalis' own function (its migration 20260902075949) but for whose turn it is, the process' places, and that a job is begun as it is dealt.
 --
--- A task whose job names a model goes only to a process that has said that it serves it (apalis names its workers as
+-- A job that names a model goes only to a process that has said that it serves it (apalis names its workers as
 -- `run_worker` tells it: `PROCESS/…`). The lowest turn goes first (`admit.sql`). A process has slots for any job, places for what lies
 -- ready, which needs none of what slots stand for, and places for accounts that have nothing in hand: long jobs of one account
 -- may have all slots for minutes.
 --
--- Apalis fetches in a transaction that it may leave open for a while: no row is locked but the task's, where the place is noted too.
---
--- In PL/pgSQL, which keeps the plan: as a function in SQL it was planned again at every look for jobs.
+-- In PL/pgSQL, which keeps the plans: as functions in SQL they were planned again at every look for jobs.
 
--- Done tasks keep the name of their worker.
-create index if not exists jobs_in_hand on apalis.jobs (lock_by) where status in ('Queued', 'Running');
+-- What a job that nobody holds has earned; null: another attempt.
+create or replace function job_verdict(job jobs, out outcome jsonb) language sql stable as $$
+    select jsonb_build_object('Err', case
+        when job.cancelled_at is not null then jsonb_build_object('problem', 'cancelled')
+        when job.attempts >= 3 then jsonb_build_object('problem', 'abandoned', 'attempts', job.attempts)
+        when job.deadline <= now() then jsonb_build_object('problem', 'deadline_passed')
+        else jsonb_build_object('problem', 'too_late')
+    end)
+    where job.cancelled_at is not null or job.attempts >= 3 or coalesce(job.begin_by, job.deadline) < now()
+$$;
 
 create or replace function apalis.get_jobs(worker_id text, v_job_type text, v_job_count integer default 5)
 returns setof apalis.jobs language plpgsql volatile as $$
+declare
+    process live_workers;
+    -- The models that the process serves, and how much lies ready of each.
+    models text[];
+    ready bigint[];
+    slots_left bigint;
+    ready_left bigint;
+    guests_left bigint;
+    -- Accounts that have something in hand.
+    busy text[];
+    dealt integer := 0;
+    next record;
+    seat text;
+    job jobs;
+    task apalis.jobs;
+    verdict jsonb;
 begin
-    return query
-    -- Once, and not for every task that waits.
-    with process as materialized (
-        select worker.name, worker.slots, worker.ready_places, worker.guest_places,
-            count(*) filter (where task.metadata -> 'place' = 'slot') as slots_taken,
-            count(*) filter (where task.metadata -> 'place' = 'ready') as ready_taken,
-            count(*) filter (where task.metadata -> 'place' = 'guest') as guests
-        from live_workers as worker
-            left join (apalis.jobs as task join jobs as job on job.id = task.id and job.finished_at is null)
-                on task.lock_by = worker_id and task.status in ('Queued', 'Running')
-        where worker.name = split_part(worker_id, '/', 1)
-        group by worker.name
-    ), busy as (
-        select account_id from jobs
-        where queue = v_job_type and held_until > now() and finished_at is null and cancelled_at is null
-    ), next as (
-        select task.id, seat.place
-        from process
-            cross join apalis.jobs as task
-            -- A limit, so that each is looked up by its id: a plan made while the table was small would read all of it.
-            left join lateral (select * from jobs where id = task.id limit 1) as job on true
-            left join live_models as model on model.worker = process.name and model.model_id = job.model_id
-            cross join lateral (
-                select case
-                    when ready_taken < ready_places and job.attempts = 0 and model.ready >= job.units then 'ready'
-                    when slots_taken < slots then 'slot'
-                    when guests < guest_places and job.account_id not in (select account_id from busy) then 'guest'
-                end as place
-            ) as seat
-        where (task.status = 'Pending' or (task.status = 'Failed' and task.attempts < task.max_attempts))
-            and task.run_at < now()
-            and task.job_type = v_job_type
-            and (job.model_id is null or model.model_id is not null)
-            and seat.place is not null
-        order by task.priority desc, job.turn_begins nulls first, job.deadline
-        limit v_job_count
-        for update of task skip locked
-    )
-    update apalis.jobs as task set status = 'Queued', lock_by = worker_id, lock_at = now(),
-        metadata = coalesce(task.metadata, '') || hstore('place', next.place)
-    from next
-    where task.id = next.id
-    returning task.*;
+    select * into process from live_workers where name = split_part(worker_id, '/', 1);
+    if process.lease is null then
+        return query select * from deal_to_older(worker_id, v_job_type, v_job_count);
+        return;
+    end if;
+
+    select process.slots - count(*) filter (where place = 'slot'),
+        process.ready_places - count(*) filter (where place = 'ready'),
+        process.guest_places - count(*) filter (where place = 'guest')
+    into slots_left, ready_left, guests_left
+    from jobs where holder = process.name and finished_at is null;
+    select array_agg(model_id), array_agg(live_models.ready) into models, ready
+    from live_models where worker = process.name;
+    if guests_left > 0 then
+        select coalesce(array_agg(distinct account_id), '{}') into busy from jobs
+        where queue = v_job_type and held_until > now() and finished_at is null and cancelled_at is null;
+    end if;
+
+    for next in
+        select id, account_id, model_id, attempts, units from jobs
+        where queue = v_job_type and holder is null and finished_at is null and cancelled_at is null
+            and (held_until is null or held_until < now())
+            and (model_id is null or model_id = any(models))
+        order by turn_begins, deadline
+    loop
+        exit when dealt = v_job_count or slots_left + ready_left + guests_left <= 0;
+        seat := case
+            when ready_left > 0 and next.attempts = 0 and ready[array_position(models, next.model_id)] >= next.units then 'ready'
+            when slots_left > 0 then 'slot'
+            when guests_left > 0 and next.account_id <> all(busy) then 'guest'
+        end;
+        continue when seat is null;
+        -- Another process may be about to take it, or may just have taken it.
+        select * into job from jobs
+        where id = next.id and holder is null and finished_at is null and cancelled_at is null for update skip locked;
+        continue when not found;
+        -- A process of the release before this has it in hand, and not begun.
+        select * into task from apalis.jobs where id = next.id and status in ('Pending', 'Failed');
+        continue when not found;
+
+        verdict := job_verdict(job);
+        if verdict is not null then
+            update jobs set finished_at = now(), outcome = verdict where id = job.id;
+            continue;
+        end if;
+        update jobs set holder = process.name, place = seat, held_until = now() + process.lease,
+            attempts = attempts + 1, started_at = now()
+        where id = job.id;
+        dealt := dealt + 1;
+        case seat
+            when 'ready' then ready_left := ready_left - 1;
+            when 'slot' then slots_left := slots_left - 1;
+            else guests_left := guests_left - 1;
+        end case;
+        busy := busy || job.account_id;
+        -- The task itself stays as it is until its job has an outcome: what a worker is told travels in the answer alone.
+        task.status := 'Queued';
+        task.lock_by := worker_id;
+        task.lock_at := now();
+        task.metadata := coalesce(task.metadata, '') || hstore(
+            array['job.attempt', 'job.seconds_left', 'job.seconds_waited'],
+            array[
+                (job.attempts + 1)::text,
+                extract(epoch from job.deadline - now())::text,
+                extract(epoch from now() - job.created_at)::text
+            ]);
+        return next task;
+    end loop;
 end
 $$;

@@ -54,6 +54,7 @@ impl Process {
             slots: count(self.config.slots),
             ready_places: count(self.config.ready_places),
             guest_places: count(self.config.guest_places),
+            lease: self.config.lease(),
             models: &models,
             ready: &ready,
         };
@@ -66,14 +67,14 @@ impl Process {
         if running.is_empty() {
             return Ok(());
         }
-        let held = store::hold(&self.pool, &running, self.config.lease()).await?;
+        let held = store::hold(&self.pool, &self.name, &running, self.config.lease()).await?;
         self.running.cancel_what_is_over(&held);
         Ok(())
     }
 
-    /// Cancels what nobody waits for any more, unless this process was silent itself: a silence that all share is the database's,
-    /// and after it the others have until the next beat.
-    async fn cancel_of_the_dead(&self) -> Result<(), sqlx::Error> {
+    /// Cancels what nobody waits for any more and lets go of what nobody holds any more, unless this process was silent itself: a silence
+    /// that all share is the database's, and after it the others have until the next beat.
+    async fn bury(&self) -> Result<(), sqlx::Error> {
         let heard = *self.heard.lock().unwrap_or_else(PoisonError::into_inner);
         if heard.is_none_or(|heard| heard.elapsed() > CALLER_DEAD_AFTER) {
             return Ok(());
@@ -82,13 +83,17 @@ impl Process {
         if jobs > 0 {
             info!(jobs, "cancelled: the process that waited for them is gone");
         }
+        let jobs = store::let_go(&self.pool, self.queue).await?;
+        if jobs > 0 {
+            warn!("jobs wait again or have ended: the worker that held them is silent");
+        }
         Ok(())
     }
 
     /// Beats until dropped.
     pub(crate) fn beats(&self) -> Background {
         let beat = |process: Arc<Self>| async move {
-            process.cancel_of_the_dead().await?;
+            process.bury().await?;
             process.beat().await?;
             *process.heard.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
             Ok(())

@@ -20,8 +20,9 @@ pub(crate) async fn own(pool: &PgPool, max_connections: u32) -> Result<PgPool, s
     database::pool("queue", options, max_connections, ACQUIRE_TIMEOUT).await
 }
 
-/// The functions by which jobs are taken, and dealt out: apalis' own, with conditions more.
-const FUNCTIONS: [&str; 2] = [include_str!("admit.sql"), include_str!("deal.sql")];
+/// The functions by which jobs are taken, and dealt out.
+const FUNCTIONS: [&str; 3] =
+    [include_str!("admit.sql"), include_str!("deal_to_older.sql"), include_str!("deal.sql")];
 
 /// Makes apalis' own schema, and the queue's functions; the project's migrations, which come first, make the rest.
 /// Running it again changes nothing; two processes must not run it at the same time.

@@ -14,7 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use apalis::prelude::{BoxDynError, RetryAfterError, Task};
+use apalis::prelude::{BoxDynError, Task};
 use contract::{JobId, Problem};
 use serde_json::Value;
 use sqlx::PgPool;
@@ -28,8 +28,13 @@ use crate::{
     store,
 };
 
-/// Pause before a job that another worker holds is dealt out again.
-const HELD_ELSEWHERE: Duration = Duration::from_secs(2);
+/// Pause before a job that still runs here in an earlier attempt, which is being stopped, is dealt again.
+const STILL_HERE: Duration = Duration::from_secs(2);
+
+/// What `deal.sql` says of an attempt, among the task's metadata.
+const ATTEMPT: &str = "job.attempt";
+const SECONDS_LEFT: &str = "job.seconds_left";
+const SECONDS_WAITED: &str = "job.seconds_waited";
 
 /// Pause before a job that failed is tried again, times the attempts so far.
 const AFTER_FAILURE: Duration = Duration::from_millis(250);
@@ -57,25 +62,14 @@ struct RunningJob {
     task: Option<AbortHandle>,
 }
 
-impl RunningJob {
-    /// Whether `attempt`, seen in the database, is a later one than ours. A lower one was seen before ours
-    /// began, and as long as we do not know which is ours, none is another's.
-    fn is_anothers(&self, attempt: i32) -> bool {
-        self.attempt > 0 && attempt > self.attempt
-    }
-}
-
 impl Running {
     pub(crate) fn ids(&self) -> Vec<String> {
         self.lock().keys().cloned().collect()
     }
 
-    /// Which attempt of which job runs. One that is only being begun is not held yet: a lease on it would lock it out of its
-    /// own worker.
+    /// Which attempt of which job runs.
     pub(crate) fn attempts(&self) -> BTreeMap<String, i32> {
-        let jobs = self.lock();
-        let begun = jobs.iter().filter(|(_, job)| job.attempt > 0);
-        begun.map(|(id, job)| (id.clone(), job.attempt)).collect()
+        self.lock().iter().map(|(id, job)| (id.clone(), job.attempt)).collect()
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -92,8 +86,9 @@ impl Running {
     /// Tells the jobs that are over, or have become another worker's, to stop.
     pub(crate) fn cancel_what_is_over(&self, held: &[store::Held]) {
         for held in held {
+            // A lower attempt was seen before ours began.
             if let Some(job) = self.lock().get(&held.id)
-                && (held.over || job.is_anothers(held.attempt))
+                && (held.over || held.attempt > job.attempt)
             {
                 job.cancelled.store(true, Ordering::Release);
             }
@@ -111,13 +106,13 @@ impl Running {
     }
 
     /// Reserves the id; `None` when the job runs here already.
-    fn enter(self: &Arc<Self>, id: &str) -> Option<Entry> {
+    fn enter(self: &Arc<Self>, id: &str, attempt: i32) -> Option<Entry> {
         let cancelled = Arc::new(AtomicBool::new(false));
         let mut jobs = self.lock();
         if jobs.contains_key(id) {
             return None;
         }
-        jobs.insert(id.to_owned(), RunningJob { attempt: 0, cancelled: Arc::clone(&cancelled), task: None });
+        jobs.insert(id.to_owned(), RunningJob { attempt, cancelled: Arc::clone(&cancelled), task: None });
         Some(Entry { running: Arc::clone(self), id: id.to_owned(), cancelled })
     }
 
@@ -133,17 +128,31 @@ struct Entry {
     cancelled: Arc<AtomicBool>,
 }
 
-impl Entry {
-    fn begun(&self, attempt: i32) {
-        if let Some(job) = self.running.lock().get_mut(&self.id) {
-            job.attempt = attempt;
-        }
-    }
-}
-
 impl Drop for Entry {
     fn drop(&mut self) {
         self.running.lock().remove(&self.id);
+    }
+}
+
+/// An attempt that was begun as its job was dealt (`deal.sql`).
+#[derive(Debug, Clone, Copy)]
+struct Begun {
+    attempt: i32,
+    /// Until the deadline, when the database dealt it.
+    left: Duration,
+    /// Since it was submitted.
+    waited: Duration,
+}
+
+impl Begun {
+    /// What the task's metadata say; `None` where they do not.
+    fn read(metadata: &BTreeMap<String, String>) -> Option<Self> {
+        let seconds = |key| metadata.get(key)?.parse().ok().map(seconds);
+        Some(Self {
+            attempt: metadata.get(ATTEMPT)?.parse().ok()?,
+            left: seconds(SECONDS_LEFT)?,
+            waited: seconds(SECONDS_WAITED)?,
+        })
     }
 }
 
@@ -170,27 +179,21 @@ impl<H> Clone for Runner<H> {
 }
 
 impl<H> Runner<H> {
-    /// What apalis calls with each task. `Ok` means that the job needs nothing more; an error deals it again.
+    /// What apalis calls with each task; whether the job is to be dealt again is between it and the database.
     pub(crate) async fn run<J: Job>(self, task: Task<Value>) -> Result<(), BoxDynError>
     where
         H: Handler<J>,
     {
+        let dealt = Instant::now();
         let (payload, context) = task.take();
         let id = context.task_id().map(ToString::to_string).unwrap_or_default();
-        // What the database says of the time left is true when it says so, which is after this.
-        let asked = Instant::now();
-        let Some(entry) = self.running.enter(&id) else { return self.put_off(&id).await };
-        let Some(begun) = store::begin(&self.pool, &id, self.lease).await? else {
-            return match store::settle(&self.pool, &id).await? {
-                true => Ok(()),
-                false => self.put_off(&id).await,
-            };
-        };
-        entry.begun(begun.attempt);
-
-        let trace: BTreeMap<String, String> =
+        let metadata: BTreeMap<String, String> =
             context.metadata().iter().map(|(key, value)| (key.clone(), value.clone())).collect();
-        let queue_wait_ms = seconds(begun.seconds_waited).as_millis();
+        let begun = Begun::read(&metadata).ok_or("a job was dealt without its attempt")?;
+        let Some(entry) = self.running.enter(&id, begun.attempt) else {
+            info!(job.id = id, "still runs here, put off");
+            return self.release(&id, begun.attempt, STILL_HERE).await;
+        };
         let span = info_span!(
             "job",
             otel.name = format!("process {}", J::QUEUE),
@@ -204,13 +207,13 @@ impl<H> Runner<H> {
             messaging.message.id = %id,
             job.id = %id,
             job.attempt = begun.attempt,
-            queue_wait_ms = %queue_wait_ms,
+            queue_wait_ms = begun.waited.as_millis(),
         );
-        telemetry::set_parent(&span, &trace);
+        telemetry::set_parent(&span, &metadata);
 
         let running = Arc::clone(&self.running);
         let bell = Arc::clone(&self.bell);
-        let task = tokio::spawn(self.work::<J>(entry, asked, begun, payload).instrument(span));
+        let task = tokio::spawn(self.work::<J>(entry, dealt, begun, payload).instrument(span));
         if let Some(job) = running.lock().get_mut(&id) {
             job.task = Some(task.abort_handle());
         }
@@ -222,21 +225,21 @@ impl<H> Runner<H> {
     async fn work<J: Job>(
         self,
         entry: Entry,
-        asked: Instant,
-        begun: store::Begun,
+        dealt: Instant,
+        begun: Begun,
         payload: Value,
     ) -> Result<(), BoxDynError>
     where
         H: Handler<J>,
     {
-        let attempt = Attempt::begin(J::QUEUE, seconds(begun.seconds_waited));
+        let attempt = Attempt::begin(J::QUEUE, begun.waited);
         let answered = Arc::new(AtomicBool::new(false));
         let id: JobId = entry.id.parse()?;
         let context = JobContext {
             id,
             attempt: begun.attempt.unsigned_abs(),
             attempt_number: begun.attempt,
-            deadline: asked + seconds(begun.seconds_left),
+            deadline: dealt + begun.left,
             cancelled: Arc::clone(&entry.cancelled),
             answered: Arc::clone(&answered),
             job: PhantomData,
@@ -267,21 +270,30 @@ impl<H> Runner<H> {
             return Ok(());
         }
         attempt.end(if cancelled { "cancelled" } else { "failed" });
-        store::release(&self.pool, &entry.id, begun.attempt).await?;
-        let settled = store::settle(&self.pool, &entry.id).await?;
-        match failure {
+        let pause = match failure {
             Some(failure) if !cancelled => {
                 let span = Span::current();
                 span.record("otel.status_code", "ERROR");
                 span.record("otel.status_description", field::display(&failure));
                 warn!("the attempt failed: {failure}");
-                if !settled {
-                    tokio::time::sleep(AFTER_FAILURE * begun.attempt.unsigned_abs()).await;
-                    return Err(failure);
-                }
+                AFTER_FAILURE * begun.attempt.unsigned_abs()
             }
-            _ => info!("stopped, nobody waits for it"),
-        }
+            _ => {
+                info!("stopped, nobody waits for it");
+                Duration::ZERO
+            }
+        };
+        self.release(&entry.id, begun.attempt, pause).await
+    }
+
+    /// Lets go of the job, and looks for it when it may be begun again.
+    async fn release(&self, id: &str, attempt: i32, pause: Duration) -> Result<(), BoxDynError> {
+        store::release(&self.pool, id, attempt, pause).await?;
+        let bell = Arc::clone(&self.bell);
+        tokio::spawn(async move {
+            tokio::time::sleep(pause).await;
+            bell.ring();
+        });
         Ok(())
     }
 
@@ -289,12 +301,6 @@ impl<H> Runner<H> {
         let mut connection = self.pool.acquire().await?;
         let _ = context.finish(&mut connection, &Err(Problem::Internal)).await?;
         Ok(())
-    }
-
-    async fn put_off(&self, id: &str) -> Result<(), BoxDynError> {
-        info!(job.id = id, "held by another worker, put off");
-        store::put_off(&self.pool, id, HELD_ELSEWHERE).await?;
-        Err(Box::new(RetryAfterError::new("held by another worker", HELD_ELSEWHERE)))
     }
 }
 
@@ -324,8 +330,7 @@ mod tests {
     /// Whether a job that runs here as `attempt` is told to stop when the database says `held` and `over`.
     fn stops(attempt: i32, held: i32, over: bool) -> bool {
         let running = Arc::new(Running::default());
-        let entry = running.enter("job").expect("nothing runs yet");
-        entry.begun(attempt);
+        let entry = running.enter("job", attempt).expect("nothing runs yet");
         running.cancel_what_is_over(&[store::Held { id: "job".to_owned(), attempt: held, over }]);
         entry.cancelled.load(Ordering::Acquire)
     }
@@ -337,22 +342,8 @@ mod tests {
     }
 
     #[test]
-    fn a_job_that_is_only_being_begun_is_not_held() {
-        let running = Arc::new(Running::default());
-        let entry = running.enter("job").expect("nothing runs yet");
-
-        let before = running.attempts();
-        entry.begun(1);
-
-        assert_eq!((before.len(), running.ids().len()), (0, 1));
-        assert_eq!(running.attempts(), [("job".to_owned(), 1)].into());
-    }
-
-    #[test]
-    fn a_look_at_the_database_while_a_job_begins_does_not_stop_it() {
-        // Looked at before it began, compared after; and the other way round.
+    fn a_look_at_the_database_before_a_job_began_does_not_stop_it() {
         assert!(!stops(1, 0, false));
-        assert!(!stops(0, 1, false));
         assert!(!stops(1, 1, false));
     }
 }

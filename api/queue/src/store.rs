@@ -1,7 +1,7 @@
 //! The SQL of the queue, one statement per function.
 //!
-//! `apalis.jobs` is written here where apalis' own calls would not do: a task is put off or given back. How jobs are
-//! taken is in `admit.sql`, how their tasks are fetched in `deal.sql`.
+//! How jobs are taken is in `admit.sql`, how they are dealt in `deal.sql`. A task of apalis is written once and deleted once, with
+//! its job's outcome.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -13,10 +13,7 @@ use crate::{
     config::{DEAD_AFTER, FORGOTTEN_AFTER},
 };
 
-/// Attempts that a job gets before it is given up.
-pub(crate) const MAX_ATTEMPTS: i32 = 3;
-
-/// Apalis must never give a task up by itself: its callers would hear nothing. The guard is [`MAX_ATTEMPTS`].
+/// Apalis must never give a task up by itself: its callers would hear nothing. The guard is `job_verdict`.
 const MAX_DEALS: i32 = 1_000_000;
 
 /// A job to be inserted.
@@ -173,11 +170,14 @@ pub(crate) async fn cancel_of_the_dead(
     silence: Duration,
 ) -> Result<u64, sqlx::Error> {
     let done = sqlx::query!(
-        "update jobs set cancelled_at = now()
+        r#"update jobs set cancelled_at = now(), (finished_at, outcome) = (
+            select now(), '{"Err": {"problem": "cancelled"}}'::jsonb
+            where holder is null and (held_until is null or held_until < now())
+        )
         where queue = $1 and finished_at is null and cancelled_at is null and caller is not null
             and not exists (
                 select from live_callers where live_callers.name = jobs.caller and last_seen > now() - $2::interval
-            )",
+            )"#,
         queue,
         interval(silence)
     )
@@ -197,9 +197,14 @@ pub(crate) async fn beat_as_caller(pool: &PgPool, name: &str) -> Result<(), sqlx
     Ok(())
 }
 
+/// Cancels a job; one that nobody holds has its outcome then, any other when its worker has heard of it.
 pub(crate) async fn cancel(pool: &PgPool, id: &str) -> Result<(), sqlx::Error> {
     sqlx::query!(
-        "update jobs set cancelled_at = now() where id = $1 and finished_at is null and cancelled_at is null",
+        r#"update jobs set cancelled_at = now(), (finished_at, outcome) = (
+            select now(), '{"Err": {"problem": "cancelled"}}'::jsonb
+            where holder is null and (held_until is null or held_until < now())
+        )
+        where id = $1 and finished_at is null and cancelled_at is null"#,
         id
     )
     .execute(pool)
@@ -207,57 +212,34 @@ pub(crate) async fn cancel(pool: &PgPool, id: &str) -> Result<(), sqlx::Error> {
     Ok(())
 }
 
-/// A job that this worker now holds.
-#[derive(Debug)]
-pub(crate) struct Begun {
-    pub(crate) attempt: i32,
-    /// Until the deadline, when the database answered.
-    pub(crate) seconds_left: f64,
-    /// Since it was submitted.
-    pub(crate) seconds_waited: f64,
-}
-
-/// Takes the job for `lease`, unless there is nothing left to do, too little time to do it in, or somebody else holds it.
-pub(crate) async fn begin(pool: &PgPool, id: &str, lease: Duration) -> Result<Option<Begun>, sqlx::Error> {
-    sqlx::query_as!(
-        Begun,
-        r#"update jobs set attempts = attempts + 1, started_at = now(), held_until = now() + $2
-        where id = $1 and finished_at is null and cancelled_at is null and deadline > now()
-            and coalesce(begin_by, deadline) >= now()
-            and attempts < $3 and (held_until is null or held_until < now())
-        returning attempts as attempt, extract(epoch from deadline - now())::float8 as "seconds_left!",
-            extract(epoch from now() - created_at)::float8 as "seconds_waited!""#,
+/// Gives a job that nobody holds and that can no longer be worked on the outcome that it has earned.
+pub(crate) async fn settle(pool: &PgPool, id: &str) -> Result<(), sqlx::Error> {
+    sqlx::query!(
+        "update jobs set finished_at = now(), outcome = job_verdict(jobs)
+        where id = $1 and finished_at is null and (held_until is null or held_until < now())
+            and job_verdict(jobs) is not null",
         id,
-        interval(lease),
-        MAX_ATTEMPTS
     )
-    .fetch_optional(pool)
-    .await
+    .execute(pool)
+    .await?;
+    Ok(())
 }
 
-/// Gives a job that can no longer be worked on the outcome it has earned.
-///
-/// True when the job is settled, by this call or before; false when another worker holds it.
-pub(crate) async fn settle(pool: &PgPool, id: &str) -> Result<bool, sqlx::Error> {
-    let settled = sqlx::query_scalar!(
-        r#"with settled as (
-            update jobs set finished_at = now(), outcome = jsonb_build_object('Err', case
-                when cancelled_at is not null then jsonb_build_object('problem', 'cancelled')
-                when attempts >= $2 then jsonb_build_object('problem', 'abandoned', 'attempts', attempts)
-                when deadline <= now() then jsonb_build_object('problem', 'deadline_passed')
-                else jsonb_build_object('problem', 'too_late')
-            end)
-            where id = $1 and finished_at is null and (held_until is null or held_until < now())
-                and (cancelled_at is not null or attempts >= $2 or coalesce(begin_by, deadline) < now())
+/// Lets go of the jobs of `queue` whose worker has not held them for as long as its lease: they wait again, or have their outcome.
+pub(crate) async fn let_go(pool: &PgPool, queue: &str) -> Result<u64, sqlx::Error> {
+    let done = sqlx::query!(
+        "with lapsed as (
+            update jobs set holder = null, held_until = null, outcome = job_verdict(jobs),
+                finished_at = case when job_verdict(jobs) is not null then now() end
+            where queue = $1 and finished_at is null and holder is not null and held_until < now()
             returning id
         )
-        select exists (select from settled) or finished_at is not null as "settled!" from jobs where id = $1"#,
-        id,
-        MAX_ATTEMPTS
+        select pg_notify('apalis::job::insert', json_build_object('job_type', $1::text)::text) from lapsed limit 1",
+        queue
     )
-    .fetch_optional(pool)
+    .execute(pool)
     .await?;
-    Ok(settled.unwrap_or(true))
+    Ok(done.rows_affected())
 }
 
 /// Writes an outcome for the attempt that still holds the job; false when the job is no longer its own.
@@ -267,24 +249,41 @@ pub(crate) async fn finish(
     attempt: i32,
     outcome: &RawValue,
 ) -> Result<bool, sqlx::Error> {
-    let done = sqlx::query!(
-        "update jobs set finished_at = now(), held_until = null, outcome = $3,
-            turn_ends = turn_begins + extract(epoch from now() - started_at)
-        where id = $1 and attempts = $2 and finished_at is null and cancelled_at is null",
+    sqlx::query_scalar!(
+        r#"with finished as (
+            update jobs set finished_at = now(), held_until = null, outcome = $3,
+                turn_ends = turn_begins + extract(epoch from now() - started_at)
+            where id = $1 and attempts = $2 and finished_at is null and cancelled_at is null
+            returning id
+        ), done as (
+            delete from apalis.jobs where id in (select id from finished)
+        )
+        select exists (select from finished) as "finished!""#,
         id,
         attempt,
         Json(outcome) as _
     )
-    .execute(connection)
-    .await?;
-    Ok(done.rows_affected() == 1)
+    .fetch_one(connection)
+    .await
 }
 
-/// Lets go of a job that was begun in `attempt`; others may begin it at once.
-pub(crate) async fn release(pool: &PgPool, id: &str, attempt: i32) -> Result<(), sqlx::Error> {
-    sqlx::query!("update jobs set held_until = null where id = $1 and attempts = $2", id, attempt)
-        .execute(pool)
-        .await?;
+/// Lets go of a job that was begun in `attempt`: it waits again, to be begun after `pause`, or has the outcome that it has earned.
+pub(crate) async fn release(
+    pool: &PgPool,
+    id: &str,
+    attempt: i32,
+    pause: Duration,
+) -> Result<(), sqlx::Error> {
+    sqlx::query!(
+        "update jobs set holder = null, held_until = now() + $3, outcome = job_verdict(jobs),
+            finished_at = case when job_verdict(jobs) is not null then now() end
+        where id = $1 and attempts = $2 and finished_at is null",
+        id,
+        attempt,
+        interval(pause)
+    )
+    .execute(pool)
+    .await?;
     Ok(())
 }
 
@@ -297,11 +296,12 @@ pub(crate) struct Held {
     pub(crate) over: bool,
 }
 
-/// Holds the jobs that run here, each by its attempt, for another `lease` and says how they stand.
+/// Holds the jobs that run in the process `name`, each by its attempt, for another `lease` and says how they stand.
 ///
-/// A job that has become another worker's is left to that one's lease.
+/// A job that has become another worker's is left to that one's lease; one that was let go of and not dealt since is held again.
 pub(crate) async fn hold(
     pool: &PgPool,
+    name: &str,
     running: &BTreeMap<String, i32>,
     lease: Duration,
 ) -> Result<Vec<Held>, sqlx::Error> {
@@ -309,35 +309,26 @@ pub(crate) async fn hold(
         running.iter().map(|(id, &attempt)| (id.as_str(), attempt)).unzip();
     sqlx::query_as!(
         Held,
-        r#"update jobs set held_until = case
-            when finished_at is not null then null
-            when attempts = mine.attempt then now() + $3
-            else held_until
-        end
+        r#"update jobs set
+            held_until = case when attempts = mine.attempt and finished_at is null then now() + $3 else held_until end,
+            holder = case when attempts = mine.attempt and finished_at is null then $4 else holder end
         from unnest($1::text[], $2::int[]) as mine (id, attempt)
         where jobs.id = mine.id
         returning jobs.id, attempts as attempt, cancelled_at is not null or finished_at is not null as "over!""#,
         &ids as &[&str],
         &attempts,
-        interval(lease)
+        interval(lease),
+        name
     )
     .fetch_all(pool)
     .await
 }
 
-/// Puts the task off; apalis deals it out again after `pause`.
-pub(crate) async fn put_off(pool: &PgPool, id: &str, pause: Duration) -> Result<(), sqlx::Error> {
-    sqlx::query!("update apalis.jobs set run_at = now() + $2 where id = $1", id, interval(pause))
-        .execute(pool)
-        .await?;
-    Ok(())
-}
-
-/// Gives back the tasks that apalis' worker `name` took, but for those that still run here.
+/// Gives back what was dealt to the process `name` and never came to run there: all that it holds, but for what runs.
 pub(crate) async fn give_back(pool: &PgPool, name: &str, running: &[String]) -> Result<(), sqlx::Error> {
     sqlx::query!(
-        "update apalis.jobs set status = 'Pending', lock_by = null, lock_at = null
-        where lock_by = $1 and status in ('Queued', 'Running') and id <> all($2)",
+        "update jobs set holder = null, held_until = null, attempts = attempts - 1
+        where holder = $1 and finished_at is null and id <> all($2)",
         name,
         running
     )
@@ -353,6 +344,8 @@ pub(crate) struct Alive<'a> {
     pub(crate) slots: i32,
     pub(crate) ready_places: i32,
     pub(crate) guest_places: i32,
+    /// How long a job stays the process' that does not beat.
+    pub(crate) lease: Duration,
     pub(crate) models: &'a [LiveModel],
     /// What lies ready, by model.
     pub(crate) ready: &'a BTreeMap<String, usize>,
@@ -367,7 +360,7 @@ pub(crate) async fn beat(pool: &PgPool, alive: Alive<'_>) -> Result<(), sqlx::Er
     let cards: Vec<&Value> = alive.models.iter().map(|model| &model.card).collect();
     sqlx::query!(
         "with beat as (
-            insert into live_workers (name, queue, slots, ready_places, guest_places) values ($1, $2, $3, $7, $8)
+            insert into live_workers (name, queue, slots, ready_places, guest_places, lease) values ($1, $2, $3, $7, $8, $10)
             on conflict (name) do update set last_seen = now()
             returning name
         ),
@@ -387,7 +380,8 @@ pub(crate) async fn beat(pool: &PgPool, alive: Alive<'_>) -> Result<(), sqlx::Er
         &cards as &[&Value],
         alive.ready_places,
         alive.guest_places,
-        &ready
+        &ready,
+        interval(alive.lease)
     )
     .execute(pool)
     .await?;

@@ -1,10 +1,9 @@
 //! The worker's side: take jobs until told to stop.
 //!
-//! One apalis worker a process, with as many calls at once as there are slots and batches of one: it
-//! fetches only when a slot is free, so no job sits in a busy worker while another is idle, but for the few
-//! that it has places for beside its slots. (Larger batches starve apalis' heartbeats; more apalis workers race
-//! each other for every notification.) A database error ends it; it is then built again under a new name, because a job held by a name that lives is never
-//! given to another. The name begins with the process's, by which `deal.sql` knows what models it serves.
+//! One apalis worker a process, with as many calls at once as it has slots and places beside them. It is dealt no more than it has free
+//! ones for (`deal.sql`), so no job sits in a busy worker while another is idle. (More apalis workers race
+//! each other for every notification.) A database error ends it; it is then built again under a new name, which begins with the
+//! process's: by that `deal.sql` knows what the process serves and holds.
 
 use std::{collections::BTreeMap, pin::pin, sync::Arc, time::Duration};
 
@@ -73,7 +72,7 @@ where
     info!(worker = %process.name, slots = process.config.slots, "takes jobs of `{}`", J::QUEUE);
 
     let mut shutdown = pin!(shutdown);
-    let last = loop {
+    loop {
         let name = format!("{}/{}", process.name, Ulid::generate());
         let context = WorkerContext::new(&name);
         let is_over = {
@@ -99,18 +98,18 @@ where
         };
         // By now apalis' worker is dropped: what it was writing would stay locked against who gives its jobs back.
         if is_over {
-            break name;
+            break;
         }
         tokio::select! {
-            () = recover(&process, &name) => {}
-            () = &mut shutdown => break name,
+            () = recover(&process) => {}
+            () = &mut shutdown => break,
         }
-    };
+    }
 
     beats.stop();
     let left = process.running.attempts();
     process.running.abort();
-    leave(&process, &last, &left).await;
+    leave(&process, &left).await;
     info!(worker = %process.name, unfinished = left.len(), "stopped");
     Ok(())
 }
@@ -146,10 +145,12 @@ where
     J: Job,
     H: Handler<J>,
 {
-    // Locking is off because fetching already locks: it would only write each row once more.
+    // What is dealt is locked, and what is done has its outcome: apalis would only write each row twice more. It is dealt no more than
+    // it has places for, so that a batch never stands before its heartbeats.
     let config = Config::default()
         .queue(J::QUEUE)
-        .batch_size(1)
+        .batch_size(process.config.in_hand())
+        .persist_results(false)
         .heartbeat_interval(process.config.heartbeat)
         .missed_heartbeats(MISSED_HEARTBEATS)
         .lock_tasks(false);
@@ -162,12 +163,12 @@ where
         .await
 }
 
-/// Waits for the database, then gives back what apalis' worker `name` had taken and not begun.
-async fn recover(process: &Process, name: &str) {
+/// Waits for the database, then gives back what was dealt and never heard of.
+async fn recover(process: &Process) {
     loop {
         tokio::time::sleep(RESTART).await;
         let running = process.running.ids();
-        match database::within(ACT, store::give_back(&process.pool, name, &running)).await {
+        match database::within(ACT, store::give_back(&process.pool, &process.name, &running)).await {
             Ok(()) => return,
             Err(error) => warn!("the database is not back: {error}"),
         }
@@ -202,12 +203,12 @@ async fn drain(
 }
 
 /// Leaves nothing behind that others would have to wait for.
-async fn leave(process: &Process, last: &str, unfinished: &BTreeMap<String, i32>) {
+async fn leave(process: &Process, unfinished: &BTreeMap<String, i32>) {
     let left = async {
         for (id, attempt) in unfinished {
-            store::release(&process.pool, id, *attempt).await?;
+            store::release(&process.pool, id, *attempt, Duration::ZERO).await?;
         }
-        store::give_back(&process.pool, last, &[]).await?;
+        store::give_back(&process.pool, &process.name, &[]).await?;
         store::leave(&process.pool, &process.name).await
     };
     if let Err(error) = database::within(ACT, left).await {

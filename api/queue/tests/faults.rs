@@ -5,7 +5,7 @@ mod support;
 use std::time::{Duration, Instant};
 
 use contract::JobId;
-use queue::WorkerConfig;
+use queue::Job;
 use support::{Act, Database, Put, Toy, Toys, Worker, config, eventually, live};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -37,19 +37,13 @@ async fn a_job_that_finished_before_its_worker_died_does_not_run_again() {
     assert_eq!(client.put(id, &Toy::new(Act::Answer(1))).await.unwrap().outcome().await.unwrap(), Ok(1));
     first.crash().await;
 
-    // As if apalis had not been told: the outcome and its acknowledgement are two transactions.
-    sqlx::query("update apalis.jobs set status = 'Pending', lock_by = null, done_at = null")
-        .execute(&database.pool)
-        .await
-        .unwrap();
+    // The outcome and the end of apalis' task are one transaction.
+    let tasks: i64 =
+        sqlx::query_scalar("select count(*) from apalis.jobs").fetch_one(&database.pool).await.unwrap();
+    assert_eq!(tasks, 0);
     let second = Worker::start(&toys, 1);
-
-    let acknowledged = || async {
-        let status: String =
-            sqlx::query_scalar("select status from apalis.jobs").fetch_one(&database.pool).await.unwrap();
-        status == "Done"
-    };
-    eventually("apalis is told", acknowledged).await;
+    let next = client.put(JobId::generate(), &Toy::new(Act::Answer(2))).await.unwrap();
+    assert_eq!(next.outcome().await.unwrap(), Ok(2));
     assert_eq!(toys.seen(id).started, 1);
     second.stop().await;
     database.drop_database().await;
@@ -214,24 +208,27 @@ async fn a_worker_that_lost_a_job_stops_it_and_leaves_the_lease_to_the_other() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_beat_between_taking_and_beginning_locks_no_job_out_of_its_own_worker() {
+async fn a_job_that_was_dealt_to_a_worker_that_never_heard_of_it_is_dealt_again() {
     let database = Database::create().await;
     let (client, toys) = (database.client().await, Toys::new(&database));
-    let worker = Worker::start_with(&toys, WorkerConfig { beat: Duration::from_millis(1), ..config(4) });
-    live(&client).await;
+    sqlx::query("insert into live_workers (name, queue, slots, lease) values ('deaf', $1, 1, '100 ms')")
+        .bind(Toy::QUEUE)
+        .execute(&database.pool)
+        .await
+        .unwrap();
+    let id = JobId::generate();
+    let pending = client.put(id, &Toy::new(Act::Answer(1))).await.unwrap();
+    let dealt = "select metadata -> 'job.attempt' from apalis.get_jobs('deaf/1', $1, 5)";
+    let attempts: Vec<String> =
+        sqlx::query_scalar(dealt).bind(Toy::QUEUE).fetch_all(&database.pool).await.unwrap();
+    assert_eq!(attempts, ["1"]);
 
-    for number in 0..200 {
-        let pending = client.put(JobId::generate(), &Toy::new(Act::Answer(number))).await.unwrap();
-        assert_eq!(pending.outcome().await.unwrap(), Ok(number));
-    }
+    let worker = Worker::start(&toys, 1);
 
-    let put_off: i64 = sqlx::query_scalar(
-        "select count(*) from jobs join apalis.jobs as task using (id) where task.run_at > jobs.created_at + interval '1 second'",
-    )
-    .fetch_one(&database.pool)
-    .await
-    .unwrap();
-    assert_eq!(put_off, 0);
+    assert_eq!(pending.outcome().await.unwrap(), Ok(1));
+    let attempts: i32 =
+        sqlx::query_scalar("select attempts from jobs").fetch_one(&database.pool).await.unwrap();
+    assert_eq!((attempts, toys.seen(id).started), (2, 1));
     worker.stop().await;
     database.drop_database().await;
 }
@@ -246,19 +243,22 @@ async fn a_worker_that_was_stopped_while_it_wrote_an_end_down_does_not_stand_in_
     let pending = client.put(id, &Toy::new(Act::Sleep(500))).await.unwrap();
     eventually("the job runs", || async { toys.seen(id).now == 1 }).await;
 
-    // What a database does that is frozen: apalis cannot write down that the task is done, and the worker's beats are not answered,
-    // which ends apalis' worker there.
+    // What a database does that is frozen: the outcome cannot be written, and the worker's beats are not answered, which ends apalis'
+    // worker there.
     let mut frozen = database.pool.begin().await.unwrap();
     sqlx::query("select from apalis.jobs for update").execute(&mut *frozen).await.unwrap();
     sqlx::query("lock table live_workers in share mode").execute(&mut *frozen).await.unwrap();
-    assert_eq!(pending.outcome().await.unwrap(), Ok(500));
-    let given_up = "select count(*) > 0 from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock' and query like '%status = ''Pending''%'";
-    eventually("another of apalis' workers is to start", || async {
-        sqlx::query_scalar(given_up).fetch_one(&database.pool).await.unwrap()
+    eventually("another of apalis' workers takes jobs", || async {
+        let workers: i64 = sqlx::query_scalar("select count(*) from apalis.workers")
+            .fetch_one(&database.pool)
+            .await
+            .unwrap();
+        workers == 2
     })
     .await;
     frozen.commit().await.unwrap();
+    assert_eq!(pending.outcome().await.unwrap(), Ok(500));
+    assert_eq!(toys.seen(id).started, 1);
 
     live(&client).await;
     let next = client.put(JobId::generate(), &Toy::new(Act::Answer(7))).await.unwrap();

@@ -2,6 +2,7 @@
 
 from cases.database import Frozen, Stopped, Unreachable
 from cases.dead import DeadApi
+from cases.faults import Faults
 from cases.floods import FloodOfSamples, FloodOfSearches
 from cases.memory import Memory
 from cases.overload import Overload
@@ -21,4 +22,5 @@ TRIALS: list[type[Trial]] = [
     Unreachable,
     Memory,
     Recovery,
+    Faults,
 ]

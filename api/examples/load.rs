@@ -1,0 +1,177 @@
+//! Asks a running service at a rate: `load < PLAN.json`, one JSON object of what came of it on standard output (`ops/load/load.py`).
+//!
+//! Requests begin by the clock and not when the last answer came, and a latency counts from when its request was due: a service that
+//! stands still does not stop the questions, nor hide how long they would have waited.
+
+use std::{
+    collections::BTreeMap,
+    io::Read,
+    time::{Duration, Instant},
+};
+
+use anyhow::Context;
+use reqwest::{Client, StatusCode};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use tokio::task::JoinSet;
+
+/// What is asked, how often, and by whom.
+#[derive(Debug, Deserialize)]
+struct Plan {
+    base: String,
+    /// Requests a second; without it each caller asks again when it has its answer.
+    rate: Option<f64>,
+    /// Callers where there is no rate.
+    callers: usize,
+    seconds: f64,
+    accounts: Vec<Account>,
+    /// Parts of each operation.
+    mix: BTreeMap<Operation, f64>,
+    targets: Vec<String>,
+    max_seconds: f64,
+}
+
+#[derive(Debug, Deserialize)]
+struct Account {
+    name: String,
+    token: String,
+    /// A sample of its own.
+    sample: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Operation {
+    List,
+    Retrieve,
+    Sample,
+    Search,
+}
+
+/// One request and what became of it.
+struct Asked {
+    account: usize,
+    operation: Operation,
+    /// 0: no answer.
+    status: u16,
+    seconds: f64,
+}
+
+#[tokio::main]
+async fn main() -> anyhow::Result<()> {
+    let mut text = String::new();
+    std::io::stdin().read_to_string(&mut text)?;
+    let plan: &'static Plan = Box::leak(Box::new(serde_json::from_str(&text).context("the plan")?));
+    let client = Client::builder().no_proxy().timeout(Duration::from_secs(120)).build()?;
+    let begun = Instant::now();
+    let asked = match plan.rate {
+        Some(rate) => by_the_clock(&client, plan, rate).await,
+        None => one_after_the_other(&client, plan).await,
+    };
+    print(&asked, plan, begun.elapsed().as_secs_f64())
+}
+
+async fn by_the_clock(client: &Client, plan: &'static Plan, rate: f64) -> Vec<Asked> {
+    let begun = Instant::now();
+    let mut asked = JoinSet::new();
+    for number in 0..(plan.seconds * rate) as usize {
+        let due = begun + Duration::from_secs_f64(number as f64 / rate);
+        tokio::time::sleep_until(due.into()).await;
+        asked.spawn(ask(client.clone(), plan, number, due));
+    }
+    asked.join_all().await
+}
+
+async fn one_after_the_other(client: &Client, plan: &'static Plan) -> Vec<Asked> {
+    let ends = Instant::now() + Duration::from_secs_f64(plan.seconds);
+    let mut callers = JoinSet::new();
+    for caller in 0..plan.callers {
+        let client = client.clone();
+        callers.spawn(async move {
+            let mut asked = Vec::new();
+            while Instant::now() < ends {
+                let number = caller + asked.len() * plan.callers;
+                asked.push(ask(client.clone(), plan, number, Instant::now()).await);
+            }
+            asked
+        });
+    }
+    callers.join_all().await.into_iter().flatten().collect()
+}
+
+async fn ask(client: Client, plan: &Plan, number: usize, due: Instant) -> Asked {
+    let operation = operation(plan, number);
+    let account = number % plan.accounts.len();
+    let Account { token, sample, .. } = &plan.accounts[account];
+    let at = |path: &str| format!("{}{path}", plan.base);
+    let request = match operation {
+        Operation::List => client.get(at("/generator/v1/samples?limit=10")),
+        Operation::Retrieve => client.get(at(&format!("/generator/v1/samples/{sample}"))),
+        Operation::Sample => client.post(at("/generator/v1/samples")).json(&json!({ "size": 10 })),
+        Operation::Search => {
+            let target = &plan.targets[number % plan.targets.len()];
+            let wishes = json!({ "search_smiles": target, "max_seconds": plan.max_seconds });
+            client.post(at("/synth/v1/treesearch")).json(&wishes)
+        }
+    };
+    let status = match request.bearer_auth(token).send().await {
+        Ok(answer) => {
+            let status = answer.status();
+            answer.bytes().await.map_or(0, |_| status.as_u16())
+        }
+        Err(_) => 0,
+    };
+    Asked { account, operation, status, seconds: due.elapsed().as_secs_f64() }
+}
+
+/// The operation of a request: multiples of the golden ratio spread each evenly over time.
+fn operation(plan: &Plan, number: usize) -> Operation {
+    let whole: f64 = plan.mix.values().sum();
+    let mut place = (number as f64 * 0.618_033_988_749_895).fract() * whole;
+    for (&operation, part) in &plan.mix {
+        place -= part;
+        if place < 0.0 {
+            return operation;
+        }
+    }
+    Operation::List
+}
+
+#[expect(clippy::print_stdout, reason = "the figures are what this program is for")]
+fn print(asked: &[Asked], plan: &Plan, seconds: f64) -> anyhow::Result<()> {
+    let operations: BTreeMap<Operation, _> = plan
+        .mix
+        .keys()
+        .map(|&operation| (operation, figures(asked.iter().filter(|asked| asked.operation == operation))))
+        .collect();
+    let accounts: BTreeMap<&str, _> = (0..plan.accounts.len())
+        .map(|number| {
+            (plan.accounts[number].name.as_str(), figures(asked.iter().filter(|asked| asked.account == number)))
+        })
+        .collect();
+    let figures = json!({
+        "seconds": seconds, "requests": asked.len(), "all": figures(asked.iter()),
+        "operations": operations, "accounts": accounts,
+    });
+    println!("{figures}");
+    Ok(())
+}
+
+/// How many were answered how, and how long good answers and refusals took, in milliseconds.
+fn figures<'a>(asked: impl Iterator<Item = &'a Asked> + Clone) -> serde_json::Value {
+    let mut statuses: BTreeMap<u16, usize> = BTreeMap::new();
+    for one in asked.clone() {
+        *statuses.entry(one.status).or_default() += 1;
+    }
+    let quantiles = |is_meant: fn(u16) -> bool| {
+        let mut taken: Vec<f64> =
+            asked.clone().filter(|asked| is_meant(asked.status)).map(|asked| asked.seconds * 1e3).collect();
+        taken.sort_by(f64::total_cmp);
+        let at = |share: f64| taken.get(((taken.len().max(1) - 1) as f64 * share) as usize).copied();
+        json!({ "count": taken.len(), "p50": at(0.5), "p99": at(0.99), "p999": at(0.999) })
+    };
+    let is_refusal = |status| {
+        status == StatusCode::SERVICE_UNAVAILABLE.as_u16() || status == StatusCode::TOO_MANY_REQUESTS.as_u16()
+    };
+    json!({ "statuses": statuses, "good": quantiles(|status| status == 200), "refused": quantiles(is_refusal) })
+}

@@ -1,0 +1,134 @@
+"""Mixed traffic at rising rates until the service gives way, on a service of its own: `./ops/bench load`.
+
+Four accounts list and retrieve samples (80 of 100 requests), ask for samples of 10 (15) and for routes (5). First readers alone, as fast
+as 32 callers can; then all of it at a rate that grows by half, by the clock, until one request in a hundred is not answered well: the
+knee. Then twice that rate, to see how the service says no. With --soak-minutes also half of it for so long, to see whether memory grows.
+
+One JSON line a measurement on standard output, a table on standard error. Only the standard library.
+"""
+
+import argparse
+import json
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cases.targets import DRUGS
+from installation import ROOT, UNRATIONED, Installation, installation, say
+from recording import SAMPLES
+
+MODEL = "druglike_gru"
+READS = {"list": 50, "retrieve": 50}
+MIX = {"list": 40, "retrieve": 40, "sample": 15, "search": 5}
+ACCOUNTS, CALLERS = 4, 32
+GROWTH = 1.5
+# What must be answered well for a rate to be one that the service bears.
+GOOD = 0.99
+
+
+@dataclass
+class Load:
+    """A running service and who asks it."""
+
+    on: Installation
+    processes: dict[str, int]
+    accounts: list[dict[str, str]]
+    program: Path
+
+    def measure(self, seconds: float, mix: dict[str, int], rate: float | None = None) -> dict[str, Any]:
+        """Asks for so long."""
+        plan = {
+            "base": f"http://127.0.0.1:{self.on.port}",
+            "rate": rate,
+            "callers": CALLERS,
+            "seconds": seconds,
+            "accounts": self.accounts,
+            "mix": mix,
+            "targets": list(DRUGS.values()),
+            "max_seconds": 1.0,
+        }
+        done = subprocess.run([self.program], input=json.dumps(plan), text=True, check=True, stdout=subprocess.PIPE)
+        figures: dict[str, Any] = json.loads(done.stdout)
+        figures |= {"rate": rate, "memory_mib": {name: memory(pid) for name, pid in self.processes.items()}}
+        return figures
+
+
+@contextmanager
+def service(args: argparse.Namespace) -> Iterator[Load]:
+    """An API, a sampler and a searcher, the demo catalogue, and accounts that have a sample each."""
+    settings = UNRATIONED | {"SAMPLER_MODELS": MODEL, "RESERVOIR_SIZE": "50000", "JOBS_IN_FLIGHT": "0"}
+    with installation(args.binaries, settings) as on:
+        on.retort("catalogue", "import", str(ROOT / "ops/catalogue/demo.csv.gz"))
+        processes = {"api": on.api().pid, "sampler": on.sampler().pid, "searcher": on.searcher().pid}
+        processes["postgresql"] = on.cluster.postmaster()
+        accounts = []
+        for number in range(ACCOUNTS):
+            token = on.account(f"caller{number}")
+            caller = on.service(token)
+            if not number:
+                caller.wait_for_molecules(MODEL, 40_000)
+            sample = caller.call("POST", SAMPLES, {"size": 100}).json()["id"]
+            accounts.append({"name": f"caller{number}", "token": token, "sample": sample})
+        yield Load(on, processes, accounts, args.binaries / "examples/load")
+
+
+def memory(pid: int) -> float:
+    """MiB that a process has in memory and shares with none."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return round(next(int(line.split()[1]) for line in lines if line.startswith("RssAnon")) / 1024, 1)
+
+
+def good_share(figures: dict[str, Any]) -> float:
+    """The part of the requests that was answered well."""
+    return figures["all"]["good"]["count"] / max(figures["requests"], 1)
+
+
+def fairness(figures: dict[str, Any]) -> float:
+    """Good answers of the account that got fewest, beside the one that got most."""
+    counts = [account["good"]["count"] for account in figures["accounts"].values()]
+    return min(counts) / max(*counts, 1)
+
+
+def milliseconds(figures: dict[str, Any], which: str = "good") -> str:
+    """The middle, the slowest of a hundred, of a thousand."""
+    return " / ".join("-" if (value := figures[which][name]) is None else f"{value:.1f}" for name in ("p50", "p99", "p999"))
+
+
+def tell(what: str, figures: dict[str, Any]) -> None:
+    """A measurement, for programs and for people."""
+    print(json.dumps({"what": what, **figures}), flush=True)
+    say(f"{what}: {figures['requests'] / figures['seconds']:.0f} requests/s, {100 * good_share(figures):.1f} % answered well, {figures['all']['statuses']}")
+    for name, operation in figures["operations"].items():
+        refused = f", refused {milliseconds(operation, 'refused')} ms" if operation["refused"]["count"] else ""
+        say(f"    {name:9}p50 / p99 / p999 {milliseconds(operation)} ms{refused}")
+    say(f"    least account {fairness(figures):.2f} of the most, memory {figures['memory_mib']} MiB")
+
+
+def main() -> None:
+    """Measures what the arguments ask for."""
+    parser = argparse.ArgumentParser(prog="./ops/bench load", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--binaries", type=Path, required=True, help=argparse.SUPPRESS)
+    parser.add_argument("--seconds", type=float, default=20, help="of each rate (20)")
+    parser.add_argument("--from-rate", type=float, default=20, help="requests a second at first (20)")
+    parser.add_argument("--soak-minutes", type=int, default=0, help="minutes at half of what it bears (none)")
+    args = parser.parse_args()
+    with service(args) as load:
+        tell("reads alone", load.measure(args.seconds, READS))
+        rate, borne = args.from_rate, 0.0
+        while True:
+            figures = load.measure(args.seconds, MIX, rate)
+            tell(f"{rate:.0f} requests/s", figures)
+            if good_share(figures) < GOOD:
+                break
+            rate, borne = rate * GROWTH, rate
+        say(f"it bears {borne:.0f} requests/s and not {rate:.0f}")
+        tell("twice the rate that was too much", load.measure(args.seconds, MIX, 2 * rate))
+        for minute in range(args.soak_minutes):
+            tell(f"minute {minute + 1} at half of what it bears", load.measure(60, MIX, max(borne, args.from_rate) / 2))
+
+
+if __name__ == "__main__":
+    main()

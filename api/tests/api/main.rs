@@ -24,6 +24,7 @@ mod generator_v1_samples_pages;
 mod isolation;
 mod limits;
 mod process;
+mod retention;
 #[path = "../../database/tests/support/proxy.rs"]
 mod proxy;
 #[path = "../../../worker/tests/repository/mod.rs"]

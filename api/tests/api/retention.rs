@@ -15,7 +15,8 @@ const OLD: i64 = 1_200;
 
 /// The settings of a service with some more.
 fn config(service: &Service, settings: &[(&str, &str)]) -> Result<Config, String> {
-    let all = settings.iter().chain(&[("DATABASE_URL", service.database_url())]);
+    let database = [("DATABASE_URL", service.database_url())];
+    let all = settings.iter().chain(&database);
     let variables: BTreeMap<_, _> = all.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     Config::from_variables(&variables).map_err(|error| error.to_string())
 }

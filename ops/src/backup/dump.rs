@@ -4,8 +4,9 @@
 
 use std::{
     collections::BTreeMap,
-    fs::{self, File},
+    fs::{self, File, Permissions},
     io::{self, Write as _},
+    os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
     process::Stdio,
 };
@@ -112,7 +113,10 @@ fn begin(target: &Path) -> Result<(TempDir, PathBuf), Failure> {
     }
     let target = std::path::absolute(target).with_context(doing)?;
     let parent = target.parent().ok_or_else(|| anyhow!("{} is no name of a folder", target.display()))?;
-    let draft = tempfile::Builder::new().prefix(".retort-backup-").tempdir_in(parent).with_context(doing)?;
+    let mut draft = tempfile::Builder::new();
+    // What is in it is for whoever made it.
+    draft.prefix(".retort-backup-").permissions(Permissions::from_mode(0o700));
+    let draft = draft.tempdir_in(parent).with_context(doing)?;
     Ok((draft, target))
 }
 

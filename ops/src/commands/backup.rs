@@ -48,7 +48,7 @@ impl Backup {
         let bytes: u64 = made.manifest.parts.iter().map(|part| part.bytes).sum();
         let samples = made.manifest.rows.get("public.samples").copied().unwrap_or_default();
         terminal::note(&format!(
-            "backed up {samples} samples and all else to {}, with {} of the models; {:.1} MB",
+            "backed up {samples} samples and all else to {}, with {} model packs of your own; {:.1} MB",
             self.folder.display(),
             made.packs.len(),
             bytes as f64 / 1e6

@@ -2,6 +2,7 @@
 
 use std::{
     fs,
+    os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
     process::Command,
     sync::{
@@ -95,6 +96,8 @@ async fn a_backup_of_a_running_service_is_the_same_service_in_an_empty_cluster()
     });
     let backup = first.folder().join("backup");
     first.retort(&["backup", backup.to_str().unwrap()]);
+    let mode = fs::metadata(&backup).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o700);
     is_over.store(true, Ordering::Relaxed);
     let made: i64 = load.await.unwrap();
     crate::process::output(restore(&second, &backup, &[]));

@@ -9,7 +9,7 @@ use contract::Ration;
 use identity::{LONGEST_ACCESS_TOKEN, Settings, Switch};
 use secrecy::SecretString;
 
-use crate::{connections::Connections, server::Tls, words::is_word};
+use crate::{connections::Connections, keep::Keep, server::Tls, words::is_word};
 
 /// Settings of the API process.
 #[derive(Debug, Clone)]
@@ -43,6 +43,8 @@ pub struct Config {
     pub rates: Rates,
     /// `JOBS_IN_FLIGHT`, default 64: the most searches, and the most samples, that an account may have in flight; 0: any number.
     pub jobs_in_flight: u32,
+    /// `KEEP_SAMPLES_DAYS` and `KEEP_JOURNAL_DAYS`, by default 0: for ever.
+    pub keep: Keep,
     /// `CORS_ORIGINS`: web pages from here may call the service; none by default.
     pub cors_origins: Vec<HeaderValue>,
     /// `TLS_CERTIFICATE` and `TLS_KEY`: PEM files; without them the process speaks plain HTTP.
@@ -56,6 +58,9 @@ pub struct Config {
 }
 
 const YEAR: u32 = 365 * 24 * 3600;
+
+/// The database keeps a line of the journal for a year, which may have a day more.
+const JOURNAL_DAYS: u32 = 366;
 
 /// The models that ship, the one for everybody first.
 const SHIPPED_MODELS: &str = "druglike_gru,leadlike_gru,druglike_gru_large";
@@ -181,6 +186,10 @@ impl Config {
                 search_seconds: reader.read("RATE_SEARCH_SECONDS_PER_MINUTE", 600, Ok),
             },
             jobs_in_flight: reader.read("JOBS_IN_FLIGHT", 64, Ok),
+            keep: Keep {
+                samples: reader.days("KEEP_SAMPLES_DAYS", 1),
+                journal: reader.days("KEEP_JOURNAL_DAYS", JOURNAL_DAYS),
+            },
             cors_origins: reader.list("CORS_ORIGINS", "", origin),
             tls,
             header_time: reader.seconds("HEADER_SECONDS", 10, 3600),
@@ -238,6 +247,17 @@ impl Reader<'_> {
             false => Err(format!("want 1 to {most} seconds")),
         };
         Duration::from_secs(self.read(name, default, within).into())
+    }
+
+    /// So many days, `least` at least; none where the value is 0, which is the default: for ever.
+    fn days(&mut self, name: &str, least: u32) -> Option<Duration> {
+        let most = 100 * 366;
+        let within = |days| match days == 0 || (least..=most).contains(&days) {
+            true => Ok(days),
+            false => Err(format!("want {least} to {most} days, or 0 to keep all of it")),
+        };
+        let days = self.read(name, 0, within);
+        (days > 0).then(|| Duration::from_secs(u64::from(days) * 24 * 3600))
     }
 
     /// At most as long as a revocation is remembered.

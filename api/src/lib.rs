@@ -18,13 +18,16 @@ pub mod front;
 mod gauges;
 mod gzip;
 mod jobs;
+mod keep;
 mod limits;
 mod observe;
 mod openapi;
 mod pool;
+mod retention;
 pub mod server;
 mod words;
 
 pub use gauges::gauges;
 pub use openapi::document;
 pub use pool::connect;
+pub use retention::retention;

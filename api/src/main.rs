@@ -92,7 +92,9 @@ async fn serve(config: Config, has_metrics: bool) -> anyhow::Result<()> {
         handle.graceful_shutdown(Some(longest));
     });
     let started = async {
+        let keep = config.keep;
         let pool = start(config, &front).await?;
+        let _retention = api::retention(pool.clone(), keep);
         let _gauges = has_metrics.then(|| api::gauges(pool));
         // From here on it is for the server to end.
         std::future::pending().await

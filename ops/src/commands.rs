@@ -2,6 +2,7 @@
 
 pub mod account;
 pub mod app;
+pub mod backup;
 pub mod catalogue;
 pub mod doctor;
 pub mod journal;
@@ -11,6 +12,7 @@ pub mod logout;
 pub mod model;
 pub mod org;
 pub mod plan;
+pub mod restore;
 pub mod sample;
 pub mod token;
 pub mod whoami;

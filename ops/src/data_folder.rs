@@ -96,8 +96,18 @@ impl DataFolder {
 
     /// A connection to the database.
     pub async fn connect(&self) -> Result<PgConnection, Failure> {
-        let url = self.database_url()?;
-        let connection = async { PgConnection::connect_with(&database::options(&url, TERMS)?).await };
+        self.connect_to(&self.database_url()?).await
+    }
+
+    /// The database's address by the role that may change its schema: `MIGRATION_DATABASE_URL`, else what [`Self::database_url`] is.
+    pub fn owner_url(&self) -> Result<String, Failure> {
+        let url = std::env::var("MIGRATION_DATABASE_URL").ok().filter(|url| !url.is_empty());
+        url.map_or_else(|| self.database_url(), Ok)
+    }
+
+    /// A connection to the database at `url`.
+    pub async fn connect_to(&self, url: &str) -> Result<PgConnection, Failure> {
+        let connection = async { PgConnection::connect_with(&database::options(url, TERMS)?).await };
         let connection = database::within(CONNECT, connection).await;
         connection.map_err(|error| Failure::database("connecting to the database", &error))
     }

@@ -78,6 +78,18 @@ pub async fn record(
     Ok(())
 }
 
+/// The statement that writes a line, for a program that takes no arguments beside it.
+pub fn statement(act: &str, subject: &str, details: &Value) -> String {
+    let quoted = |text: &str| format!("'{}'", text.replace('\'', "''"));
+    format!(
+        "insert into public.journal (operator, act, subject, details) values ({}, {}, {}, {});",
+        quoted(&operator()),
+        quoted(act),
+        quoted(subject),
+        quoted(&details.to_string())
+    )
+}
+
 /// The last `count` lines, the oldest first.
 pub async fn read(database: &mut PgConnection, count: u32) -> Result<Vec<Line>, Failure> {
     let mut lines = sqlx::query_as!(

@@ -3,6 +3,7 @@
 //! Standard output carries data and nothing else, so that `$(retort token)` and `retort sample … | sort`
 //! work; progress and messages go to standard error. One file a command.
 
+mod backup;
 mod catalogue;
 mod commands;
 mod data_folder;
@@ -83,6 +84,10 @@ enum Subcommands {
     Catalogue(commands::catalogue::Catalogue),
     /// Look at the models, check them, import and remove them.
     Model(commands::model::Model),
+    /// Keep a copy of the database and of the imported models; the service may run.
+    Backup(commands::backup::Backup),
+    /// Put a backup in place.
+    Restore(commands::restore::Restore),
     /// Look at every part of the installation and say what is wrong.
     Doctor(commands::doctor::Doctor),
 }
@@ -118,6 +123,8 @@ async fn main() -> ExitCode {
         Subcommands::Plan(command) => command.run(&cli.place).await,
         Subcommands::Catalogue(command) => command.run(&cli.place).await,
         Subcommands::Model(command) => command.run(&cli.place),
+        Subcommands::Backup(command) => command.run(&cli.place).await,
+        Subcommands::Restore(command) => command.run(&cli.place).await,
         Subcommands::Doctor(command) => command.run(&cli.place).await,
     };
     match done {

@@ -75,6 +75,15 @@ pub fn spinner(message: impl Into<String>) -> ProgressBar {
     bar
 }
 
+/// A spinner with bytes and elapsed seconds, invisible where standard error is no terminal.
+pub fn bytes_spinner(message: impl Into<String>) -> ProgressBar {
+    let style = ProgressStyle::with_template("{spinner} {msg} {bytes} {elapsed}")
+        .expect("bytes_spinner: the template is a constant");
+    let bar = ProgressBar::new_spinner().with_style(style).with_message(message.into());
+    bar.enable_steady_tick(Duration::from_millis(100));
+    bar
+}
+
 /// A bar over so many things, invisible where standard error is no terminal.
 pub fn bar(length: u64, message: impl Into<String>) -> ProgressBar {
     let style = ProgressStyle::with_template("{msg} [{bar:40}] {pos}/{len} · {per_sec} · {eta} left")
@@ -85,10 +94,15 @@ pub fn bar(length: u64, message: impl Into<String>) -> ProgressBar {
 
 /// A bar over the bytes of a file.
 pub fn file_bar(file: &File, message: impl Into<String>) -> io::Result<ProgressBar> {
+    Ok(bytes_bar(file.metadata()?.len(), message))
+}
+
+/// A bar over so many bytes, invisible where standard error is no terminal.
+pub fn bytes_bar(length: u64, message: impl Into<String>) -> ProgressBar {
     let style = ProgressStyle::with_template("{msg} [{bar:40}] {percent}% · {elapsed}, {eta} left")
-        .expect("file_bar: the template is a constant")
+        .expect("bytes_bar: the template is a constant")
         .progress_chars("=> ");
-    Ok(ProgressBar::new(file.metadata()?.len()).with_style(style).with_message(message.into()))
+    ProgressBar::new(length).with_style(style).with_message(message.into())
 }
 
 /// Where a password comes from.

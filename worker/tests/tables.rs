@@ -40,17 +40,19 @@ const KEYS: &str = "api/identity/src/tables/signing_keys.rs";
 const ADMIT: &str = "api/queue/src/admit.sql";
 const DEAL: &str = "api/queue/src/deal.sql";
 const DEAL_TO_OLDER: &str = "api/queue/src/deal_to_older.sql";
+const RETENTION: &str = "api/queue/src/retention.rs";
 const QUEUE: &str = "api/queue/src/store.rs";
 const MODELS: &str = "api/src/endpoints/models.rs";
 const SAMPLES: &str = "api/src/endpoints/samples/table.rs";
 const LOAD: &str = "ops/src/catalogue/load.rs";
 const JOURNAL: &str = "ops/src/journal.rs";
+const OLD_LINES: &str = "api/src/retention.rs";
 const CATALOGUE: &str = "worker/src/catalogue.rs";
 const OFFERS: &str = "worker/src/offers.rs";
 const RESERVOIR: &str = "worker/src/reservoir.rs";
 const DRAWN: &str = "worker/src/samples.rs";
 
-const TABLES: [Table; 27] = [
+const TABLES: [Table; 28] = [
     table("account_rations", &[ACCOUNTS], &[]),
     // A login that is older than the account's last change counts for nothing: all that comes from one asks.
     table("accounts", &[ACCOUNTS], &[BROWSERS, CODES, DEVICES, ORGANISATIONS, REFRESH, SESSIONS]),
@@ -64,7 +66,8 @@ const TABLES: [Table; 27] = [
     table("consents", &[CONSENTS], &[]),
     table("device_codes", &[DEVICES], &[]),
     table("jobs", &[ADMIT, DEAL, QUEUE], &[DEAL_TO_OLDER]),
-    table("journal", &[JOURNAL], &[]),
+    // Operators write it, and the service lets go of what is too old.
+    table("journal", &[JOURNAL, OLD_LINES], &[]),
     table("known_browsers", &[BROWSERS], &[]),
     table("live_callers", &[QUEUE], &[]),
     table("live_models", &[QUEUE], &[ADMIT, DEAL, DEAL_TO_OLDER]),
@@ -75,6 +78,7 @@ const TABLES: [Table; 27] = [
     table("refresh_tokens", &[REFRESH], &[]),
     table("reservoir_blocks", &[RESERVOIR], &[MODELS]),
     table("reservoir_models", &[RESERVOIR], &[]),
+    table("retention", &[RETENTION], &[]),
     table("revocations", &[REVOCATIONS], &[REFRESH]),
     // A worker makes a sample, and the API shows and deletes it; neither links the other.
     table("samples", &[DRAWN, SAMPLES], &[]),

@@ -1,6 +1,6 @@
 //! Jobs as they are stored, and how they can fail for good.
 
-use std::{fmt, str::FromStr};
+use std::{fmt, str::FromStr, time::SystemTime};
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -17,6 +17,13 @@ impl JobId {
     #[must_use]
     pub fn generate() -> Self {
         Self(Ulid::generate())
+    }
+
+    /// The least id of all that are made from `at` on, to the millisecond: what is less was made before.
+    #[must_use]
+    pub fn first_at(at: SystemTime) -> Self {
+        let since = at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        Self(Ulid::from_parts(u64::try_from(since.as_millis()).unwrap_or(u64::MAX), 0))
     }
 }
 

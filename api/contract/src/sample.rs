@@ -1,6 +1,6 @@
 //! Bodies of the sampling API.
 
-use std::{fmt, str::FromStr};
+use std::{fmt, str::FromStr, time::SystemTime};
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -103,6 +103,12 @@ impl SampleId {
     #[must_use]
     pub fn generate() -> Self {
         Self(Ulid::generate())
+    }
+
+    /// When it was made, to the millisecond: as the sample was asked for, before it was stored.
+    #[must_use]
+    pub fn made_at(self) -> SystemTime {
+        self.0.datetime()
     }
 }
 

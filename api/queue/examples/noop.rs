@@ -1,7 +1,9 @@
 //! What the queue itself costs: submit and await jobs that do nothing, at 1 and at 50 clients.
 //!
-//! `TEST_DATABASE_URL=… cargo run --release -p queue --example noop [SLOTS]` makes a database of its own,
-//! runs a real worker in this process and prints one line per number of clients.
+//! `TEST_DATABASE_URL=… cargo run --release -p queue --example noop [SLOTS [SECONDS]]` makes a database of its own,
+//! runs a real worker in this process and prints one line per number of clients. With SECONDS it then goes on with 50 clients
+//! for as long, keeps finished jobs for 20 s only, and prints every 15 s what has become of the tables: a queue that lives
+//! and dies at full speed, as an installation's does over hours.
 
 use std::time::{Duration, Instant};
 
@@ -15,6 +17,12 @@ use sqlx::{
     postgres::{PgConnectOptions, PgPoolOptions},
 };
 use tokio::sync::oneshot;
+
+/// How long jobs are kept where tables are looked at over time.
+const KEPT: Duration = Duration::from_secs(20);
+
+/// Between two looks at the tables.
+const SLICE: Duration = Duration::from_secs(15);
 
 type Anything = Box<dyn std::error::Error + Send + Sync>;
 
@@ -47,7 +55,9 @@ impl Handler<Noop> for Nothing {
 async fn main() -> Result<(), Anything> {
     let server =
         std::env::var("TEST_DATABASE_URL").map_err(|_| "TEST_DATABASE_URL names no PostgreSQL server")?;
-    let slots: usize = std::env::args().nth(1).map_or(Ok(10), |slots| slots.parse())?;
+    let argument = |number| std::env::args().nth(number).map(|text| text.parse::<u64>()).transpose();
+    let slots = usize::try_from(argument(1)?.unwrap_or(10))?;
+    let lasting = Duration::from_secs(argument(2)?.unwrap_or(0));
     let name = format!("noop_{}", JobId::generate().to_string().to_lowercase());
     let mut admin = PgConnection::connect(&server).await?;
     sqlx::raw_sql(AssertSqlSafe(format!("create database {name}"))).execute(&mut admin).await?;
@@ -55,21 +65,22 @@ async fn main() -> Result<(), Anything> {
     let options =
         server.parse::<PgConnectOptions>()?.database(&name).options([("synchronous_commit", "off")]);
     let pool = PgPoolOptions::new().max_connections(20).connect_with(options).await?;
-    let measured = measure(pool.clone(), slots).await;
+    let measured = measure(pool.clone(), slots, lasting).await;
     pool.close().await;
     sqlx::raw_sql(AssertSqlSafe(format!("drop database {name} with (force)"))).execute(&mut admin).await?;
     measured
 }
 
-async fn measure(pool: PgPool, slots: usize) -> Result<(), Anything> {
+async fn measure(pool: PgPool, slots: usize, lasting: Duration) -> Result<(), Anything> {
     sqlx::migrate!("../../migrations").run(&pool).await?;
     queue::setup(&pool).await?;
     let (stop, stopped) = oneshot::channel::<()>();
-    let config = WorkerConfig { slots, ..WorkerConfig::default() };
+    let keep_finished = if lasting.is_zero() { WorkerConfig::default().keep_finished } else { KEPT };
+    let config = WorkerConfig { slots, keep_finished, ..WorkerConfig::default() };
     let worker = tokio::spawn(run_worker::<Noop, _>(pool.clone(), config, Nothing(pool.clone()), async {
         let _ = stopped.await;
     }));
-    let client = Client::connect(pool, 16).await?;
+    let client = Client::connect(pool.clone(), 16).await?;
     while client.live_workers().await?.is_empty() {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
@@ -81,6 +92,17 @@ async fn measure(pool: PgPool, slots: usize) -> Result<(), Anything> {
         let seconds = started.elapsed().as_secs_f64();
         latencies.sort();
         print(clients, slots, &latencies, seconds);
+    }
+    let begun = Instant::now();
+    while begun.elapsed() < lasting {
+        let (slice, mut latencies) = (Instant::now(), Vec::new());
+        while slice.elapsed() < SLICE {
+            latencies.extend(round(&client, 50, 20).await?);
+        }
+        let seconds = slice.elapsed().as_secs_f64();
+        latencies.sort();
+        print(50, slots, &latencies, seconds);
+        show_tables(&pool).await?;
     }
     let _ = stop.send(());
     worker.await??;
@@ -120,4 +142,23 @@ fn print(clients: usize, slots: usize, sorted: &[Duration], seconds: f64) {
         at(0.99),
         sorted.len() as f64 / seconds,
     );
+}
+
+/// The queue's tables and their indexes: how large, how many rows live and dead, how many updates needed no entry in an index.
+#[expect(clippy::print_stdout, reason = "the figures are what this program is for")]
+async fn show_tables(pool: &PgPool) -> Result<(), Anything> {
+    // Unchecked: PostgreSQL's own views, which need no migration to be there.
+    let lines: Vec<String> = sqlx::query_scalar(
+        "select format('    %s %s: %s kB, %s live, %s dead, %s%% of %s updates within a page, %s vacuums; %s',
+            schemaname, relname, pg_table_size(relid) / 1024, n_live_tup, n_dead_tup,
+            100 * n_tup_hot_upd / greatest(n_tup_upd, 1), n_tup_upd, autovacuum_count,
+            (select string_agg(format('%s %s', indexrelname, pg_relation_size(indexrelid) / 1024), ', ' order by indexrelname)
+                from pg_stat_user_indexes as index where index.relid = stat.relid))
+        from pg_stat_user_tables as stat
+        where relname in ('jobs', 'live_workers', 'live_callers') order by schemaname, relname",
+    )
+    .fetch_all(pool)
+    .await?;
+    lines.iter().for_each(|line| println!("{line}"));
+    Ok(())
 }

@@ -18,6 +18,7 @@ mod metrics;
 mod pending;
 mod poll;
 mod pool;
+pub mod retention;
 mod run;
 mod store;
 mod worker;

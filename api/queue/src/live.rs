@@ -12,6 +12,7 @@ use tracing::{debug, info, warn};
 
 use crate::{
     config::{CALLER_DEAD_AFTER, WorkerConfig},
+    retention::Sweep,
     run::Running,
     store,
 };
@@ -161,7 +162,13 @@ impl Process {
 
     async fn sweep(&self) -> Result<u64, sqlx::Error> {
         let keep = self.config.keep_finished;
-        let mut rows = store::sweep_jobs(&self.pool, self.queue, keep).await?;
+        let what = format!("{} jobs", self.queue);
+        let mut sweep = Sweep::begin(&self.pool, &what, Some(keep)).await?;
+        while let Some(mut turn) = sweep.turn().await? {
+            let rows = store::sweep_jobs(&mut turn, self.queue, keep).await?;
+            sweep.end(turn, rows).await?;
+        }
+        let mut rows = sweep.deleted();
         rows += store::sweep_tasks(&self.pool, self.queue, keep).await?;
         rows += store::sweep_workers(&self.pool).await?;
         rows += store::sweep_apalis_workers(&self.pool, keep).await?;

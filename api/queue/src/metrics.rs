@@ -100,6 +100,11 @@ impl Drop for Attempt {
     }
 }
 
+/// So many rows went because of their age.
+pub(crate) fn deleted(what: &str, rows: u64) {
+    INSTRUMENTS.deleted.add(rows, &[KeyValue::new("retort.retention.what", what.to_owned())]);
+}
+
 /// As OpenTelemetry's conventions for messaging name the system behind the queues.
 pub(crate) const SYSTEM: &str = "apalis";
 
@@ -115,6 +120,7 @@ struct Instruments {
     ended: Counter<u64>,
     wait: Histogram<f64>,
     process: Histogram<f64>,
+    deleted: Counter<u64>,
 }
 
 impl Instruments {
@@ -138,6 +144,11 @@ impl Instruments {
             ended: attempts("retort.attempts.ended", "Attempts at jobs that ended, by outcome"),
             wait: seconds("retort.job.wait", "From a job's submission to an attempt at it"),
             process: seconds("messaging.process.duration", "How long attempts at jobs took"),
+            deleted: meter
+                .u64_counter("retort.retention.deleted")
+                .with_unit("{row}")
+                .with_description("Rows that were deleted because of their age, by what they were")
+                .build(),
         }
     }
 }

@@ -20,19 +20,23 @@ pub(crate) async fn own(pool: &PgPool, max_connections: u32) -> Result<PgPool, s
     database::pool("queue", options, max_connections, ACQUIRE_TIMEOUT).await
 }
 
-/// The functions by which jobs are taken, and dealt out.
-const FUNCTIONS: [&str; 3] =
-    [include_str!("admit.sql"), include_str!("deal_to_older.sql"), include_str!("deal.sql")];
+/// The functions by which jobs are taken and dealt, and how apalis' table is kept small.
+const OVER_APALIS: [&str; 4] = [
+    include_str!("admit.sql"),
+    include_str!("deal_to_older.sql"),
+    include_str!("deal.sql"),
+    include_str!("vacuum.sql"),
+];
 
-/// Makes apalis' own schema, and the queue's functions; the project's migrations, which come first, make the rest.
+/// Makes apalis' own schema, and what the queue puts over it; the project's migrations, which come first, make the rest.
 /// Running it again changes nothing; two processes must not run it at the same time.
 ///
 /// # Errors
 /// Fails when the database does, or when the extension `hstore` cannot be made.
 pub async fn setup(pool: &PgPool) -> Result<(), QueueError> {
     PostgresStorage::setup(pool).await?;
-    for functions in FUNCTIONS {
-        sqlx::raw_sql(functions).execute(pool).await?;
+    for statements in OVER_APALIS {
+        sqlx::raw_sql(statements).execute(pool).await?;
     }
     Ok(())
 }

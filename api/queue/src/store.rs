@@ -3,14 +3,19 @@
 //! How jobs are taken is in `admit.sql`, how they are dealt in `deal.sql`. A task of apalis is written once and deleted once, with
 //! its job's outcome.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::BTreeMap,
+    time::{Duration, SystemTime},
+};
 
+use contract::JobId;
 use serde_json::{Value, value::RawValue};
-use sqlx::{PgConnection, PgExecutor, PgPool, postgres::types::PgInterval, types::Json};
+use sqlx::{PgConnection, PgExecutor, PgPool, types::Json};
 
 use crate::{
     Caller, Job, LiveModel,
     config::{DEAD_AFTER, FORGOTTEN_AFTER},
+    retention::{BATCH, interval},
 };
 
 /// Apalis must never give a task up by itself: its callers would hear nothing. The guard is `job_verdict`.
@@ -475,30 +480,49 @@ pub async fn live_models(database: impl PgExecutor<'_>) -> Result<Vec<LiveModel>
     .await
 }
 
-/// Deletes the jobs of `queue` that finished or ran out of time longer than `keep` ago.
-pub(crate) async fn sweep_jobs(pool: &PgPool, queue: &str, keep: Duration) -> Result<u64, sqlx::Error> {
+/// Deletes jobs of `queue` that finished or ran out of time longer than `keep` ago, with their tasks; some of them.
+///
+/// Ids are in the order of time, so that the oldest are found by them: an index on when jobs end would have to hold every job.
+pub(crate) async fn sweep_jobs(
+    connection: &mut PgConnection,
+    queue: &str,
+    keep: Duration,
+) -> Result<u64, sqlx::Error> {
     let done = sqlx::query!(
-        "delete from jobs where queue = $1
-            and (finished_at < now() - $2::interval or (finished_at is null and deadline < now() - $2::interval))",
+        "with old as materialized (
+            select id from jobs
+            where queue = $1 and id < $2 and coalesce(finished_at, deadline) < now() - $3::interval
+            order by id limit $4 for update skip locked
+        ),
+        tasks as (delete from apalis.jobs as task using old where task.id = old.id)
+        delete from jobs using old where jobs.id = old.id",
         queue,
-        interval(keep)
+        made_before(keep),
+        interval(keep),
+        BATCH
+    )
+    .execute(connection)
+    .await?;
+    Ok(done.rows_affected())
+}
+
+/// Deletes the tasks of `queue` whose jobs are gone: a release of before deleted these alone.
+pub(crate) async fn sweep_tasks(pool: &PgPool, queue: &str, keep: Duration) -> Result<u64, sqlx::Error> {
+    let done = sqlx::query!(
+        "delete from apalis.jobs as task where job_type = $1 and id < $2
+            and not exists (select from jobs where jobs.id = task.id)",
+        queue,
+        made_before(keep)
     )
     .execute(pool)
     .await?;
     Ok(done.rows_affected())
 }
 
-/// Deletes the tasks of `queue` whose jobs are gone.
-pub(crate) async fn sweep_tasks(pool: &PgPool, queue: &str, keep: Duration) -> Result<u64, sqlx::Error> {
-    let done = sqlx::query!(
-        "delete from apalis.jobs as task where job_type = $1 and run_at < now() - $2::interval
-            and not exists (select from jobs where jobs.id = task.id)",
-        queue,
-        interval(keep)
-    )
-    .execute(pool)
-    .await?;
-    Ok(done.rows_affected())
+/// The id below which all jobs are older than `age`.
+fn made_before(age: Duration) -> String {
+    let since = SystemTime::now().checked_sub(age).unwrap_or(SystemTime::UNIX_EPOCH);
+    JobId::first_at(since).to_string()
 }
 
 /// Deletes the rows of processes that are dead for long.
@@ -524,8 +548,4 @@ pub(crate) async fn sweep_apalis_workers(pool: &PgPool, keep: Duration) -> Resul
     .execute(pool)
     .await?;
     Ok(done.rows_affected())
-}
-
-fn interval(duration: Duration) -> PgInterval {
-    PgInterval { months: 0, days: 0, microseconds: i64::try_from(duration.as_micros()).unwrap_or(i64::MAX) }
 }

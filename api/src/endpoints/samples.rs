@@ -21,9 +21,11 @@ use crate::{
     fields::{Faults, Fields, integer, nullable, word},
     gzip,
     jobs::Jobs,
+    keep::Keep,
     limits::Limits,
     words::is_word,
 };
+pub(crate) use table::delete_older;
 use table::{Deletion, Page, SampleRow};
 
 /// Libraries send this by themselves; the description says how they get JSON.
@@ -49,6 +51,7 @@ const ACCEPT_ENCODING: &str = "When it contains `gzip`, the body is the gzipped 
 )]
 pub async fn list(
     State(pool): State<PgPool>,
+    State(keep): State<Keep>,
     caller: Caller,
     uri: Uri,
 ) -> Result<Json<SampleList>, ApiError> {
@@ -61,11 +64,33 @@ pub async fn list(
         (None, Some(id)) => Page::After(id),
         (None, None) => Page::Newest,
     };
-    let (rows, has_more) =
-        table::page(&pool, &caller.account_id, page, limit).await?.ok_or(ApiError::BadReference)?;
+    let beyond = page.beyond(keep);
+    let found = match (table::page(&pool, &caller.account_id, page, limit).await?, beyond) {
+        (None, Some(Beyond::Nothing)) => Some((Vec::new(), false)),
+        (None, Some(Beyond::All)) => table::page(&pool, &caller.account_id, Page::Oldest, limit).await?,
+        (found, _) => found,
+    };
+    let (rows, has_more) = found.ok_or(ApiError::BadReference)?;
     let data = rows.into_iter().map(table::ItemRow::into_item).collect::<Result<Vec<_>, _>>();
     let data = data.map_err(|item| bad_answer(vec![item]))?;
     Ok(Json(SampleList { data, has_more, object: Default::default() }))
+}
+
+/// What lies behind a sample that is older than samples are kept, in the direction of travel.
+enum Beyond {
+    Nothing,
+    All,
+}
+
+impl Page {
+    /// What the page holds if its cursor is no sample any more because of its age; `None` where that is no reason.
+    fn beyond(&self, keep: Keep) -> Option<Beyond> {
+        match self {
+            Self::Before(id) => keep.has_let_go_of(id).then_some(Beyond::Nothing),
+            Self::After(id) => keep.has_let_go_of(id).then_some(Beyond::All),
+            Self::Newest | Self::Oldest => None,
+        }
+    }
 }
 
 type ListQuery = (i64, Option<String>, Option<String>);

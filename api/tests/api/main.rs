@@ -28,6 +28,7 @@ mod process;
 mod proxy;
 #[path = "../../../worker/tests/repository/mod.rs"]
 mod repository;
+mod retention;
 mod service;
 mod statements;
 mod support;

@@ -2,7 +2,10 @@
 
 use clap::Args;
 use identity::tables::accounts;
-use queue::LiveWorkers;
+use queue::{
+    LiveWorkers,
+    retention::{Retention, retentions},
+};
 use sqlx::PgConnection;
 
 use crate::{Place, catalogue, failure::Failure, terminal};
@@ -58,6 +61,7 @@ async fn check_database(findings: &mut Findings, database: &mut PgConnection) ->
     }
     check_catalogue(findings, database).await?;
     check_accounts(findings, database).await?;
+    check_space(findings, database).await?;
     check_workers(findings, database).await
 }
 
@@ -118,6 +122,42 @@ async fn check_accounts(findings: &mut Findings, database: &mut PgConnection) ->
         Ok(0) => findings.bad("accounts: none; make one with `retort account add EMAIL`"),
         Ok(count) => findings.good(&format!("accounts: {count}")),
         Err(error) => findings.bad(&format!("accounts: {error}")),
+    }
+}
+
+/// What the largest tables take, and what is kept for how long.
+async fn check_space(findings: &mut Findings, database: &mut PgConnection) -> Result<(), Failure> {
+    let tables = sqlx::query_scalar!(
+        r#"select coalesce(string_agg(format('%s %s', name, pg_size_pretty(bytes)), ', ' order by bytes desc), '') as "tables!"
+        from (
+            select oid::regclass as name, pg_total_relation_size(oid) as bytes from pg_class
+            where relkind = 'r' and relnamespace::regnamespace::text in ('public', 'apalis')
+            order by bytes desc limit 5
+        ) as largest"#
+    );
+    match tables.fetch_one(&mut *database).await {
+        Ok(tables) => findings.good(&format!("space: {tables}"))?,
+        Err(error) => findings.bad(&format!("space: {error}"))?,
+    }
+    match retentions(database).await {
+        Ok(kept) if kept.is_empty() => findings.good("kept: everything, until a process says otherwise"),
+        Ok(kept) => kept.iter().try_for_each(|kept| findings.good(&format!("kept: {}", in_words(kept)))),
+        Err(error) => findings.bad(&format!("kept: {error}")),
+    }
+}
+
+fn in_words(kept: &Retention) -> String {
+    let Retention { what, keep_seconds, seconds_ago, deleted } = kept;
+    match keep_seconds {
+        None => format!("{what} for ever"),
+        Some(seconds) => {
+            let time = if *seconds >= 86_400.0 {
+                format!("{} days", (seconds / 86_400.0).floor())
+            } else {
+                format!("{seconds} s")
+            };
+            format!("{what} for {time}; {deleted} deleted so far, last looked {seconds_ago:.0} s ago")
+        }
     }
 }
 

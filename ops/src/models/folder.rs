@@ -64,6 +64,18 @@ impl ModelsFolder {
         Ok(packs)
     }
 
+    /// Where new packs go.
+    pub fn own(&self) -> &Path {
+        &self.own
+    }
+
+    /// The folders of the packs there, in order; none where there is no such place yet.
+    pub fn own_packs(&self) -> Result<Vec<PathBuf>, Failure> {
+        let own = Self { others: Vec::new(), own: self.own.clone() };
+        let packs = if self.own.exists() { own.packs()? } else { Vec::new() };
+        Ok(packs.into_iter().map(|pack| pack.folder).collect())
+    }
+
     /// The folders for people.
     fn display(&self) -> String {
         let paths = self.others.iter().chain([&self.own]);

@@ -22,6 +22,11 @@ impl Caller {
         Self { http, base: base.to_owned(), token: token.to_owned() }
     }
 
+    /// The same token, at another service.
+    pub fn at(&self, base: &str) -> Self {
+        Self { base: base.to_owned(), ..self.clone() }
+    }
+
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.http.request(method, format!("{}{path}", self.base)).bearer_auth(&self.token)
     }

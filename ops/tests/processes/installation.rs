@@ -56,6 +56,15 @@ impl Installation {
         own_server().map(Database::Own).map(Self::with)
     }
 
+    /// The same on a disk of so many megabytes, or `None` where that cannot be.
+    pub fn with_postgres_on_a_disk_of(megabytes: u32) -> Option<Self> {
+        let server = Server::start_on_a_disk_of(megabytes);
+        if server.is_none() {
+            println!("skipped: no file system can be mounted, or initdb and pg_ctl are not installed");
+        }
+        server.map(Database::Own).map(Self::with)
+    }
+
     /// A database without a schema.
     pub async fn unmigrated() -> Self {
         Self::bare(Database::shared().await)

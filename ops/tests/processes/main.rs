@@ -7,10 +7,13 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot set up its stage has failed")]
 #![allow(clippy::print_stdout, reason = "a skipped test and the logs of a failed one are worth a line")]
 
+mod backup;
 mod client;
+mod disk;
 mod faults;
 mod installation;
 mod keep;
+mod logs;
 mod metrics;
 mod models;
 mod outage;

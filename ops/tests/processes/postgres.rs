@@ -71,6 +71,7 @@ impl Drop for Database {
 /// A PostgreSQL that a test may stop and crash.
 #[derive(Debug)]
 pub struct Server {
+    volume: Option<Volume>,
     folder: TempDir,
     bin: PathBuf,
     port: u16,
@@ -79,9 +80,18 @@ pub struct Server {
 impl Server {
     /// A new server, running, or `None` where PostgreSQL's programs are not installed.
     pub fn start_new() -> Option<Self> {
-        let bin = programs()?;
+        Self::start_on(None, tempfile::tempdir().expect("a folder can be made"))
+    }
+
+    /// The same on a disk of so many megabytes, or `None` where that cannot be either.
+    pub fn start_on_a_disk_of(megabytes: u32) -> Option<Self> {
         let folder = tempfile::tempdir().expect("a folder can be made");
-        let server = Self { folder, bin, port: free_port() };
+        Self::start_on(Some(Volume::mount(folder.path(), megabytes)?), folder)
+    }
+
+    fn start_on(volume: Option<Volume>, folder: TempDir) -> Option<Self> {
+        let bin = programs()?;
+        let server = Self { volume, folder, bin, port: free_port() };
         fs::set_permissions(server.folder.path(), fs::Permissions::from_mode(0o755))
             .expect("a folder of ours");
         let data = server.data();
@@ -141,6 +151,11 @@ impl Server {
         output(stop);
     }
 
+    /// The disk that is its alone.
+    pub fn volume(&self) -> &Volume {
+        self.volume.as_ref().expect("this server has a disk of its own")
+    }
+
     /// Where the cluster is.
     pub fn data(&self) -> PathBuf {
         self.folder.path().join("data")
@@ -184,6 +199,48 @@ impl Drop for Server {
         let mut stop = self.program("pg_ctl");
         stop.arg("-D").arg(self.data()).args(["-w", "-m", "immediate", "stop"]);
         let _ = stop.output();
+    }
+}
+
+/// A small file system in memory.
+#[derive(Debug)]
+pub struct Volume {
+    path: PathBuf,
+}
+
+impl Volume {
+    /// Mounts one at `path`; `None` where this process may not.
+    fn mount(path: &Path, megabytes: u32) -> Option<Self> {
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", &format!("size={megabytes}m,mode=755"), "tmpfs"]).arg(path);
+        let mounted = mount.stderr(std::process::Stdio::null()).status();
+        mounted.is_ok_and(|status| status.success()).then(|| Self { path: path.to_owned() })
+    }
+
+    /// Fills it but for so many kilobytes, until [`Volume::give_space`].
+    pub fn fill_but(&self, kilobytes: u64) {
+        let mut df = Command::new("df");
+        df.args(["--output=avail", "--block-size=1K"]).arg(&self.path);
+        let free: u64 =
+            output(df).lines().last().unwrap_or_default().trim().parse().expect("df says a number");
+        let ballast = vec![0; usize::try_from((free - kilobytes) * 1024).expect("it is in memory")];
+        fs::write(self.ballast(), ballast).expect("there is as much room");
+    }
+
+    /// Takes back what fills it.
+    pub fn give_space(&self) {
+        fs::remove_file(self.ballast()).expect("it was filled");
+    }
+
+    fn ballast(&self) -> PathBuf {
+        self.path.join("ballast")
+    }
+}
+
+impl Drop for Volume {
+    fn drop(&mut self) {
+        // Lazily: the last process of a server may be on its way out.
+        let _ = Command::new("umount").arg("--lazy").arg(&self.path).status();
     }
 }
 

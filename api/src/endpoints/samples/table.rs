@@ -7,9 +7,12 @@
 //! A list is in the order of `place`, which the database gives a sample when it is stored, and ends at the newest place before which
 //! nothing is still being stored: so whoever asks again for what came after the newest that they have misses none.
 
+use std::time::Duration;
+
 use chrono::{DateTime, Utc};
 use contract::{ErrorItem, SampleListItem, SampleObject};
-use sqlx::PgPool;
+use queue::retention::BATCH;
+use sqlx::{PgConnection, PgPool};
 
 use crate::endpoints::misfit;
 
@@ -21,6 +24,8 @@ pub enum Page {
     Before(String),
     /// Samples stored after this one, those next to it.
     After(String),
+    /// The samples that were stored first.
+    Oldest,
 }
 
 #[derive(Debug)]
@@ -90,6 +95,7 @@ pub async fn page(
     let count = limit + 1;
     let mut rows = match &page {
         Page::Newest => older(pool, reader, settled_place(pool, reader).await? + 1, count).await?,
+        Page::Oldest => newer(pool, reader, 0, settled_place(pool, reader).await?, count).await?,
         Page::Before(id) | Page::After(id) => match (place(pool, reader, id).await?, &page) {
             (None, _) => return Ok(None),
             (Some(after), Page::After(_)) => {
@@ -101,7 +107,7 @@ pub async fn page(
     let limit = usize::try_from(limit).unwrap_or_default();
     let has_more = rows.len() > limit;
     rows.truncate(limit);
-    if matches!(page, Page::After(_)) {
+    if matches!(page, Page::After(_) | Page::Oldest) {
         rows.reverse();
     }
     Ok(Some((rows, has_more)))
@@ -173,4 +179,20 @@ pub async fn delete(pool: &PgPool, account_id: &str, id: &str) -> Result<Deletio
     }
     let seen = place(pool, account_id, id).await?.is_some();
     Ok(if seen { Deletion::NotYours } else { Deletion::NotThere })
+}
+
+/// Deletes samples that are older than `keep`, whoever made them, the oldest first; at most a batch. Nobody waits for those that
+/// somebody else has in hand.
+pub async fn delete_older(connection: &mut PgConnection, keep: Duration) -> Result<u64, sqlx::Error> {
+    let done = sqlx::query!(
+        "delete from samples where id = any(array(
+            select id from samples where created_at < now() - make_interval(secs => $1)
+            order by created_at limit $2 for update skip locked
+        ))",
+        keep.as_secs_f64(),
+        BATCH
+    )
+    .execute(connection)
+    .await?;
+    Ok(done.rows_affected())
 }

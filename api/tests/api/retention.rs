@@ -1,0 +1,156 @@
+//! What is older than it is kept goes, and nobody who reads meanwhile is disturbed.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use api::config::Config;
+use contract::SampleId;
+use serde_json::json;
+
+use crate::support::{Service, add_account, sample_id};
+
+const SAMPLES: &str = "/generator/v1/samples";
+
+/// More than two batches.
+const OLD: i64 = 1_200;
+
+/// The settings of a service with some more.
+fn config(service: &Service, settings: &[(&str, &str)]) -> Result<Config, String> {
+    let database = [("DATABASE_URL", service.database_url())];
+    let all = settings.iter().chain(&database);
+    let variables: BTreeMap<_, _> =
+        all.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    Config::from_variables(&variables).map_err(|error| error.to_string())
+}
+
+/// The id of the `n`th old sample.
+fn old_id(n: i64) -> String {
+    format!("smp_01jd6xq1v3m4c5t6y7z8a{n:05}")
+}
+
+/// Samples that are 31 days old, one a millisecond; their ids were made in 2024.
+async fn insert_old_samples(service: &Service, account: &str, from: i64, to: i64) {
+    sqlx::query(
+        "insert into samples (id, account_id, model_id, num_smiles, smiles, seed)
+        select 'smp_01jd6xq1v3m4c5t6y7z8a' || lpad(n::text, 5, '0'), $1, 'druglike_gru', 1, '{C}', 0
+        from generate_series($2, $3) as n",
+    )
+    .bind(account)
+    .bind(from)
+    .bind(to)
+    .execute(&service.pool)
+    .await
+    .unwrap();
+    sqlx::query(
+        "update samples set created_at = now() - interval '31 days' + place * interval '1 ms' where account_id = $1",
+    )
+        .bind(account)
+        .execute(&service.pool)
+        .await
+        .unwrap();
+}
+
+async fn count(service: &Service, statement: &'static str) -> i64 {
+    sqlx::query_scalar(statement).fetch_one(&service.pool).await.unwrap()
+}
+
+/// Waits until a statement counts so many.
+async fn until(service: &Service, statement: &'static str, wanted: i64) {
+    for _ in 0..1_000 {
+        if count(service, statement).await == wanted {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("never {wanted}: {statement}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn old_samples_go_while_somebody_pages_through_them() {
+    let settings = [("KEEP_SAMPLES_DAYS", "30"), ("RATE_SAMPLES_READ_PER_MINUTE", "0")];
+    let service = Service::start_without_workers(&settings).await;
+    let other = add_account(&service.pool, "other@example.org").await;
+    insert_old_samples(&service, &service.account, 1, OLD / 2).await;
+    insert_old_samples(&service, &other, OLD / 2 + 1, OLD).await;
+    let new = [(); 3].map(|()| SampleId::generate().to_string());
+    for id in &new {
+        service.insert_sample(&service.account, id).await;
+    }
+
+    let keep = config(&service, &settings).unwrap().keep;
+    let processes = [(); 2].map(|()| api::retention(service.pool.clone(), keep));
+    let (mut seen, mut query) = (Vec::new(), String::new());
+    loop {
+        let page = service.get(&format!("{SAMPLES}?limit=7{query}")).await;
+        assert_eq!(page.status, 200, "{page:?}");
+        let page = page.json();
+        let ids = page["data"].as_array().unwrap().iter();
+        seen.extend(ids.map(|item| item["id"].as_str().unwrap().to_owned()));
+        if page["has_more"] == json!(false) {
+            break;
+        }
+        query = format!("&next-page={}", seen.last().unwrap());
+    }
+    until(&service, "select count(*) from samples", 3).await;
+    let deleted = "select coalesce(sum(deleted), 0)::int8 from retention where what = 'samples' and keep = interval '30 days'";
+    until(&service, deleted, OLD).await;
+    drop(processes);
+
+    let mut newest_first = new.clone();
+    newest_first.reverse();
+    assert_eq!(seen[..3], newest_first, "what is kept is on the first page");
+    let newest_old: Vec<_> = (1..=OLD / 2).rev().map(old_id).take(seen.len() - 3).collect();
+    assert_eq!(seen[3..], newest_old, "what went meanwhile is the end");
+    let gone = old_id(OLD / 2);
+    assert_eq!(service.get(&format!("{SAMPLES}/{gone}")).await.status, 404);
+    let behind = service.get(&format!("{SAMPLES}?next-page={gone}")).await;
+    assert_eq!(behind.json(), json!({ "data": [], "has_more": false, "object": "list" }));
+    let before = service.get(&format!("{SAMPLES}?limit=2&prev-page={gone}")).await.json();
+    assert_eq!((&before["data"][0]["id"], &before["data"][1]["id"]), (&json!(new[1]), &json!(new[0])));
+    assert_eq!(before["has_more"], json!(true));
+    // What was never there and would be kept is no cursor.
+    let never = service.get(&format!("{SAMPLES}?next-page={}", SampleId::generate())).await;
+    assert_eq!((never.status, never.text.as_str()), (400, "null"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn by_default_samples_are_kept_for_ever() {
+    let service = Service::start_without_workers(&[]).await;
+    service.insert_sample(&service.account, &sample_id(10)).await;
+    sqlx::query("update samples set created_at = now() - interval '90 years'")
+        .execute(&service.pool)
+        .await
+        .unwrap();
+
+    let _process = api::retention(service.pool.clone(), config(&service, &[]).unwrap().keep);
+    until(&service, "select count(*) from retention where keep is null", 2).await;
+
+    assert_eq!(service.get(&format!("{SAMPLES}/{}", sample_id(10))).await.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_line_of_the_journal_goes_when_it_is_older_than_it_is_kept_and_never_within_a_year() {
+    let service = Service::start_without_workers(&[]).await;
+    sqlx::query(
+        "insert into journal (at, operator, act, subject) select now() - make_interval(days => days), 'ada', 'act', days::text
+        from unnest('{0,300,500,900}'::int[]) as days",
+    )
+    .execute(&service.pool)
+    .await
+    .unwrap();
+
+    let keep = config(&service, &[("KEEP_JOURNAL_DAYS", "600")]).unwrap().keep;
+    let process = api::retention(service.pool.clone(), keep);
+    until(&service, "select coalesce(sum(deleted), 0)::int8 from retention where what = 'journal'", 1).await;
+    drop(process);
+
+    assert_eq!(count(&service, "select count(*) from journal where subject = '900'").await, 0);
+    assert_eq!(count(&service, "select count(*) from journal").await, 3);
+    let refused =
+        sqlx::query("delete from journal where subject = '300'").execute(&service.pool).await.unwrap_err();
+    assert!(refused.to_string().contains("only ever added to"), "{refused}");
+    let short = config(&service, &[("KEEP_JOURNAL_DAYS", "30")]).unwrap_err();
+    assert!(
+        short.contains("KEEP_JOURNAL_DAYS is `30`: want 366 to 36600 days, or 0 to keep all of it"),
+        "{short}"
+    );
+}

@@ -1,0 +1,247 @@
+//! PostgreSQL's own programs: which ones, and how they are told where the database is.
+//!
+//! An address goes on the command line, where everybody on the machine can read it; its password goes by the environment, which is
+//! the user's own.
+
+use std::{
+    env, fs,
+    io::{Read as _, Seek as _},
+    path::{Path, PathBuf},
+    process::{Child, Command, ExitStatus, Stdio},
+};
+
+use anyhow::{Context as _, anyhow};
+use url::{Url, form_urlencoded};
+
+use crate::failure::Failure;
+
+/// Where Debian's packages put each version's programs.
+const DEBIAN: &str = "/usr/lib/postgresql";
+
+/// What libpq knows of an address' parameters, and what sqlx calls them as well.
+const PARAMETERS: [(&str, &str); 14] = [
+    ("sslmode", "sslmode"),
+    ("ssl-mode", "sslmode"),
+    ("sslrootcert", "sslrootcert"),
+    ("ssl-root-cert", "sslrootcert"),
+    ("ssl-ca", "sslrootcert"),
+    ("sslcert", "sslcert"),
+    ("ssl-cert", "sslcert"),
+    ("sslkey", "sslkey"),
+    ("ssl-key", "sslkey"),
+    ("host", "host"),
+    ("port", "port"),
+    ("dbname", "dbname"),
+    ("user", "user"),
+    ("options", "options"),
+];
+
+/// The programs for one database.
+#[derive(Debug)]
+pub struct Client {
+    folder: PathBuf,
+    address: Address,
+}
+
+/// Where a database is, the password apart.
+#[derive(Debug, PartialEq, Eq)]
+struct Address {
+    url: String,
+    password: Option<String>,
+}
+
+/// A program that runs, and where its complaints go.
+pub struct Running {
+    pub child: Child,
+    name: String,
+    complaints: fs::File,
+}
+
+impl Client {
+    /// The programs for the database at `url`, whose server is of version `server`; those in the folder `PG_BIN`, else Debian's
+    /// of the server's version, else Debian's newest, else those on the path.
+    ///
+    /// # Errors
+    /// Fails when there are none, or only of a version that cannot read from the server.
+    pub fn new(url: &str, server: u32) -> Result<Self, Failure> {
+        let folder = match env::var_os("PG_BIN").filter(|folder| !folder.is_empty()) {
+            Some(folder) => PathBuf::from(folder),
+            None => of_debian(server).unwrap_or_default(),
+        };
+        let client = Self { folder, address: Address::parse(url)? };
+        let version = client.version()?;
+        if version < server {
+            return Err(Failure::Usage(format!(
+                "{} is of PostgreSQL {version}, and the server of {server}: install postgresql-client-{server}, or name the \
+                 folder of its programs in PG_BIN",
+                client.path("pg_dump").display()
+            )));
+        }
+        Ok(client)
+    }
+
+    /// A program, told where the database is; it never asks for a password.
+    pub fn on_database(&self, program: &str) -> Command {
+        let mut command = self.command(program);
+        command.args(["--no-password", "--dbname", &self.address.url]);
+        if let Some(password) = &self.address.password {
+            command.env("PGPASSWORD", password);
+        }
+        command.env("PGAPPNAME", "retort");
+        command
+    }
+
+    /// A program that needs no database.
+    pub fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(self.path(program));
+        // Words that are compared and shown are English.
+        command.env("LC_ALL", "C").stdin(Stdio::null());
+        command
+    }
+
+    fn path(&self, program: &str) -> PathBuf {
+        self.folder.join(program)
+    }
+
+    /// The major version of `pg_dump`.
+    fn version(&self) -> Result<u32, Failure> {
+        let path = self.path("pg_dump");
+        let missing = || {
+            format!(
+                "{} cannot be run: install PostgreSQL's client (postgresql-client), or name the folder of its programs in PG_BIN",
+                path.display()
+            )
+        };
+        let said = self.command("pg_dump").arg("--version").output().with_context(missing)?;
+        let said = String::from_utf8_lossy(&said.stdout).into_owned();
+        let version =
+            said.split_whitespace().nth(2).map(|version| version.split(['.', 'b', 'd', 'r']).next());
+        let version = version.flatten().and_then(|version| version.parse().ok());
+        Ok(version
+            .ok_or_else(|| anyhow!("{} does not say its version: `{}`", path.display(), said.trim()))?)
+    }
+}
+
+/// The folder of the programs of `server`'s version, else of the newest.
+fn of_debian(server: u32) -> Option<PathBuf> {
+    let versions = fs::read_dir(DEBIAN).ok()?.flatten();
+    let versions = versions.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let folder = |version: u32| Path::new(DEBIAN).join(version.to_string()).join("bin");
+    let there = versions.filter(|version| folder(*version).join("pg_dump").exists());
+    there.max_by_key(|version| (*version == server, *version)).map(folder)
+}
+
+impl Address {
+    fn parse(text: &str) -> Result<Self, Failure> {
+        // The address is not shown: it may hold a password.
+        let mut url = Url::parse(text).context("the database's address cannot be read")?;
+        let mut password = url.password().map(decoded);
+        if password.is_some() {
+            url.set_password(None)
+                .map_err(|()| anyhow!("the database's address has a password and no host"))?;
+        }
+        let mut kept = Vec::new();
+        for (name, value) in url.query_pairs() {
+            if name == "password" {
+                password = Some(value.into_owned());
+            } else if let Some((_, known)) = PARAMETERS.iter().find(|(ours, _)| *ours == name) {
+                kept.push(format!("{known}={}", encoded(&value)));
+            }
+        }
+        url.set_query((!kept.is_empty()).then(|| kept.join("&")).as_deref());
+        Ok(Self { url: url.into(), password })
+    }
+}
+
+/// What a password of an address says; a form's decoding, which has two signs more.
+fn decoded(text: &str) -> String {
+    let text = text.replace('+', "%2B").replace('&', "%26");
+    form_urlencoded::parse(text.as_bytes()).map(|(name, value)| [name, value].concat()).collect()
+}
+
+/// A parameter's value as libpq reads it, which takes `+` for itself.
+fn encoded(text: &str) -> String {
+    form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>().replace('+', "%20")
+}
+
+impl Running {
+    /// Starts `command`; what it says on standard error is kept.
+    pub fn start(mut command: Command) -> Result<Self, Failure> {
+        let name =
+            Path::new(command.get_program()).file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let complaints = tempfile::tempfile().context("making a temporary file")?;
+        let written = complaints.try_clone().context("making a temporary file")?;
+        let child = command.stderr(written).spawn().with_context(|| format!("starting {name}"))?;
+        Ok(Self { child, name, complaints })
+    }
+
+    /// Waits for the end; an error says the program's own words.
+    pub fn end(mut self) -> Result<(), Failure> {
+        let status = self.child.wait().with_context(|| format!("waiting for {}", self.name))?;
+        if status.success() {
+            return Ok(());
+        }
+        Err(self.complaint(status))
+    }
+
+    fn complaint(&mut self, status: ExitStatus) -> Failure {
+        let mut text = String::new();
+        let _ = self.complaints.rewind().and_then(|()| self.complaints.read_to_string(&mut text));
+        // The first error is the cause; what comes after it follows from it.
+        let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        let first = lines.iter().position(|line| line.contains("ERROR:") || line.contains("error:"));
+        let words = lines[first.unwrap_or_default()..].iter().take(4).copied().collect::<Vec<_>>().join("; ");
+        let said = anyhow!("{} failed ({status}): {words}", self.name);
+        if ["could not connect", "connection to server", "server closed the connection"]
+            .iter()
+            .any(|sign| words.contains(sign))
+        {
+            return Failure::Unreachable(said.to_string());
+        }
+        said.into()
+    }
+}
+
+impl Drop for Running {
+    /// Nothing goes on that nobody waits for.
+    fn drop(&mut self) {
+        if matches!(self.child.try_wait(), Ok(None)) {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_is_no_part_of_what_goes_on_a_command_line() {
+        for (text, url, password) in [
+            ("postgres://ada@db/retort", "postgres://ada@db/retort", None),
+            ("postgres://ada:a%2Fb+c&d@db:5433/retort", "postgres://ada@db:5433/retort", Some("a/b+c&d")),
+            (
+                "postgres:///retort?host=/run/pg&password=secret",
+                "postgres:///retort?host=%2Frun%2Fpg",
+                Some("secret"),
+            ),
+            (
+                "postgres://ada@db/retort?ssl-mode=require&statement-cache-capacity=0&options=-c%20a%3Db",
+                "postgres://ada@db/retort?sslmode=require&options=-c%20a%3Db",
+                None,
+            ),
+        ] {
+            let address = Address::parse(text).unwrap();
+
+            assert_eq!((address.url.as_str(), address.password.as_deref()), (url, password));
+        }
+    }
+
+    #[test]
+    fn an_address_that_cannot_be_read_is_not_shown() {
+        let fault = Address::parse("postgres//:secret").unwrap_err().to_string();
+
+        assert!(!fault.contains("secret"), "{fault}");
+    }
+}

@@ -1,0 +1,188 @@
+//! Making a backup, beside a service that runs.
+//!
+//! A transaction of ours holds the snapshot that `pg_dump` reads and whose rows are counted, so that the counts are those of the dump.
+
+use std::{
+    collections::BTreeMap,
+    fs::{self, File, Permissions},
+    io::{self, Write as _},
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+    process::Stdio,
+};
+
+use anyhow::{Context as _, anyhow};
+use chrono::{DateTime, Utc};
+use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
+use tempfile::TempDir;
+
+use super::{
+    client::{Client, Running},
+    manifest::{DATABASE, MANIFEST, Manifest},
+    packs, parts,
+};
+use crate::{failure::Failure, models::ModelsFolder, terminal};
+
+/// Tables whose rows are worth something only while the service runs.
+const PASSING: [&str; 10] = [
+    "public.jobs",
+    "public.live_callers",
+    "public.live_models",
+    "public.live_workers",
+    "public.rate_limits",
+    "public.reservoir_blocks",
+    "public.reservoir_models",
+    "public.retention",
+    "apalis.jobs",
+    "apalis.workers",
+];
+
+/// A backup that was made.
+#[derive(Debug)]
+pub struct BackedUp {
+    /// What it holds.
+    pub manifest: Manifest,
+    /// The names of the packs in it.
+    pub packs: Vec<String>,
+}
+
+/// Backs up the database at `url`, to which `database` is a connection, and the packs of `models`, to the folder `target`, which is
+/// not there yet.
+///
+/// # Errors
+/// Fails when anything cannot be read or written; then there is no `target`.
+pub async fn back_up(
+    url: &str,
+    database: &mut PgConnection,
+    models: &ModelsFolder,
+    target: &Path,
+) -> Result<BackedUp, Failure> {
+    let (draft, target) = begin(target)?;
+    let server = server(database).await?;
+    let client = Client::new(url, server.major)?;
+    let failed = |error| Failure::database("reading the database", &error);
+
+    let mut snapshot =
+        database.begin_with("begin isolation level repeatable read, read only").await.map_err(failed)?;
+    let id: String = sqlx::query_scalar!(r#"select pg_export_snapshot() as "id!""#)
+        .fetch_one(&mut *snapshot)
+        .await
+        .map_err(failed)?;
+    let made_at: DateTime<Utc> =
+        sqlx::query_scalar!(r#"select now() as "now!""#).fetch_one(&mut *snapshot).await.map_err(failed)?;
+    let schema = schema_version(&mut snapshot)
+        .await
+        .ok_or_else(|| anyhow!("the database has no schema of Retort, so there is nothing to back up"))?;
+    let rows = count_rows(&mut snapshot).await?;
+    let mut manifest = Manifest::new(schema, made_at, server.version, rows);
+    manifest.parts.push(dump(&client, &id, draft.path())?);
+    snapshot.rollback().await.map_err(failed)?;
+
+    let packs = packs::take(models, draft.path(), &mut manifest.parts)?;
+    finish(draft, &target, &manifest)?;
+    Ok(BackedUp { manifest, packs })
+}
+
+/// A server of PostgreSQL.
+pub(super) struct Server {
+    pub(super) version: String,
+    pub(super) major: u32,
+}
+
+pub(super) async fn server(database: &mut PgConnection) -> Result<Server, Failure> {
+    let row = sqlx::query!(
+        r#"select current_setting('server_version') as "version!", current_setting('server_version_num')::int4 as "number!""#
+    )
+    .fetch_one(database)
+    .await
+    .map_err(|error| Failure::database("asking the server's version", &error))?;
+    Ok(Server { version: row.version, major: u32::try_from(row.number / 10_000).unwrap_or_default() })
+}
+
+/// The last migration that was applied; none where there is no schema.
+pub(super) async fn schema_version(database: &mut PgConnection) -> Option<i64> {
+    // Unchecked: the table is the migrator's own, so no migration makes it.
+    let applied = sqlx::query_scalar("select max(version) from _sqlx_migrations where success");
+    applied.fetch_one(database).await.ok().flatten()
+}
+
+/// An empty folder beside the target, whose name it gets in the end.
+fn begin(target: &Path) -> Result<(TempDir, PathBuf), Failure> {
+    let doing = || format!("making {}", target.display());
+    if target.symlink_metadata().is_ok() {
+        return Err(Failure::Usage(format!(
+            "{} is there already: a backup is a new folder",
+            target.display()
+        )));
+    }
+    let target = std::path::absolute(target).with_context(doing)?;
+    let parent = target.parent().ok_or_else(|| anyhow!("{} is no name of a folder", target.display()))?;
+    let mut draft = tempfile::Builder::new();
+    // What is in it is for whoever made it.
+    draft.prefix(".retort-backup-").permissions(Permissions::from_mode(0o700));
+    let draft = draft.tempdir_in(parent).with_context(doing)?;
+    Ok((draft, target))
+}
+
+/// The rows of every table whose rows are kept.
+async fn count_rows(database: &mut PgConnection) -> Result<BTreeMap<String, i64>, Failure> {
+    let failed = |error| Failure::database("counting rows", &error);
+    let tables: Vec<String> = sqlx::query_scalar!(
+        r#"select format('%s.%s', relnamespace::regnamespace, relname) as "name!" from pg_class
+        where relkind in ('r', 'p') and relnamespace::regnamespace::text in ('public', 'apalis') order by 1"#
+    )
+    .fetch_all(&mut *database)
+    .await
+    .map_err(failed)?;
+    let mut rows = BTreeMap::new();
+    for table in tables.into_iter().filter(|table| !PASSING.contains(&table.as_str())) {
+        // Unchecked: which table, the database says.
+        let count = sqlx::query_scalar(AssertSqlSafe(format!("select count(*) from {table}")));
+        rows.insert(table, count.fetch_one(&mut *database).await.map_err(failed)?);
+    }
+    Ok(rows)
+}
+
+/// Runs `pg_dump` on the snapshot `id`.
+fn dump(client: &Client, id: &str, folder: &Path) -> Result<super::manifest::Part, Failure> {
+    let mut command = client.on_database("pg_dump");
+    command.args([
+        "--format=custom",
+        "--schema=public",
+        "--schema=apalis",
+        "--extension=*",
+        "--snapshot",
+        id,
+    ]);
+    command.args(PASSING.map(|table| format!("--exclude-table-data={table}")));
+    command.stdout(Stdio::piped());
+    let bar = terminal::bytes_spinner("reading the database");
+    let mut running = Running::start(command)?;
+    let output = running.child.stdout.take().expect("dump: its output is a pipe");
+    let written = parts::write(folder, DATABASE, output, &bar);
+    // A pipe that nobody reads ends it as well.
+    let part = written?;
+    running.end()?;
+    bar.finish_and_clear();
+    Ok(part)
+}
+
+/// Writes the manifest and moves the backup into place, all of it on the disk before.
+fn finish(draft: TempDir, target: &Path, manifest: &Manifest) -> Result<(), Failure> {
+    let doing = || format!("writing {}", target.display());
+    let text = serde_json::to_string_pretty(manifest).context("writing the manifest as JSON")?;
+    let write = || -> io::Result<()> {
+        let mut file = File::create_new(draft.path().join(MANIFEST))?;
+        file.write_all(text.as_bytes())?;
+        file.write_all(b"\n")?;
+        file.sync_all()?;
+        File::open(draft.path())?.sync_all()?;
+        // It fails where there is a folder by now that is not empty.
+        fs::rename(draft.path(), target)?;
+        File::open(target.parent().unwrap_or(target))?.sync_all()
+    };
+    write().with_context(doing)?;
+    // It is gone from where it would be cleaned up.
+    let _ = draft.keep();
+    Ok(())
+}

@@ -1,0 +1,209 @@
+//! Putting a backup in place: one transaction for all of it.
+//!
+//! `pg_restore` writes the archive as statements, and `psql` runs them between ours: what was there is dropped before, and after it the
+//! rows are counted and the journal gets its line. Only then is it committed; who reads meanwhile sees what was there.
+
+use std::{
+    fmt::Write as _,
+    io::{self, Read as _, Write as _},
+    path::Path,
+    process::Stdio,
+};
+
+use anyhow::{Context as _, anyhow};
+use serde_json::json;
+use sqlx::PgConnection;
+
+use super::{
+    client::{Client, Running},
+    dump::{schema_version, server},
+    manifest::{DATABASE, Manifest},
+    packs::{self, Placed},
+    parts,
+};
+use crate::{failure::Failure, journal, models::ModelsFolder, terminal};
+
+/// Everything of ours that is in the schemas, and nothing that belongs to an extension.
+const DROP_ALL: &str = "
+do $$
+declare
+    its record;
+begin
+    for its in
+        select case relkind when 'S' then 'sequence' when 'v' then 'view' when 'm' then 'materialized view' else 'table' end as kind,
+            oid::regclass as name
+        from pg_class
+        where relkind in ('r', 'p', 'v', 'm', 'S') and relnamespace in (select oid from pg_namespace where nspname in ('public', 'apalis'))
+            and not exists (select from pg_depend where classid = 'pg_class'::regclass and objid = pg_class.oid and deptype in ('e', 'a', 'i'))
+    loop
+        execute format('drop %s if exists %s cascade', its.kind, its.name);
+    end loop;
+    for its in
+        select oid::regprocedure as name from pg_proc
+        where pronamespace in (select oid from pg_namespace where nspname in ('public', 'apalis'))
+            and not exists (select from pg_depend where classid = 'pg_proc'::regclass and objid = pg_proc.oid and deptype = 'e')
+    loop
+        execute format('drop routine if exists %s cascade', its.name);
+    end loop;
+end
+$$;
+";
+
+/// What there is where a backup is to go.
+#[derive(Debug)]
+pub struct State {
+    /// The database's name.
+    pub database: String,
+    /// Tables in it.
+    pub tables: i64,
+    /// Processes of the service that are connected to it, by their names.
+    pub processes: Vec<String>,
+}
+
+/// A backup that is in place.
+#[derive(Debug)]
+pub struct Restored {
+    /// What became of its packs.
+    pub packs: Placed,
+    /// Whether its schema was an older one, which was brought up to date.
+    pub is_migrated: bool,
+}
+
+/// Looks at the database.
+pub async fn state(database: &mut PgConnection) -> Result<State, Failure> {
+    let row = sqlx::query!(
+        r#"select current_database() as "database!",
+            (
+                select count(*) from pg_class
+                where relkind in ('r', 'p') and relnamespace::regnamespace::text in ('public', 'apalis')
+            ) as "tables!",
+            array(
+                select distinct application_name from pg_stat_activity
+                where datname = current_database() and application_name like 'retort-%' order by 1
+            ) as "processes!""#
+    )
+    .fetch_one(database)
+    .await
+    .map_err(|error| Failure::database("looking at the database", &error))?;
+    Ok(State { database: row.database, tables: row.tables, processes: row.processes })
+}
+
+/// Puts the backup in `folder` into the database at `url`, in place of whatever is there, and its packs among `models`.
+///
+/// # Errors
+/// Fails, and leaves the database as it was, when the backup is damaged or of a later schema, or when the database or its programs do.
+pub async fn restore(
+    url: &str,
+    database: &mut PgConnection,
+    models: &ModelsFolder,
+    folder: &Path,
+) -> Result<Restored, Failure> {
+    let manifest = Manifest::read(folder)?;
+    let newest = schema::MIGRATIONS.iter().map(|migration| migration.version).max().unwrap_or_default();
+    if manifest.schema > newest {
+        return Err(Failure::Usage(format!(
+            "{} is of Retort {} with schema {}, later than this release, which knows schemas up to {newest}: restore it with \
+             that release",
+            folder.display(),
+            manifest.version,
+            manifest.schema
+        )));
+    }
+    parts::verify(folder, &manifest)?;
+    let client = Client::new(url, server(database).await?.major)?;
+    run(&client, folder, &manifest)?;
+    let migrated = schema::migrate(url).await;
+    migrated.map_err(|error| {
+        anyhow!(error)
+            .context("the backup is in place; bringing its schema up to date (`retort-api migrate`)")
+    })?;
+    // Until somebody has looked at the rows, every plan is a guess.
+    let failed = |error| Failure::database("looking at the restored rows", &error);
+    sqlx::query("analyze").execute(&mut *database).await.map_err(failed)?;
+    let is_migrated = schema_version(database).await != Some(manifest.schema);
+    Ok(Restored { packs: packs::place(models, folder, &manifest)?, is_migrated })
+}
+
+/// Runs the transaction.
+fn run(client: &Client, folder: &Path, manifest: &Manifest) -> Result<(), Failure> {
+    let archive = folder.join(DATABASE);
+    let contents = contents(client, &archive)?;
+    let mut command = client.command("pg_restore");
+    command
+        .args(["--no-owner", "--no-privileges", "--file=-", "--use-list"])
+        .arg(contents.path())
+        .arg(&archive);
+    command.stdout(Stdio::piped());
+    let mut reader = Running::start(command)?;
+    let mut statements = reader.child.stdout.take().expect("restore: its output is a pipe");
+
+    let mut command = client.on_database("psql");
+    command.args(["--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", "--file=-"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::null());
+    let mut writer = Running::start(command)?;
+    let mut to = writer.child.stdin.take().expect("restore: its input is a pipe");
+
+    let bar = terminal::bytes_spinner("writing the database");
+    let streamed = to
+        .write_all(b"begin;\nset local lock_timeout = '10s';\n")
+        .and_then(|()| to.write_all(DROP_ALL.as_bytes()))
+        .and_then(|()| to.write_all(b"create schema if not exists apalis;\n"))
+        .and_then(|()| io::copy(&mut bar.wrap_read(&mut statements), &mut to));
+    // What ends the one ends the other; the database's words are the better ones.
+    drop(statements);
+    if streamed.is_err() {
+        drop(to);
+        writer.end()?;
+        streamed.context("writing to psql")?;
+        return Ok(());
+    }
+    // Without a commit it has not happened.
+    reader.end()?;
+    to.write_all(ending(folder, manifest).as_bytes()).context("writing to psql")?;
+    drop(to);
+    writer.end()?;
+    bar.finish_and_clear();
+    Ok(())
+}
+
+/// The archive's contents, but for what the database has already: schemas, and words about them and about extensions.
+fn contents(client: &Client, archive: &Path) -> Result<tempfile::NamedTempFile, Failure> {
+    let mut command = client.command("pg_restore");
+    command.arg("--list").arg(archive).stdout(Stdio::piped());
+    let mut running = Running::start(command)?;
+    let mut list = String::new();
+    let mut output = running.child.stdout.take().expect("contents: its output is a pipe");
+    output.read_to_string(&mut list).context("reading what pg_restore lists")?;
+    running.end()?;
+    let is_there = |line: &&str| {
+        // `6; 2615 16385 SCHEMA - apalis owner`
+        let mut words = line.split_whitespace().skip(3);
+        match (words.next(), words.next(), words.next()) {
+            (Some("SCHEMA"), ..) => true,
+            (Some("COMMENT"), Some("-"), Some(what)) => ["EXTENSION", "SCHEMA"].contains(&what),
+            _ => false,
+        }
+    };
+    let kept: String = list.lines().filter(|line| !is_there(line)).flat_map(|line| [line, "\n"]).collect();
+    let mut file = tempfile::NamedTempFile::new().context("making a temporary file")?;
+    file.write_all(kept.as_bytes()).and_then(|()| file.flush()).context("writing a temporary file")?;
+    Ok(file)
+}
+
+/// What is said last: the rows are as many as were backed up, somebody restored them, and so it is.
+fn ending(folder: &Path, manifest: &Manifest) -> String {
+    let mut text = "\ndo $$\ndeclare\n    found bigint;\nbegin\n".to_owned();
+    for (table, rows) in &manifest.rows {
+        let _ = writeln!(
+            text,
+            "    select count(*) into found from {table};\n    if found <> {rows} then raise exception \
+             'restored % rows of {table} instead of {rows}', found; end if;"
+        );
+    }
+    text.push_str("end\n$$;\n");
+    let details =
+        json!({ "made_at": manifest.made_at, "version": manifest.version, "schema": manifest.schema });
+    text.push_str(&journal::statement("restore", &folder.display().to_string(), &details));
+    text.push_str("\ncommit;\n");
+    text
+}

@@ -1,0 +1,205 @@
+//! `retort backup` and `retort restore`, between installations that run.
+
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+    process::Command,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+
+use crate::{
+    installation::{Installation, Role},
+    process::{eventually, root},
+    searches::{CATALOGUE, TARGET},
+};
+
+const SAMPLES: &str = "/generator/v1/samples";
+
+/// What a command that has to fail says.
+fn refused(mut command: Command) -> String {
+    let ended = command.output().unwrap();
+    let words = String::from_utf8_lossy(&ended.stderr).into_owned();
+    assert!(!ended.status.success(), "{command:?}: {words}");
+    words
+}
+
+/// `retort restore` of a folder.
+fn restore(installation: &Installation, folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = installation.command("retort");
+    command.arg("restore").arg(folder).args(arguments);
+    command
+}
+
+/// A copy of a backup, which may be broken.
+fn copy(backup: &Path, name: &str) -> PathBuf {
+    let copy = backup.with_file_name(name);
+    let mut command = Command::new("cp");
+    command.arg("-r").args([backup, &copy]);
+    crate::process::output(command);
+    copy
+}
+
+/// Changes the manifest of a backup.
+fn edit(backup: &Path, change: impl FnOnce(&mut Value)) {
+    let file = backup.join("manifest.json");
+    let mut manifest = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    change(&mut manifest);
+    fs::write(file, manifest.to_string()).unwrap();
+}
+
+async fn count(installation: &Installation, statement: &'static str) -> i64 {
+    sqlx::query_scalar(statement).fetch_one(&mut installation.connection().await).await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_backup_of_a_running_service_is_the_same_service_in_an_empty_cluster() {
+    let Some(mut first) = Installation::with_own_postgres() else { return };
+    let Some(mut second) = Installation::unmigrated_with_own_postgres() else { return };
+    let public = format!("http://{}", first.address());
+    let shipped = root().join("worker/models");
+    for installation in [&mut first, &mut second] {
+        // Tokens name who made them.
+        installation.set("PUBLIC_URL", &public);
+        let own = installation.folder().join("models");
+        fs::create_dir(&own).unwrap();
+        installation.set("MODELS_DIR", &format!("{}:{}", shipped.display(), own.display()));
+    }
+    fs::create_dir(first.folder().join("models/mine")).unwrap();
+    fs::write(first.folder().join("models/mine/config.json"), "{}").unwrap();
+    first.import_catalogue(CATALOGUE);
+    first.start_all().await;
+    let caller = first.account("owner");
+    let mut samples = Vec::new();
+    for size in [1, 30, 200] {
+        samples.push(caller.create(SAMPLES, &json!({ "size": size })).await);
+    }
+
+    // While others are being made.
+    let is_over = Arc::new(AtomicBool::new(false));
+    let load = tokio::spawn({
+        let (caller, is_over) = (caller.clone(), is_over.clone());
+        async move {
+            let mut made = 0;
+            while !is_over.load(Ordering::Relaxed) {
+                caller.create(SAMPLES, &json!({ "size": 20 })).await;
+                made += 1;
+            }
+            made
+        }
+    });
+    let backup = first.folder().join("backup");
+    first.retort(&["backup", backup.to_str().unwrap()]);
+    let mode = fs::metadata(&backup).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o700);
+    is_over.store(true, Ordering::Relaxed);
+    let made: i64 = load.await.unwrap();
+    crate::process::output(restore(&second, &backup, &[]));
+    second.start_all().await;
+
+    let there = caller.at(&format!("http://{}", second.address()));
+    for sample in &samples {
+        let path = format!("{SAMPLES}/{}", sample["id"].as_str().unwrap());
+        assert_eq!(there.read(&path).await, *sample, "the same token reads the same sample");
+    }
+    let kept = count(&second, "select count(*) from samples").await;
+    assert!((3..=3 + made).contains(&kept), "{kept} of {made}");
+    there.create(SAMPLES, &json!({ "size": 3 })).await;
+    let search = json!({ "search_smiles": TARGET, "max_seconds": 5 });
+    let found = there.create("/synth/v1/treesearch", &search).await;
+    assert!(!found["route_hierarchy"].as_object().unwrap().is_empty(), "{found}");
+    assert!(second.retort(&["journal"]).contains("\trestore\t"));
+    assert!(first.retort(&["journal"]).contains("\tbackup\t"));
+    assert!(second.folder().join("models/mine/config.json").exists());
+    refuse_what_cannot_be_restored(&mut second, &backup).await;
+}
+
+/// Whatever is wrong, the database stays as it was.
+async fn refuse_what_cannot_be_restored(installation: &mut Installation, backup: &Path) {
+    let before = count(installation, "select count(*) from samples").await;
+    let lines = count(installation, "select count(*) from journal").await;
+    let short = copy(backup, "short");
+    let dump = fs::read(backup.join("database.dump")).unwrap();
+    fs::write(short.join("database.dump"), &dump[..dump.len() * 3 / 4]).unwrap();
+    // Its checksum is right, so that it breaks while it is restored.
+    let torn = copy(&short, "torn");
+    edit(&torn, |manifest| {
+        let part = manifest["parts"].as_array_mut().unwrap();
+        let part = part.iter_mut().find(|part| part["path"] == "database.dump").unwrap();
+        let digits: String =
+            Sha256::digest(&dump[..dump.len() * 3 / 4]).iter().map(|byte| format!("{byte:02x}")).collect();
+        *part = json!({ "path": "database.dump", "bytes": dump.len() * 3 / 4, "sha256": digits });
+    });
+    let miscounted = copy(backup, "miscounted");
+    edit(&miscounted, |manifest| manifest["rows"]["public.samples"] = json!(1_000_000));
+    let later = copy(backup, "later");
+    edit(&later, |manifest| manifest["schema"] = json!(9999));
+
+    let full = refused(restore(installation, backup, &[]));
+    let running = refused(restore(installation, backup, &["--replace"]));
+    installation.kill_all();
+    eventually("the server has noticed", async || {
+        let open = "select count(*) from pg_stat_activity where application_name like 'retort-%'";
+        (count(installation, open).await == 0).then_some(())
+    })
+    .await;
+    for (folder, words) in [
+        (&short, "the backup is damaged"),
+        (&torn, "pg_restore failed"),
+        (&miscounted, "rows of public.samples instead of 1000000"),
+        (&later, "later than this release"),
+        (&backup.with_file_name("nothing"), "there is no "),
+        (&backup.join("models"), "is no backup of Retort"),
+    ] {
+        let said = refused(restore(installation, folder, &["--replace"]));
+        assert!(said.contains(words), "{}: {said}", folder.display());
+    }
+    let mut old_programs = restore(installation, backup, &["--replace"]);
+    old_programs.env("PG_BIN", "/nowhere");
+    let programs = refused(old_programs);
+    let mut unreachable = restore(installation, backup, &["--replace"]);
+    unreachable.env("DATABASE_URL", "postgres://postgres@127.0.0.1:1/postgres");
+    let away = refused(unreachable);
+
+    assert!(full.contains("is not empty"), "{full}");
+    assert!(running.contains("stop the service first") && running.contains("retort-api"), "{running}");
+    assert!(programs.contains("/nowhere/pg_dump cannot be run"), "{programs}");
+    assert!(away.contains("does not answer"), "{away}");
+    assert_eq!(count(installation, "select count(*) from samples").await, before);
+    assert_eq!(count(installation, "select count(*) from journal").await, lines);
+
+    crate::process::output(restore(installation, backup, &["--replace"]));
+    assert!(count(installation, "select count(*) from samples").await < before, "as it was at the backup");
+    installation.start_worker(Role::Sample, &[]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_backup_that_cannot_be_made_leaves_nothing() {
+    let installation = Installation::new().await;
+    let folder = installation.folder().join("backups");
+    fs::create_dir(&folder).unwrap();
+    fs::create_dir(folder.join("there")).unwrap();
+    let backup = |name: &str| {
+        let mut command = installation.command("retort");
+        command.arg("backup").arg(folder.join(name)).env("MODELS_DIR", &folder);
+        command
+    };
+
+    let there = refused(backup("there"));
+    let nowhere = refused(backup("no/folder"));
+    let mut without = backup("new");
+    without.env("PG_BIN", "/nowhere");
+    let programs = refused(without);
+
+    assert!(there.contains("is there already"), "{there}");
+    assert!(nowhere.contains("No such file or directory"), "{nowhere}");
+    assert!(programs.contains("/nowhere/pg_dump cannot be run"), "{programs}");
+    let left: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["there"]);
+}

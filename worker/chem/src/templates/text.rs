@@ -1,5 +1,7 @@
 //! The text of a template: its sides, their components, their atom maps.
 
+use std::collections::HashSet;
+
 use chematic::smarts::{self, QueryMolecule};
 
 use crate::error::TemplateError;
@@ -49,9 +51,22 @@ impl Sides {
     }
 }
 
-fn pattern(smarts: &str) -> Result<QueryMolecule, TemplateError> {
-    smarts::parse_smarts(smarts)
-        .map_err(|error| TemplateError::Smarts { smarts: smarts.to_owned(), reason: error.to_string() })
+/// Parses a SMARTS pattern; refuses what chematic lets pass and RDKit does not, or makes nothing of: no atom, an atom
+/// bonded to itself, two bonds between the same atoms.
+pub(crate) fn pattern(smarts: &str) -> Result<QueryMolecule, TemplateError> {
+    let fault = |reason: String| TemplateError::Smarts { smarts: smarts.to_owned(), reason };
+    let query = smarts::parse_smarts(smarts).map_err(|error| fault(error.to_string()))?;
+    if query.atoms.is_empty() {
+        return Err(fault("it has no atom".to_owned()));
+    }
+    let mut bonded = HashSet::new();
+    for bond in &query.bonds {
+        let atoms = [bond.atom1.min(bond.atom2), bond.atom1.max(bond.atom2)];
+        if atoms[0] == atoms[1] || !bonded.insert(atoms) {
+            return Err(fault(format!("a ring bond from atom {} to atom {} is one too many", atoms[0], atoms[1])));
+        }
+    }
+    Ok(query)
 }
 
 /// A side as a group: in parentheses where there is more than one component.

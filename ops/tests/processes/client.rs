@@ -22,6 +22,11 @@ impl Caller {
         Self { http, base: base.to_owned(), token: token.to_owned() }
     }
 
+    /// Its token.
+    pub fn token(&self) -> &str {
+        &self.token
+    }
+
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.http.request(method, format!("{}{path}", self.base)).bearer_auth(&self.token)
     }

@@ -79,10 +79,14 @@ fn is_described(molecule: &Molecule) {
 
 /// A string that may be a SMARTS pattern: by masks it is found where it is found by the whole pattern.
 pub fn smarts(input: &[u8]) {
-    let Some(pattern) = str::from_utf8(input).ok().and_then(|text| Pattern::parse(text).ok()) else { return };
+    let Ok(text) = str::from_utf8(input) else { return };
+    let Ok(pattern) = Pattern::parse(text) else { return };
     for molecule in MOLECULES.iter() {
         let found = pattern.matches(molecule.molecule());
-        if let Some(atoms) = pattern.first_atoms(molecule) {
+        // Either gives up somewhere, the sooner the more loose components there are.
+        if let Some(atoms) = pattern.first_atoms(molecule)
+            && !text.contains('.')
+        {
             assert_eq!(!atoms.is_empty(), found, "in {:?}", molecule.molecule());
         }
     }

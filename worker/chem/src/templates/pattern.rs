@@ -14,6 +14,10 @@ use crate::molecules::molecule::Molecule;
 /// Longest SMARTS taken, in bytes.
 const MAX_BYTES: usize = 4000;
 
+/// Steps tried before it is given up to find a pattern: some tens of milliseconds. Loose components and recursion multiply them; what
+/// is asked of molecules needs some hundreds.
+const MAX_STEPS: u64 = 100_000;
+
 /// A SMARTS pattern, matched as RDKit matches it.
 pub struct Pattern {
     query: QueryMolecule,
@@ -35,10 +39,11 @@ impl Pattern {
         Ok(Self { query, masks })
     }
 
-    /// Whether the pattern occurs in the molecule.
+    /// Whether the pattern occurs in the molecule, as far as that is found within a bound that only strange patterns reach.
     #[must_use]
     pub fn matches(&self, molecule: &Molecule) -> bool {
-        smarts::has_match_perceived(&self.query, molecule.graph(), &MatchConfig::default())
+        let config = MatchConfig { max_visit_budget: Some(MAX_STEPS), ..MatchConfig::default() };
+        smarts::has_match_perceived(&self.query, molecule.graph(), &config)
     }
 
     /// The atoms that the pattern's first atom is in some match, ascending; found in about a microsecond.

@@ -9,6 +9,9 @@ use crate::error::TemplateError;
 /// Longest template taken, in bytes.
 const MAX_BYTES: usize = 4000;
 
+/// Most components of a side: run forwards, a template is tried in every way to deal these out to the molecules.
+const MAX_COMPONENTS: usize = 6;
+
 /// The two sides of a retro template, each as its components, without grouping parentheses.
 #[derive(Debug)]
 pub(crate) struct Sides {
@@ -26,6 +29,10 @@ impl Sides {
         let sides = Self { product: components(product), precursors: components(precursors) };
         if sides.product.is_empty() || sides.precursors.is_empty() {
             return Err(TemplateError::NotAReaction);
+        }
+        let components = sides.product.len().max(sides.precursors.len());
+        if components > MAX_COMPONENTS {
+            return Err(TemplateError::TooManyComponents { components, limit: MAX_COMPONENTS });
         }
         let product = pattern(&sides.product.join("."))?;
         let precursors = pattern(&sides.precursors.join("."))?;
@@ -133,4 +140,18 @@ fn map_numbers(side: &str) -> Vec<u32> {
 fn map_of(atom: &str) -> Option<(&str, u32)> {
     let (head, digits) = atom.rsplit_once(':')?;
     digits.parse().ok().map(|number| (head, number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_side_has_as_many_components_as_can_be_dealt_out() {
+        let template = |components: usize| format!("[C:1]>>{}", vec!["[C:1]"; components].join("."));
+
+        assert!(Sides::parse(&template(6)).is_ok());
+        let fault = TemplateError::TooManyComponents { components: 7, limit: 6 };
+        assert_eq!(Sides::parse(&template(7)).err(), Some(fault));
+    }
 }

@@ -116,7 +116,8 @@ pub fn issuer_keys(input: &[u8]) {
     for (kid, key) in keys.iter().take(8) {
         let part = |json: Value| URL_SAFE_NO_PAD.encode(json.to_string());
         let head = part(serde_json::json!({ "alg": format!("{:?}", key.algorithm), "kid": kid }));
-        let claims = part(serde_json::json!({ "iss": ELSEWHERE, "aud": AUDIENCE, "sub": "x", "exp": now() + 60 }));
+        let claims =
+            part(serde_json::json!({ "iss": ELSEWHERE, "aud": AUDIENCE, "sub": "x", "exp": now() + 60 }));
         // Signatures of these algorithms have 64 bytes, or as many as the modulus.
         for length in [64, 256] {
             let token = format!("{head}.{claims}.{}", URL_SAFE_NO_PAD.encode(vec![1_u8; length]));

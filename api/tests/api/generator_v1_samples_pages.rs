@@ -78,10 +78,18 @@ impl Stage {
         }
         assert_eq!(answer.status, 200, "{answer:?}");
         let page = answer.json();
-        let ids: Vec<String> =
-            page["data"].as_array().unwrap().iter().map(|item| item["id"].as_str().unwrap().to_owned()).collect();
+        let ids: Vec<String> = page["data"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|item| item["id"].as_str().unwrap().to_owned())
+            .collect();
         let has_more = page["has_more"].as_bool().unwrap();
-        assert!(ids.len() <= limit && (!has_more || ids.len() == limit), "{} of {limit}, {has_more}", ids.len());
+        assert!(
+            ids.len() <= limit && (!has_more || ids.len() == limit),
+            "{} of {limit}, {has_more}",
+            ids.len()
+        );
         Some(Page { ids, has_more })
     }
 
@@ -226,7 +234,8 @@ async fn happen(stage: &Stage, rng: &mut StdRng, accounts: &[String]) {
         if open.len() < OPEN && rng.random_bool(0.5) {
             let (end, told) = oneshot::channel();
             let account = accounts[rng.random_range(0..accounts.len())].clone();
-            let task = tokio::spawn(store(stage.clone(), pool.clone(), account, number, sender.clone(), told));
+            let task =
+                tokio::spawn(store(stage.clone(), pool.clone(), account, number, sender.clone(), told));
             open.insert(number, (end, task));
         } else if rng.random_bool(0.15) {
             delete(stage, rng).await;
@@ -264,7 +273,11 @@ async fn is_paged(stage: &Stage, rng: &mut StdRng, first: String) {
             ("prev-page", &newer[newer.len().saturating_sub(limit)..], newer.len() > limit),
         ] {
             let page = stage.page(limit, &format!("&{parameter}={}", list[at])).await.unwrap();
-            assert_eq!((&page.ids[..], page.has_more), (expected, more), "{parameter} of {at}, {limit} of {list:?}");
+            assert_eq!(
+                (&page.ids[..], page.has_more),
+                (expected, more),
+                "{parameter} of {at}, {limit} of {list:?}"
+            );
         }
     }
 }
@@ -287,7 +300,11 @@ async fn whoever_reads_pages_while_others_store_and_delete_sees_every_sample_onc
     let service = Arc::new(service);
     for seed in 0..rounds() {
         eprintln!("seed {seed}");
-        sqlx::query("delete from samples where account_id <> $1").bind(&stranger).execute(&service.pool).await.unwrap();
+        sqlx::query("delete from samples where account_id <> $1")
+            .bind(&stranger)
+            .execute(&service.pool)
+            .await
+            .unwrap();
         let stage = Stage { service: service.clone(), token: token.clone(), truth: Arc::default() };
         let mut rng = StdRng::seed_from_u64(seed);
         let first = SampleId::generate().to_string();

@@ -1,8 +1,20 @@
 //! Inputs that are nearly seeds: what a fuzzer's mutator does, by numbers that are the same each time.
 
 /// What parsers often decide by.
-const TELLING: [&[u8]; 12] =
-    [b"\0", b"\xff", b"\n", b"0", b"-1", b"4294967296", b"1e999", b"\"", b"{", b"[", b"(", b"\xf0\x9f\xa7\xaa"];
+const TELLING: [&[u8]; 12] = [
+    b"\0",
+    b"\xff",
+    b"\n",
+    b"0",
+    b"-1",
+    b"4294967296",
+    b"1e999",
+    b"\"",
+    b"{",
+    b"[",
+    b"(",
+    b"\xf0\x9f\xa7\xaa",
+];
 
 /// The longest input that it makes, in bytes.
 const LONGEST: usize = 64 << 10;

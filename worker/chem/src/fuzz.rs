@@ -95,7 +95,9 @@ pub fn smarts(input: &[u8]) {
 /// A string that may be a reaction template: what it makes of molecules are molecules of atoms that were there, and the index
 /// finds it wherever it makes something.
 pub fn template(input: &[u8]) {
-    let Some(template) = str::from_utf8(input).ok().and_then(|text| Template::parse(text).ok()) else { return };
+    let Some(template) = str::from_utf8(input).ok().and_then(|text| Template::parse(text).ok()) else {
+        return;
+    };
     let index = TemplateIndex::new([(0, &template)]);
     for product in MOLECULES.iter() {
         let mut tries = 0;
@@ -110,7 +112,11 @@ pub fn template(input: &[u8]) {
             assert!(precursor.sources.iter().flatten().all(|&source| (source as usize) < atoms));
             assert!(!molecule.as_canonical().is_empty(), "what is made can be written down");
         }
-        assert!(outcomes.is_empty() || !index.matches(product).templates.is_empty(), "of {:?}", product.molecule());
+        assert!(
+            outcomes.is_empty() || !index.matches(product).templates.is_empty(),
+            "of {:?}",
+            product.molecule()
+        );
         if let Some(outcome) = outcomes.first() {
             let precursors: Vec<Molecule> =
                 outcome.precursors.iter().map(|part| part.molecule.clone()).collect();

@@ -70,7 +70,10 @@ pub(crate) fn pattern(smarts: &str) -> Result<QueryMolecule, TemplateError> {
     for bond in &query.bonds {
         let atoms = [bond.atom1.min(bond.atom2), bond.atom1.max(bond.atom2)];
         if atoms[0] == atoms[1] || !bonded.insert(atoms) {
-            return Err(fault(format!("a ring bond from atom {} to atom {} is one too many", atoms[0], atoms[1])));
+            return Err(fault(format!(
+                "a ring bond from atom {} to atom {} is one too many",
+                atoms[0], atoms[1]
+            )));
         }
     }
     Ok(query)

@@ -60,7 +60,8 @@ impl AllRecords {
     ) -> Result<Self, ModelError> {
         let mut records = FxHashMap::default();
         for (line, fields) in rows(evidence, path, false)? {
-            let fault = |fault: &str| ModelError::Row { path: path.to_owned(), line, fault: fault.to_owned() };
+            let fault =
+                |fault: &str| ModelError::Row { path: path.to_owned(), line, fault: fault.to_owned() };
             let template: u32 =
                 fields[0].parse().map_err(|_| fault("does not begin with a template's row"))?;
             if template as usize >= templates {
@@ -113,11 +114,7 @@ pub(crate) fn read_agents(table: impl Read, path: &Path) -> Result<Vec<Agent>, M
 }
 
 /// The lines of a TAB-separated file with their numbers, all of as many fields as the first.
-fn rows(
-    source: impl Read,
-    path: &Path,
-    headed: bool,
-) -> Result<Vec<(u64, csv::StringRecord)>, ModelError> {
+fn rows(source: impl Read, path: &Path, headed: bool) -> Result<Vec<(u64, csv::StringRecord)>, ModelError> {
     let mut reader =
         csv::ReaderBuilder::new().delimiter(b'\t').quoting(false).has_headers(headed).from_reader(source);
     let width = if headed { 3 } else { 4 };

@@ -15,6 +15,8 @@ mod endpoints;
 mod examples;
 mod fields;
 pub mod front;
+#[cfg(any(test, fuzzing))]
+pub mod fuzz;
 mod gauges;
 mod gzip;
 mod jobs;

@@ -4,10 +4,10 @@
 //! makes no sense is reported with its line and left out; the others load. `columns` reads the header,
 //! `entry` a row, `price` its price, `import` drives, `load` has the SQL.
 
-mod columns;
-mod entry;
-mod import;
-mod load;
+pub(crate) mod columns;
+pub(crate) mod entry;
+pub(crate) mod import;
+pub(crate) mod load;
 mod price;
 mod report;
 

@@ -5,13 +5,13 @@
 //! load it, and moved into place whole; so a running worker never sees half a pack. Nothing that is read is ever
 //! run, and nothing is read without a bound on its size.
 
-mod card;
+pub(crate) mod card;
 mod check;
 mod folder;
 mod id;
-mod import;
+pub(crate) mod import;
 mod molecules;
-mod pack;
+pub(crate) mod pack;
 mod read;
 mod tokenizer;
 mod train;

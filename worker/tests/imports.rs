@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use repository::text;
 
-const PACKAGES: [&str; 14] = [
+const PACKAGES: [&str; 15] = [
     "api",
     "api/contract",
     "api/database",
@@ -18,6 +18,7 @@ const PACKAGES: [&str; 14] = [
     "api/queue",
     "api/schema",
     "ops",
+    "ops/replay",
     "ops/telemetry",
     "worker",
     "worker/chem",

@@ -186,7 +186,7 @@ pub(crate) struct Login {
     pub at: DateTime<Utc>,
 }
 
-fn bearer(headers: &HeaderMap) -> Result<&str, ApiError> {
+pub(crate) fn bearer(headers: &HeaderMap) -> Result<&str, ApiError> {
     let mut values = headers.get_all(header::AUTHORIZATION).iter();
     let value = match (values.next(), values.next()) {
         (None, _) => return Err(ApiError::Unauthorized(Challenge::NoToken)),

@@ -8,6 +8,8 @@
 mod changes;
 mod error;
 mod form;
+#[cfg(any(test, fuzzing))]
+pub mod fuzz;
 mod http;
 mod identity;
 mod network;

@@ -16,6 +16,9 @@ const READY_PER_SECOND: f64 = 200_000.0;
 /// Seconds that a search expects to need when it may stop at the first route.
 const FIRST_ROUTE_SECONDS: f64 = 1.0;
 
+/// What a search takes that may take next to nothing: it is handed out, begun and answered all the same.
+const LEAST_SEARCH_SECONDS: f64 = 0.01;
+
 /// Kept back from a search's deadline for the offers, the outcome and the way to the caller.
 const ANSWERING_SECONDS: f64 = 0.3;
 
@@ -95,6 +98,7 @@ impl Job for StoredTreeSearchJob {
             true => ("first_route", most.min(FIRST_ROUTE_SECONDS)),
             false => ("all_routes", most),
         };
+        let seconds = seconds.max(LEAST_SEARCH_SECONDS);
         Work { kind, seconds, longest: Some(most + ANSWERING_SECONDS), ready: None }
     }
 }

@@ -93,9 +93,10 @@ impl Page {
     }
 }
 
-type ListQuery = (i64, Option<String>, Option<String>);
+/// `limit`, `next-page` and `prev-page`.
+pub(crate) type ListQuery = (i64, Option<String>, Option<String>);
 
-fn parse_list(pairs: Vec<(String, String)>, faults: &mut Faults) -> Option<ListQuery> {
+pub(crate) fn parse_list(pairs: Vec<(String, String)>, faults: &mut Faults) -> Option<ListQuery> {
     let mut query = Fields::query(pairs, faults);
     let limit = query.optional("limit", 5, integer(1, Some(100)));
     let next = query.optional("next-page", None, nullable(word(1, Some(MAX_ID))));
@@ -152,7 +153,7 @@ pub async fn create(
     gzip::body(&headers, mode, &sample).await
 }
 
-fn parse_create(body: &[u8], faults: &mut Faults) -> Option<SampleRequest> {
+pub(crate) fn parse_create(body: &[u8], faults: &mut Faults) -> Option<SampleRequest> {
     let mut body = Fields::body(body, faults)?;
     let size = body.required("size", integer(1, Some(MAX_SAMPLE_SIZE.into())));
     let model_id = body.optional("model_id", None, nullable(word(0, None)));

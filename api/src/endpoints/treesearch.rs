@@ -78,7 +78,7 @@ fn whole_seconds(seconds: f64) -> u32 {
     whole
 }
 
-fn parse(body: &[u8], max_seconds_limit: f64, faults: &mut Faults) -> Option<TreeSearchRequest> {
+pub(crate) fn parse(body: &[u8], max_seconds_limit: f64, faults: &mut Faults) -> Option<TreeSearchRequest> {
     let mut body = Fields::body(body, faults)?;
     let default = TreeSearchRequest::new("");
     let many = integer(1, None);

@@ -1,22 +1,290 @@
-//! Pages of samples while others are being stored: at every moment somebody stores, in an order that is not that of the ids.
+//! Pages of samples while others are being stored and deleted: whatever the order in which transactions begin, commit and are
+//! given up, whatever the sizes of the pages and the direction.
+//!
+//! Chance decides what happens next, and locks when: a transaction stores its sample and stays open until it is told to end,
+//! readers go on by themselves. Each round has a seed, which a failure names; `RETORT_COMPLETE` has many more of them.
 
-use std::collections::BTreeSet;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{Arc, Mutex},
+};
 
 use contract::SampleId;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
+use reqwest::Method;
 use sqlx::{PgPool, postgres::PgPoolOptions};
-use tokio::task::JoinSet;
+use tokio::{
+    sync::{mpsc, oneshot},
+    task::{JoinHandle, JoinSet},
+};
 
-use crate::support::{Service, add_account};
+use crate::support::{Service, add_account, answer};
 
 const SAMPLES: &str = "/generator/v1/samples";
 
-/// Samples that are stored in a round, and how many of them at the same time.
-const STORED: usize = 60;
-const AT_ONCE: u32 = 8;
+/// What happens in a round, and how many transactions are open at the same time.
+const STEPS: usize = 150;
+const OPEN: usize = 6;
+/// Those who walk to the oldest sample again and again, in a round.
+const WALKERS: usize = 2;
 
-/// The service's account and two others, who read each other's samples.
-async fn members(service: &Service) -> Vec<String> {
+fn rounds() -> u64 {
+    if std::env::var_os("RETORT_COMPLETE").is_some() { 100 } else { 4 }
+}
+
+/// What is true, as far as somebody has been told.
+#[derive(Default)]
+struct Truth {
+    /// Samples whose commit was acknowledged, and their places in lists.
+    stored: BTreeMap<String, i64>,
+    /// Those that are being deleted or were.
+    leaving: BTreeSet<String>,
+    /// Whether nothing will be stored or deleted any more.
+    over: bool,
+}
+
+impl Truth {
+    /// Those that everybody has to see.
+    fn there(&self) -> BTreeSet<String> {
+        self.stored.keys().filter(|id| !self.leaving.contains(*id)).cloned().collect()
+    }
+}
+
+/// Everything that those who take part in a round share.
+#[derive(Clone)]
+struct Stage {
+    service: Arc<Service>,
+    token: String,
+    truth: Arc<Mutex<Truth>>,
+}
+
+/// A page of the list.
+struct Page {
+    ids: Vec<String>,
+    has_more: bool,
+}
+
+impl Stage {
+    fn look<T>(&self, at: impl FnOnce(&mut Truth) -> T) -> T {
+        at(&mut self.truth.lock().unwrap())
+    }
+
+    /// A page, newest first; `None` where the sample that the query names has been deleted.
+    async fn page(&self, limit: usize, query: &str) -> Option<Page> {
+        let url = format!("{}{SAMPLES}?limit={limit}{query}", self.service.base);
+        let answer = answer(self.service.http.get(url).bearer_auth(&self.token)).await;
+        if answer.status == 400 {
+            return None;
+        }
+        assert_eq!(answer.status, 200, "{answer:?}");
+        let page = answer.json();
+        let ids: Vec<String> = page["data"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|item| item["id"].as_str().unwrap().to_owned())
+            .collect();
+        let has_more = page["has_more"].as_bool().unwrap();
+        assert!(
+            ids.len() <= limit && (!has_more || ids.len() == limit),
+            "{} of {limit}, {has_more}",
+            ids.len()
+        );
+        Some(Page { ids, has_more })
+    }
+
+    /// Goes from page to page as long as `goes_on` says so; gives what it saw in the order in which it saw it. Where the
+    /// sample that it had come to is deleted, it goes on from the last one before that is not.
+    async fn travel(
+        &self,
+        rng: &mut StdRng,
+        direction: Direction,
+        mut seen: Vec<String>,
+        goes_on: impl Fn(&Page) -> bool,
+    ) -> Vec<String> {
+        loop {
+            let cursor = seen.last().map(|id| format!("&{}={id}", direction.parameter()));
+            let Some(mut page) = self.page(rng.random_range(1..6), &cursor.unwrap_or_default()).await else {
+                let gone = seen.pop().unwrap();
+                assert!(self.look(|truth| truth.leaving.contains(&gone)), "{gone} was not deleted");
+                continue;
+            };
+            let goes_on = goes_on(&page);
+            if direction == Direction::Newer {
+                page.ids.reverse();
+            }
+            seen.append(&mut page.ids);
+            if !goes_on {
+                return seen;
+            }
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    Older,
+    Newer,
+}
+
+impl Direction {
+    const fn parameter(self) -> &'static str {
+        match self {
+            Self::Older => "next-page",
+            Self::Newer => "prev-page",
+        }
+    }
+}
+
+/// Nothing twice, and all that is known of it in the order of its places.
+fn is_in_order(stage: &Stage, seen: &[String], direction: Direction) {
+    assert_eq!(BTreeSet::from_iter(seen).len(), seen.len(), "one twice: {seen:?}");
+    let places: Vec<i64> =
+        stage.look(|truth| seen.iter().filter_map(|id| truth.stored.get(id).copied()).collect());
+    assert!(places.is_sorted_by(|a, b| (a < b) == (direction == Direction::Newer)), "{seen:?} at {places:?}");
+}
+
+/// Who walks from the newest sample to the oldest sees every sample that was stored before, and none twice.
+async fn walk(stage: Stage, mut rng: StdRng) {
+    while stage.look(|truth| !truth.over) {
+        let there = stage.look(|truth| truth.there());
+
+        let seen = stage.travel(&mut rng, Direction::Older, Vec::new(), |page| page.has_more).await;
+
+        is_in_order(&stage, &seen, Direction::Older);
+        let gone = stage.look(|truth| truth.leaving.clone());
+        let missed: Vec<_> = there.iter().filter(|id| !gone.contains(*id) && !seen.contains(id)).collect();
+        assert!(missed.is_empty(), "{missed:?} were there and not seen in {seen:?}");
+    }
+}
+
+/// Who asks again and again for what came after the newest that they have sees every sample, and none twice.
+async fn follow(stage: Stage, mut rng: StdRng, first: String) {
+    let over = Mutex::new(false);
+    let goes_on = |page: &Page| {
+        // What is stored by the time of a request is in its answer and those that follow it.
+        let was_over = std::mem::replace(&mut *over.lock().unwrap(), stage.look(|truth| truth.over));
+        !was_over || page.has_more
+    };
+
+    let seen = stage.travel(&mut rng, Direction::Newer, vec![first], goes_on).await;
+
+    is_in_order(&stage, &seen, Direction::Newer);
+    let there = stage.look(|truth| truth.there());
+    let missed: Vec<_> = there.iter().filter(|id| !seen.contains(id)).collect();
+    assert!(missed.is_empty(), "{missed:?} were stored and not seen in {seen:?}");
+}
+
+/// How a transaction ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Commit,
+    GiveUp,
+}
+
+/// A transaction that stores a sample of `account`, says so, and stays open until it is told how to end.
+async fn store(
+    stage: Stage,
+    pool: PgPool,
+    account: String,
+    number: usize,
+    stored: mpsc::UnboundedSender<usize>,
+    end: oneshot::Receiver<End>,
+) {
+    let id = SampleId::generate().to_string();
+    let mut transaction = pool.begin().await.unwrap();
+    let place: i64 = sqlx::query_scalar(
+        "insert into samples (id, account_id, model_id, num_smiles, smiles, seed) values ($1, $2, 'm', 1, '{C}', 0)
+         returning place",
+    )
+    .bind(&id)
+    .bind(account)
+    .fetch_one(&mut *transaction)
+    .await
+    .unwrap();
+    stored.send(number).unwrap();
+    if end.await.unwrap() == End::Commit {
+        transaction.commit().await.unwrap();
+        stage.look(|truth| truth.stored.insert(id, place));
+    }
+}
+
+/// Deletes a sample as retention does.
+async fn delete(stage: &Stage, rng: &mut StdRng) {
+    let there: Vec<String> = stage.look(|truth| truth.there().into_iter().collect());
+    if there.is_empty() {
+        return;
+    }
+    let id = there[rng.random_range(0..there.len())].clone();
+    stage.look(|truth| truth.leaving.insert(id.clone()));
+    sqlx::query("delete from samples where id = $1").bind(&id).execute(&stage.service.pool).await.unwrap();
+}
+
+/// Transactions that begin and end in an order of chance.
+async fn happen(stage: &Stage, rng: &mut StdRng, accounts: &[String]) {
+    let options = (*stage.service.pool.connect_options()).clone();
+    let pool = PgPoolOptions::new().max_connections(OPEN as u32).connect_with(options).await.unwrap();
+    let (sender, mut stored) = mpsc::unbounded_channel();
+    let mut open: BTreeMap<usize, (oneshot::Sender<End>, JoinHandle<()>)> = BTreeMap::new();
+    let mut inserted: Vec<usize> = Vec::new();
+    for number in 0..STEPS {
+        while let Ok(number) = stored.try_recv() {
+            inserted.push(number);
+        }
+        if open.len() < OPEN && rng.random_bool(0.5) {
+            let (end, told) = oneshot::channel();
+            let account = accounts[rng.random_range(0..accounts.len())].clone();
+            let task =
+                tokio::spawn(store(stage.clone(), pool.clone(), account, number, sender.clone(), told));
+            open.insert(number, (end, task));
+        } else if rng.random_bool(0.15) {
+            delete(stage, rng).await;
+        } else if !open.is_empty() {
+            // None of those that have stored is waited for by a reader for ever: one is told to end each time.
+            if inserted.is_empty() {
+                inserted.push(stored.recv().await.unwrap());
+            }
+            let number = inserted.swap_remove(rng.random_range(0..inserted.len()));
+            let (end, task) = open.remove(&number).unwrap();
+            end.send(if rng.random_bool(0.85) { End::Commit } else { End::GiveUp }).unwrap();
+            task.await.unwrap();
+        }
+    }
+    let (ends, tasks): (Vec<_>, Vec<_>) = open.into_values().unzip();
+    ends.into_iter().for_each(|end| end.send(End::Commit).unwrap());
+    for task in tasks {
+        task.await.unwrap();
+    }
+}
+
+/// At rest every page in either direction is a piece of the list, and says rightly whether there are more.
+async fn is_paged(stage: &Stage, rng: &mut StdRng, first: String) {
+    let there = stage.look(|truth| truth.there());
+    let mut list: Vec<(i64, String)> =
+        stage.look(|truth| there.iter().map(|id| (truth.stored[id], id.clone())).collect());
+    list.sort_unstable_by(|a, b| b.cmp(a));
+    let list: Vec<String> = list.into_iter().map(|(_, id)| id).chain([first]).collect();
+    for _ in 0..20 {
+        let (at, limit) = (rng.random_range(0..list.len()), rng.random_range(1..8));
+        let older = &list[at + 1..];
+        let newer = &list[..at];
+        for (parameter, expected, more) in [
+            ("next-page", &older[..older.len().min(limit)], older.len() > limit),
+            ("prev-page", &newer[newer.len().saturating_sub(limit)..], newer.len() > limit),
+        ] {
+            let page = stage.page(limit, &format!("&{parameter}={}", list[at])).await.unwrap();
+            assert_eq!(
+                (&page.ids[..], page.has_more),
+                (expected, more),
+                "{parameter} of {at}, {limit} of {list:?}"
+            );
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_reads_pages_while_others_store_and_delete_sees_every_sample_once() {
+    let service = Service::start_without_workers(&[("RATE_SAMPLES_READ_PER_MINUTE", "0")]).await;
     let mut members = vec![service.account.clone()];
     for email in ["ada@example.org", "max@example.org"] {
         members.push(add_account(&service.pool, email).await);
@@ -25,106 +293,38 @@ async fn members(service: &Service) -> Vec<String> {
         .execute(&service.pool)
         .await
         .unwrap();
-    members
-}
+    let stranger = add_account(&service.pool, "stranger@example.org").await;
+    let foreign = SampleId::generate().to_string();
+    service.insert_sample(&stranger, &foreign).await;
+    let token = service.token(crate::support::claims(&service.account)).await;
+    let service = Arc::new(service);
+    for seed in 0..rounds() {
+        eprintln!("seed {seed}");
+        sqlx::query("delete from samples where account_id <> $1")
+            .bind(&stranger)
+            .execute(&service.pool)
+            .await
+            .unwrap();
+        let stage = Stage { service: service.clone(), token: token.clone(), truth: Arc::default() };
+        let mut rng = StdRng::seed_from_u64(seed);
+        let first = SampleId::generate().to_string();
+        service.insert_sample(&members[1], &first).await;
 
-/// Stores samples of all `members`, each in a transaction that is open for a while before and after the insert; their ids.
-async fn store(service: &Service, members: &[String], seed: u64) -> (BTreeSet<String>, JoinSet<()>) {
-    let options = (*service.pool.connect_options()).clone();
-    let pool = PgPoolOptions::new().max_connections(AT_ONCE).connect_with(options).await.unwrap();
-    let mut rng = StdRng::seed_from_u64(seed);
-    let (mut ids, mut storing) = (BTreeSet::new(), JoinSet::new());
-    for _ in 0..STORED {
-        let (id, member) = (SampleId::generate().to_string(), rng.random_range(0..members.len()));
-        let pauses = [rng.random_range(0.0..0.02), rng.random_range(0.0..0.06)];
-        storing.spawn(store_one(pool.clone(), members[member].clone(), id.clone(), pauses));
-        ids.insert(id);
-    }
-    (ids, storing)
-}
-
-async fn store_one(pool: PgPool, account: String, id: String, [before, after]: [f64; 2]) {
-    let mut transaction = pool.begin().await.unwrap();
-    sqlx::query("select pg_sleep($1)").bind(before).execute(&mut *transaction).await.unwrap();
-    sqlx::query(
-        "insert into samples (id, account_id, model_id, num_smiles, smiles, seed) values ($1, $2, 'm', 1, '{C}', 0)",
-    )
-    .bind(id)
-    .bind(account)
-    .execute(&mut *transaction)
-    .await
-    .unwrap();
-    sqlx::query("select pg_sleep($1)").bind(after).execute(&mut *transaction).await.unwrap();
-    transaction.commit().await.unwrap();
-}
-
-/// A page, newest first, and whether there are more.
-async fn page(service: &Service, query: &str) -> (Vec<String>, bool) {
-    let answer = service.get(&format!("{SAMPLES}?limit=3{query}")).await;
-    assert_eq!(answer.status, 200, "{answer:?}");
-    let page = answer.json();
-    let ids = page["data"].as_array().unwrap().iter().map(|item| item["id"].as_str().unwrap().to_owned());
-    (ids.collect(), page["has_more"].as_bool().unwrap())
-}
-
-async fn start() -> (Service, Vec<String>) {
-    let service = Service::start_without_workers(&[("RATE_SAMPLES_READ_PER_MINUTE", "0")]).await;
-    let members = members(&service).await;
-    (service, members)
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn who_asks_again_and_again_for_what_came_after_the_newest_sees_every_sample_once() {
-    let (service, members) = start().await;
-    let mut newest = SampleId::generate().to_string();
-    service.insert_sample(&members[1], &newest).await;
-    for seed in 0..4 {
-        let (ids, mut storing) = store(&service, &members, seed).await;
-
-        let mut seen = Vec::new();
-        loop {
-            // Looked at first: what is stored by then is in the pages that follow.
-            let over = storing.is_empty();
-            let (mut ids, has_more) = page(&service, &format!("&prev-page={newest}")).await;
-            newest = ids.first().cloned().unwrap_or(newest);
-            ids.reverse();
-            seen.append(&mut ids);
-            while let Some(done) = storing.try_join_next() {
-                done.unwrap();
-            }
-            if over && !has_more {
-                break;
-            }
+        let mut readers = JoinSet::new();
+        for number in 0..WALKERS {
+            readers.spawn(walk(stage.clone(), StdRng::seed_from_u64(seed * 100 + number as u64)));
+        }
+        readers.spawn(follow(stage.clone(), StdRng::seed_from_u64(seed * 100 + 99), first.clone()));
+        happen(&stage, &mut rng, &members).await;
+        stage.look(|truth| truth.over = true);
+        while let Some(read) = readers.join_next().await {
+            read.unwrap();
         }
 
-        assert_eq!(seen.len(), STORED, "seed {seed}: {seen:?}");
-        assert_eq!(BTreeSet::from_iter(seen), ids, "seed {seed}");
+        let theirs = stage.page(100, "").await.unwrap().ids;
+        assert!(!theirs.contains(&foreign), "nobody sees a stranger's sample");
+        is_paged(&stage, &mut rng, first).await;
     }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn who_walks_to_the_oldest_sees_every_sample_that_was_there_once() {
-    let (service, members) = start().await;
-    let mut there = BTreeSet::new();
-    for seed in 0..4 {
-        let (ids, mut storing) = store(&service, &members, seed).await;
-
-        let mut seen = Vec::new();
-        let (mut ids_of_page, mut has_more) = page(&service, "").await;
-        while let Some(last) = ids_of_page.last().cloned() {
-            seen.append(&mut ids_of_page);
-            if !has_more {
-                break;
-            }
-            (ids_of_page, has_more) = page(&service, &format!("&next-page={last}")).await;
-        }
-        while let Some(done) = storing.join_next().await {
-            done.unwrap();
-        }
-
-        let distinct: BTreeSet<_> = seen.iter().cloned().collect();
-        assert_eq!(distinct.len(), seen.len(), "seed {seed}: {seen:?}");
-        assert!(distinct.is_superset(&there), "seed {seed}");
-        there.extend(ids);
-    }
+    let request = service.request(Method::GET, &format!("{SAMPLES}?prev-page={foreign}")).await;
+    assert_eq!(answer(request).await.status, 400, "nor starts from one");
 }

@@ -166,6 +166,16 @@ async fn the_limit_of_max_seconds_is_the_operators() {
 }
 
 #[tokio::test]
+async fn the_least_number_is_a_number_of_seconds() {
+    let service = Service::start().await;
+
+    let answer = service.post(SEARCH, &body("max_seconds", "5e-324")).await;
+
+    // Whether it is begun in time is a matter of luck; to weigh it must not be.
+    assert!([200, 503].contains(&answer.status), "{answer:?}");
+}
+
+#[tokio::test]
 async fn what_a_worker_answers_is_checked_before_it_is_sent() {
     let service = Service::start().await;
 

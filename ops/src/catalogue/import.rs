@@ -93,12 +93,13 @@ pub async fn import(database: &mut PgConnection, import: &Import) -> Result<Impo
 }
 
 /// A row and the line that it begins on.
-type Line = (u64, ByteRecord);
+pub type Line = (u64, ByteRecord);
 
-type Rows = csv::Reader<Box<dyn Read + Send>>;
+/// The rows of a file.
+pub type Rows = csv::Reader<Box<dyn Read + Send>>;
 
 /// Tells gzip by its first bytes and the separator by the first line.
-fn open(file: impl Read + Send + 'static, path: &str) -> Result<Rows, Failure> {
+pub fn open(file: impl Read + Send + 'static, path: &str) -> Result<Rows, Failure> {
     let reading = || format!("reading {path}");
     let mut file = BufReader::with_capacity(1 << 16, file);
     let plain: Box<dyn Read + Send> = if file.fill_buf().with_context(reading)?.starts_with(&[0x1f, 0x8b]) {
@@ -190,7 +191,7 @@ async fn copy_rows(
 }
 
 /// The next rows of the file; none at its end. Empty lines are no rows.
-fn read_block(rows: &mut Rows, path: &Path) -> Result<Vec<Line>, Failure> {
+pub fn read_block(rows: &mut Rows, path: &Path) -> Result<Vec<Line>, Failure> {
     let mut block = Vec::with_capacity(BLOCK);
     let mut row = ByteRecord::new();
     while block.len() < BLOCK {

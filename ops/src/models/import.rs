@@ -1,8 +1,8 @@
 //! Importing: what somebody else made becomes a pack among the models, or a sentence that says why not.
 
-mod aizynth;
-mod layout;
-mod reinvent;
+pub(crate) mod aizynth;
+pub(crate) mod layout;
+pub(crate) mod reinvent;
 
 use std::path::{Path, PathBuf};
 

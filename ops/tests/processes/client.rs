@@ -27,6 +27,11 @@ impl Caller {
         Self { base: base.to_owned(), ..self.clone() }
     }
 
+    /// Its token.
+    pub fn token(&self) -> &str {
+        &self.token
+    }
+
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.http.request(method, format!("{}{path}", self.base)).bearer_auth(&self.token)
     }

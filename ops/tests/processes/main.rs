@@ -9,6 +9,7 @@
 
 mod backup;
 mod client;
+mod contract;
 mod disk;
 mod faults;
 mod installation;

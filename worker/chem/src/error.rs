@@ -16,6 +16,9 @@ pub enum SmilesError {
     /// The string describes more heavy atoms than the caller's limit.
     #[error("more than {limit} heavy atoms, the first one too many at byte {at}")]
     TooManyAtoms { limit: usize, at: usize },
+    /// There are more atoms of no element than any real string has.
+    #[error("more than {limit} wildcard atoms, the first one too many at byte {at}")]
+    TooManyWildcards { limit: usize, at: usize },
     /// Branches are nested deeper than any real molecule needs.
     #[error("branches nested more than {limit} deep at byte {at}")]
     TooDeep { limit: usize, at: usize },
@@ -79,6 +82,7 @@ impl SmilesError {
         match *self {
             Self::Empty | Self::TooLong { .. } => None,
             Self::TooManyAtoms { at, .. }
+            | Self::TooManyWildcards { at, .. }
             | Self::TooDeep { at, .. }
             | Self::Unexpected { at, .. }
             | Self::Unfinished { at, .. }
@@ -111,6 +115,9 @@ pub enum TemplateError {
     /// Not `product>>precursors`.
     #[error("a template is written `product>>precursors`, both sides present")]
     NotAReaction,
+    /// A side of more molecules than any real one has.
+    #[error("{components} components of a side are more than the {limit} allowed")]
+    TooManyComponents { components: usize, limit: usize },
     /// A side, or a pattern, that is no SMARTS.
     #[error("`{smarts}` is no SMARTS pattern: {reason}")]
     Smarts { smarts: String, reason: String },

@@ -12,6 +12,8 @@
 mod drawing;
 mod error;
 mod flask;
+#[cfg(any(test, fuzzing))]
+pub mod fuzz;
 mod graph;
 mod molecules;
 mod ordinary;

@@ -76,8 +76,13 @@ pub(crate) struct Metadata {
 
 impl Config {
     pub(crate) fn load(file: PathBuf) -> Result<Self, PackError> {
-        let config: Self = json(&file)?;
-        let check = Check(&file);
+        Self::read(&bytes(&file)?, &file)
+    }
+
+    /// Reads what is in `file`.
+    pub(crate) fn read(json: &[u8], file: &Path) -> Result<Self, PackError> {
+        let config: Self = parse(json, file)?;
+        let check = Check(file);
         let known = Cell::of(&config.model_type).is_some();
         check.that("model_type", &config.model_type, known, "`smiles_gru` or `smiles_lstm`")?;
         for (field, size) in [
@@ -107,9 +112,14 @@ impl Config {
 
 impl GenerationConfig {
     pub(crate) fn load(file: PathBuf) -> Result<Self, PackError> {
-        let config: Self = json(&file)?;
+        Self::read(&bytes(&file)?, &file)
+    }
+
+    /// Reads what is in `file`.
+    pub(crate) fn read(json: &[u8], file: &Path) -> Result<Self, PackError> {
+        let config: Self = parse(json, file)?;
         let Self { temperature, top_p, max_length, constrained: _ } = config;
-        let check = Check(&file);
+        let check = Check(file);
         check.that("temperature", &temperature, (1e-3..=100.0).contains(&temperature), "0.001 to 100")?;
         check.that("top_p", &top_p, top_p > 0.0 && top_p <= 1.0, "over 0 and at most 1")?;
         check.that("max_length", &max_length, (3..=LARGEST).contains(&max_length), "3 to 2^20")?;
@@ -119,8 +129,13 @@ impl GenerationConfig {
 
 impl Metadata {
     pub(crate) fn load(file: PathBuf) -> Result<Self, PackError> {
-        let metadata: Self = json(&file)?;
-        let check = Check(&file);
+        Self::read(&bytes(&file)?, &file)
+    }
+
+    /// Reads what is in `file`.
+    pub(crate) fn read(json: &[u8], file: &Path) -> Result<Self, PackError> {
+        let metadata: Self = parse(json, file)?;
+        let check = Check(file);
         // The contract's pattern for ids, `^\w+$`.
         let is_id = !metadata.id.is_empty()
             && metadata.id.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
@@ -158,6 +173,6 @@ fn yes() -> bool {
     true
 }
 
-fn json<T: DeserializeOwned>(file: &Path) -> Result<T, PackError> {
-    serde_json::from_slice(&bytes(file)?).map_err(|source| PackError::Json { file: file.to_owned(), source })
+fn parse<T: DeserializeOwned>(json: &[u8], file: &Path) -> Result<T, PackError> {
+    serde_json::from_slice(json).map_err(|source| PackError::Json { file: file.to_owned(), source })
 }

@@ -13,6 +13,8 @@ mod engine;
 mod error;
 mod evaluation;
 mod fused;
+#[cfg(any(test, fuzzing))]
+pub mod fuzz;
 mod gates;
 mod harvest;
 mod int8;

@@ -27,8 +27,13 @@ pub(crate) struct Vocabulary {
 
 impl Vocabulary {
     pub(crate) fn load(file: PathBuf, config: &Config) -> Result<Self, PackError> {
+        Self::read(&config::bytes(&file)?, file, config)
+    }
+
+    /// Reads what is in `file`.
+    pub(crate) fn read(json: &[u8], file: PathBuf, config: &Config) -> Result<Self, PackError> {
         let fault = |reason: String| PackError::Tokenizer { file: file.clone(), reason };
-        let tokenizer = decoder(&config::bytes(&file)?).map_err(&fault)?;
+        let tokenizer = decoder(json).map_err(&fault)?;
         let tokens = tokenizer.get_vocab(true);
         if tokens.len() != config.vocab_size {
             return Err(PackError::VocabularySize { file, found: tokens.len(), wanted: config.vocab_size });

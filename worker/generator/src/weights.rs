@@ -37,8 +37,12 @@ pub(crate) struct LayerWeights {
 
 impl Weights {
     pub(crate) fn load(file: PathBuf, config: &Config) -> Result<Self, PackError> {
-        let bytes = config::bytes(&file)?;
-        let tensors = safetensors::load_buffer(&bytes, &Device::Cpu)
+        Self::read(&config::bytes(&file)?, file, config)
+    }
+
+    /// Reads what is in `file`.
+    pub(crate) fn read(bytes: &[u8], file: PathBuf, config: &Config) -> Result<Self, PackError> {
+        let tensors = safetensors::load_buffer(bytes, &Device::Cpu)
             .map_err(|source| PackError::Weights { file: file.clone(), source })?;
         let mut file = WeightFile { file, tensors };
 

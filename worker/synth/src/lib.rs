@@ -19,6 +19,8 @@
 //! | `search/` | the search: which molecule comes next, and what searches share |
 
 mod cores;
+#[cfg(any(test, fuzzing))]
+pub mod fuzz;
 mod graph;
 mod model;
 mod plan;

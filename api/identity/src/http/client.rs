@@ -63,7 +63,7 @@ fn credentials(
 }
 
 /// Both halves are form-encoded before they are joined (RFC 6749, section 2.3.1).
-fn basic(header: &str) -> Option<(String, String)> {
+pub fn basic(header: &str) -> Option<(String, String)> {
     let (scheme, encoded) = header.split_once(' ')?;
     if !scheme.eq_ignore_ascii_case("basic") {
         return None;

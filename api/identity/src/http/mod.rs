@@ -4,7 +4,7 @@
 //! tokens for codes, refresh tokens and passwords, [`inspect`] revokes and introspects.
 
 mod authorize;
-mod client;
+pub(crate) mod client;
 mod client_address;
 pub(crate) mod csrf;
 mod device;
@@ -12,7 +12,7 @@ mod discovery;
 mod inspect;
 mod login;
 pub(crate) mod pages;
-mod request;
+pub(crate) mod request;
 mod token;
 mod userinfo;
 

@@ -101,6 +101,11 @@ impl AuthorizationRequest {
         let Some(application) = applications::find(&identity.pool, client_id).await? else {
             return Err(PageError::BadRequest("The application that sent you here is not registered."));
         };
+        Self::of(application, form, identity.settings.implicit_flow)
+    }
+
+    /// What `application` asks for with the parameters of `form`.
+    pub fn of(application: Application, form: Form, implicit_flow: Switch) -> Result<Read, PageError> {
         let address = form.get("redirect_uri").filter(|address| application.redirects_to(address));
         let Some(redirect_uri) = address.map(str::to_owned) else {
             return Err(PageError::BadRequest(
@@ -109,7 +114,7 @@ impl AuthorizationRequest {
         };
         let mut reply =
             Reply { redirect_uri, mode: Mode::Query, state: form.get("state").map(str::to_owned) };
-        Ok(match parse(identity, &application, &form, &mut reply) {
+        Ok(match parse(implicit_flow, &application, &form, &mut reply) {
             Ok((wanted, scopes, prompt, max_age_seconds)) => Read::Wanted(Box::new(Self {
                 application,
                 reply,
@@ -133,7 +138,7 @@ type Parsed = (Wanted, Vec<String>, Prompt, Option<u32>);
 type Fault = (&'static str, &'static str);
 
 fn parse(
-    identity: &Identity,
+    implicit_flow: Switch,
     application: &Application,
     form: &Form,
     reply: &mut Reply,
@@ -148,7 +153,7 @@ fn parse(
         (Some("query"), Kind::Code) => {}
         _ => return Err(("invalid_request", "this response_mode is not for this response_type")),
     }
-    if kind != Kind::Code && identity.settings.implicit_flow == Switch::Off {
+    if kind != Kind::Code && implicit_flow == Switch::Off {
         return Err(("unsupported_response_type", "the implicit flow is switched off here"));
     }
     let flow = if kind == Kind::Code { Flow::Code } else { Flow::Implicit };
@@ -249,19 +254,23 @@ fn parse_prompt(form: &Form) -> Result<Prompt, Fault> {
 impl Reply {
     /// Sends the browser to the application with `pairs`, the state and who answers (RFC 9207).
     pub fn send(&self, identity: &Identity, pairs: &[(&str, &str)]) -> Response {
-        let issuer = identity.settings.issuer();
+        Redirect::to(&self.location(&identity.settings.issuer(), pairs)).into_response()
+    }
+
+    /// Where that is.
+    pub fn location(&self, issuer: &str, pairs: &[(&str, &str)]) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());
         query.extend_pairs(pairs);
         if let Some(state) = &self.state {
             query.append_pair("state", state);
         }
-        let query = query.append_pair("iss", &issuer).finish();
+        let query = query.append_pair("iss", issuer).finish();
         let join = match self.mode {
             Mode::Fragment => '#',
             Mode::Query if self.redirect_uri.contains('?') => '&',
             Mode::Query => '?',
         };
-        Redirect::to(&format!("{}{join}{query}", self.redirect_uri)).into_response()
+        format!("{}{join}{query}", self.redirect_uri)
     }
 }
 

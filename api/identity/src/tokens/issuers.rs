@@ -25,6 +25,8 @@ use sha2::{Digest, Sha256};
 
 use crate::{tables::accounts::FROM_ELSEWHERE, tokens::jwt};
 use claims::ForeignClaims;
+#[cfg(any(test, fuzzing))]
+pub(crate) use key_set::Keys;
 use key_set::{FetchError, KeySet};
 
 /// Keys this old are fetched anew, while they go on being used.
@@ -36,6 +38,9 @@ const BELIEVED: Duration = Duration::from_secs(24 * 3600);
 /// The least time between two looks; each failure doubles it up to [`LONGEST_PAUSE`].
 const SHORTEST_PAUSE: Duration = Duration::from_secs(10);
 const LONGEST_PAUSE: Duration = Duration::from_secs(320);
+
+/// What their keys may sign with.
+const ALGORITHMS: [Algorithm; 3] = [Algorithm::EdDSA, Algorithm::ES256, Algorithm::RS256];
 
 /// The issuers that the operator named.
 pub struct Issuers {
@@ -115,28 +120,9 @@ impl Issuers {
 
 impl Issuer {
     async fn verify(self: &Arc<Self>, token: &str, audiences: &[String]) -> Result<Foreigner, ApiError> {
-        let header = jwt::header(token, &[Algorithm::EdDSA, Algorithm::ES256, Algorithm::RS256])?;
-        let kid = jwt::kid(&header)?;
-        let keys = self.keys_for(kid).await?;
-        let key =
-            keys.get(kid).ok_or_else(|| ApiError::bad_token("the key of the access token is unknown"))?;
-        if key.algorithm != header.alg {
-            return Err(ApiError::bad_token("the algorithm of the access token is not its key's"));
-        }
-        let rules = jwt::rules(key.algorithm, &self.address, audiences);
-        let claims: ForeignClaims = jwt::claims(token, &key.decoding, &rules)?;
-        if claims.is_of_a_login() {
-            return Err(ApiError::bad_token("the token is no access token"));
-        }
-        if claims.sub.is_empty() {
-            return Err(ApiError::bad_token("the access token lacks a claim"));
-        }
-        Ok(Foreigner {
-            account_id: account_id(&self.address, &claims.sub),
-            name: claims.person().to_owned(),
-            scopes: claims.scopes(),
-            issued_at: claims.iat,
-        })
+        let header = jwt::header(token, &ALGORITHMS)?;
+        let keys = self.keys_for(jwt::kid(&header)?).await?;
+        foreigner(&self.address, token, &keys, audiences)
     }
 
     /// Keys that hold `kid`, or the newest there are.
@@ -208,6 +194,35 @@ impl Issuer {
             _ => "cannot be reached; its tokens are refused".to_owned(),
         }
     }
+}
+
+/// Who `token` of the issuer at `address` speaks for, if one of `keys` signed it for one of `audiences`.
+pub fn foreigner(
+    address: &str,
+    token: &str,
+    keys: &KeySet,
+    audiences: &[String],
+) -> Result<Foreigner, ApiError> {
+    let header = jwt::header(token, &ALGORITHMS)?;
+    let key = keys.get(jwt::kid(&header)?);
+    let key = key.ok_or_else(|| ApiError::bad_token("the key of the access token is unknown"))?;
+    if key.algorithm != header.alg {
+        return Err(ApiError::bad_token("the algorithm of the access token is not its key's"));
+    }
+    let rules = jwt::rules(key.algorithm, address, audiences);
+    let claims: ForeignClaims = jwt::claims(token, &key.decoding, &rules)?;
+    if claims.is_of_a_login() {
+        return Err(ApiError::bad_token("the token is no access token"));
+    }
+    if claims.sub.is_empty() {
+        return Err(ApiError::bad_token("the access token lacks a claim"));
+    }
+    Ok(Foreigner {
+        account_id: account_id(address, &claims.sub),
+        name: claims.person().to_owned(),
+        scopes: claims.scopes(),
+        issued_at: claims.iat,
+    })
 }
 
 /// The issuer that the token names, before anything of it is believed.

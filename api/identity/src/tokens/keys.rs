@@ -156,7 +156,7 @@ impl Keys {
     pub async fn load(pool: PgPool, issuer: &str, secret: Option<Secret>) -> Result<Self, KeysError> {
         signing_keys::prepare(&pool, secret.as_ref()).await?;
         let set = read(&pool, secret.as_ref()).await?;
-        let rules = jwt::rules(Algorithm::EdDSA, issuer, &[AUDIENCE]);
+        let rules = access_rules(issuer);
         let mut hint_rules = rules.clone();
         hint_rules.set_required_spec_claims(&["iss", "aud", "sub"]);
         hint_rules.validate_exp = false;
@@ -179,10 +179,7 @@ impl Keys {
 
     /// The claims of the access token, if it is one of ours for us and in its time.
     pub async fn verify(&self, token: &str) -> Result<Verified, ApiError> {
-        let header = jwt::header(token, &[Algorithm::EdDSA])?;
-        if header.typ.as_deref().is_none_or(|typ| !typ.eq_ignore_ascii_case(TokenType::Access.as_str())) {
-            return Err(ApiError::bad_token("the token is no access token"));
-        }
+        let header = access_header(token)?;
         let key = self.key(jwt::kid(&header)?).await?;
         let key = key.ok_or_else(|| ApiError::bad_token("the key of the access token is unknown"))?;
         jwt::claims(token, &key, &self.rules)
@@ -245,6 +242,20 @@ impl Keys {
         }
         Ok(())
     }
+}
+
+/// The header of an access token of ours, if nothing in it says that it is none.
+pub fn access_header(token: &str) -> Result<Header, ApiError> {
+    let header = jwt::header(token, &[Algorithm::EdDSA])?;
+    if header.typ.as_deref().is_none_or(|typ| !typ.eq_ignore_ascii_case(TokenType::Access.as_str())) {
+        return Err(ApiError::bad_token("the token is no access token"));
+    }
+    Ok(header)
+}
+
+/// What our access tokens have to claim.
+pub fn access_rules(issuer: &str) -> Validation {
+    jwt::rules(Algorithm::EdDSA, issuer, &[AUDIENCE])
 }
 
 fn jwk(kid: &str, x: &str) -> Value {

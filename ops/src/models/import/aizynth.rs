@@ -4,8 +4,8 @@
 //! after it keep theirs, and is never used.
 
 mod graph;
-mod network;
-mod table;
+pub(crate) mod network;
+pub(crate) mod table;
 
 use std::{
     fs,

@@ -141,9 +141,13 @@ fn complete_generator(
 
 /// The tokenizer of a `vocab.json`, which is a token's id by its text.
 fn from_vocabulary(file: &Path, config: &Value) -> Result<Value, Failure> {
-    let vocabulary: Map<String, Value> =
-        serde_json::from_value(read::json(file).map_err(anyhow::Error::from)?)
-            .with_context(|| format!("{}: not an object of ids", file.display()))?;
+    tokenizer_of(read::json(file).map_err(anyhow::Error::from)?, file, config)
+}
+
+/// The tokenizer of the `vocabulary` in `file`.
+pub fn tokenizer_of(vocabulary: Value, file: &Path, config: &Value) -> Result<Value, Failure> {
+    let vocabulary: Map<String, Value> = serde_json::from_value(vocabulary)
+        .with_context(|| format!("{}: not an object of ids", file.display()))?;
     let mut tokens = vec![None; vocabulary.len()];
     for (text, id) in vocabulary {
         let place = id.as_u64().and_then(|id| tokens.get_mut(usize::try_from(id).ok()?));

@@ -3,10 +3,10 @@
 //! Such a file is a zip with a pickle in it, and a pickle is a program: whoever unpickles it runs it. Here it is read
 //! and never run (`pickle`), and what has no business in a prior is refused by its name.
 
-mod archive;
+pub(crate) mod archive;
 mod network;
 mod pickle;
-mod prior;
+pub(crate) mod prior;
 mod saved;
 
 use std::path::Path;

@@ -10,7 +10,7 @@ pub enum Symbol<'a> {
     Atom(&'a str),
     /// An atom with brackets, by what stands between them.
     Bracket(&'a str),
-    /// A bond, or the side that it lies on, by its character.
+    /// A bond, or the side that it lies on, by its character; a dative one by that of its arrow, `>` or `<`.
     Bond(u8),
     /// The beginning of a branch.
     Open,
@@ -48,6 +48,8 @@ fn first(text: &str) -> Option<(Symbol<'_>, usize)> {
         b'(' => Symbol::Open,
         b')' => Symbol::Close,
         b'.' => Symbol::Dot,
+        b'-' if text.starts_with("->") => return Some((Symbol::Bond(b'>'), 2)),
+        b'<' if text.starts_with("<-") => return Some((Symbol::Bond(b'<'), 2)),
         mark @ (b'-' | b'=' | b'#' | b'$' | b':' | b'/' | b'\\') => Symbol::Bond(mark),
         digit @ b'0'..=b'9' => Symbol::Ring(u32::from(digit - b'0')),
         b'%' => return ring(text),
@@ -87,7 +89,7 @@ mod tests {
 
     #[test]
     fn a_string_is_split_into_symbols() {
-        let found: Vec<Symbol<'_>> = symbols("C[C@H](=%12)/Cl%(103).*").collect();
+        let found: Vec<Symbol<'_>> = symbols("C[C@H](=%12)/Cl%(103).*->C<-N").collect();
 
         assert_eq!(
             found,
@@ -103,13 +105,17 @@ mod tests {
                 Symbol::Ring(103),
                 Symbol::Dot,
                 Symbol::Atom("*"),
+                Symbol::Bond(b'>'),
+                Symbol::Atom("C"),
+                Symbol::Bond(b'<'),
+                Symbol::Atom("N"),
             ]
         );
     }
 
     #[test]
     fn what_begins_no_symbol_is_the_last() {
-        for text in ["]", "[C", "%1", "%x1", "%05", "%(1", "é", "%é"] {
+        for text in ["]", "[C", "%1", "%x1", "%05", "%(1", "é", "%é", ">", "<N"] {
             let found: Vec<Symbol<'_>> = symbols(text).collect();
 
             assert_eq!(found, [Symbol::Unknown(text)], "{text}");

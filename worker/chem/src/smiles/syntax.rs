@@ -11,6 +11,9 @@ use crate::error::SmilesError;
 /// Branches nested deeper than this are refused: chematic and RDKit recurse or stack up on them.
 const MAX_DEPTH: usize = 100;
 
+/// More `*` than this are refused: in a ring system that cannot be kekulised, chematic and RDKit try every set of them.
+const MAX_WILDCARDS: usize = 8;
+
 /// What is known of a string that has the form of a SMILES.
 #[derive(Debug, Default)]
 pub(crate) struct Syntax {
@@ -75,6 +78,7 @@ struct Checker<'a> {
     at: usize,
     limits: Limits,
     heavy: usize,
+    wildcards: usize,
     last: Last,
     /// The atom the next bond starts from; meaningless until there is one.
     chain: usize,
@@ -93,6 +97,7 @@ impl<'a> Checker<'a> {
             at: 0,
             limits,
             heavy: 0,
+            wildcards: 0,
             last: Last::Start,
             chain: 0,
             branches: Vec::new(),
@@ -296,6 +301,9 @@ impl<'a> Checker<'a> {
             _ => return Err(self.unexpected()),
         };
         let heavy = self.peek(0) != Some(b'*');
+        if !heavy {
+            self.wildcard()?;
+        }
         self.push_atom(self.at, heavy)?;
         self.at += length;
         Ok(())
@@ -333,9 +341,18 @@ impl<'a> Checker<'a> {
         self.push_atom(opened, !hydrogen && self.bytes.get(close - 1) != Some(&b'*'))
     }
 
+    fn wildcard(&mut self) -> Result<(), SmilesError> {
+        if self.wildcards == MAX_WILDCARDS {
+            return Err(SmilesError::TooManyWildcards { limit: MAX_WILDCARDS, at: self.at });
+        }
+        self.wildcards += 1;
+        Ok(())
+    }
+
     /// Reads the element of a bracket atom; true for hydrogen.
     fn bracket_element(&mut self, close: usize) -> Result<bool, SmilesError> {
         if self.peek(0) == Some(b'*') {
+            self.wildcard()?;
             self.at += 1;
             return Ok(false);
         }
@@ -345,6 +362,9 @@ impl<'a> Checker<'a> {
             let number = self.digits(1, 3, "atomic number")?;
             if number > 118 {
                 return Err(SmilesError::OutOfRange { what: "atomic number", at: start });
+            }
+            if number == 0 {
+                self.wildcard()?;
             }
             return Ok(number == 1);
         }

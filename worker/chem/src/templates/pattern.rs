@@ -7,11 +7,16 @@ use chematic::smarts::{self, MatchConfig, QueryMolecule};
 use super::matching::matcher::matches;
 use super::matching::query::Query;
 use super::prepared::PreparedMolecule;
+use super::text;
 use crate::error::TemplateError;
 use crate::molecules::molecule::Molecule;
 
 /// Longest SMARTS taken, in bytes.
 const MAX_BYTES: usize = 4000;
+
+/// Steps tried before it is given up to find a pattern: some tens of milliseconds. Loose components and recursion multiply them; what
+/// is asked of molecules needs some hundreds.
+const MAX_STEPS: u64 = 100_000;
 
 /// A SMARTS pattern, matched as RDKit matches it.
 pub struct Pattern {
@@ -24,23 +29,21 @@ impl Pattern {
     /// Parses a SMARTS pattern.
     ///
     /// # Errors
-    /// Fails when the string is no SMARTS, or too long.
+    /// Fails when the string is no SMARTS, has no atom, or is too long.
     pub fn parse(smarts: &str) -> Result<Self, TemplateError> {
         if smarts.len() > MAX_BYTES {
             return Err(TemplateError::TooLong { bytes: smarts.len(), limit: MAX_BYTES });
         }
-        let query = smarts::parse_smarts(smarts).map_err(|error| TemplateError::Smarts {
-            smarts: smarts.to_owned(),
-            reason: error.to_string(),
-        })?;
+        let query = text::pattern(smarts)?;
         let masks = Query::new(&query).filter(|masks| masks.exact);
         Ok(Self { query, masks })
     }
 
-    /// Whether the pattern occurs in the molecule.
+    /// Whether the pattern occurs in the molecule, as far as that is found within a bound that only strange patterns reach.
     #[must_use]
     pub fn matches(&self, molecule: &Molecule) -> bool {
-        smarts::has_match_perceived(&self.query, molecule.graph(), &MatchConfig::default())
+        let config = MatchConfig { max_visit_budget: Some(MAX_STEPS), ..MatchConfig::default() };
+        smarts::has_match_perceived(&self.query, molecule.graph(), &config)
     }
 
     /// The atoms that the pattern's first atom is in some match, ascending; found in about a microsecond.
@@ -58,5 +61,23 @@ impl Pattern {
         atoms.sort_unstable();
         atoms.dedup();
         Some(atoms)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_that_rdkit_refuses_or_finds_nowhere_is_none() {
+        for (smarts, reason) in [
+            ("", "it has no atom"),
+            ("C11", "a ring bond from atom 0 to atom 0 is one too many"),
+            ("C1=C1", "a ring bond from atom 0 to atom 1 is one too many"),
+        ] {
+            let fault = Pattern::parse(smarts).err().map(|fault| fault.to_string());
+
+            assert_eq!(fault, Some(format!("`{smarts}` is no SMARTS pattern: {reason}")));
+        }
     }
 }

@@ -1,11 +1,16 @@
 //! The text of a template: its sides, their components, their atom maps.
 
+use std::collections::HashSet;
+
 use chematic::smarts::{self, QueryMolecule};
 
 use crate::error::TemplateError;
 
 /// Longest template taken, in bytes.
 const MAX_BYTES: usize = 4000;
+
+/// Most components of a side: run forwards, a template is tried in every way to deal these out to the molecules.
+const MAX_COMPONENTS: usize = 6;
 
 /// The two sides of a retro template, each as its components, without grouping parentheses.
 #[derive(Debug)]
@@ -24,6 +29,10 @@ impl Sides {
         let sides = Self { product: components(product), precursors: components(precursors) };
         if sides.product.is_empty() || sides.precursors.is_empty() {
             return Err(TemplateError::NotAReaction);
+        }
+        let components = sides.product.len().max(sides.precursors.len());
+        if components > MAX_COMPONENTS {
+            return Err(TemplateError::TooManyComponents { components, limit: MAX_COMPONENTS });
         }
         let product = pattern(&sides.product.join("."))?;
         let precursors = pattern(&sides.precursors.join("."))?;
@@ -49,9 +58,25 @@ impl Sides {
     }
 }
 
-fn pattern(smarts: &str) -> Result<QueryMolecule, TemplateError> {
-    smarts::parse_smarts(smarts)
-        .map_err(|error| TemplateError::Smarts { smarts: smarts.to_owned(), reason: error.to_string() })
+/// Parses a SMARTS pattern; refuses what chematic lets pass and RDKit does not, or makes nothing of: no atom, an atom
+/// bonded to itself, two bonds between the same atoms.
+pub(crate) fn pattern(smarts: &str) -> Result<QueryMolecule, TemplateError> {
+    let fault = |reason: String| TemplateError::Smarts { smarts: smarts.to_owned(), reason };
+    let query = smarts::parse_smarts(smarts).map_err(|error| fault(error.to_string()))?;
+    if query.atoms.is_empty() {
+        return Err(fault("it has no atom".to_owned()));
+    }
+    let mut bonded = HashSet::new();
+    for bond in &query.bonds {
+        let atoms = [bond.atom1.min(bond.atom2), bond.atom1.max(bond.atom2)];
+        if atoms[0] == atoms[1] || !bonded.insert(atoms) {
+            return Err(fault(format!(
+                "a ring bond from atom {} to atom {} is one too many",
+                atoms[0], atoms[1]
+            )));
+        }
+    }
+    Ok(query)
 }
 
 /// A side as a group: in parentheses where there is more than one component.
@@ -118,4 +143,18 @@ fn map_numbers(side: &str) -> Vec<u32> {
 fn map_of(atom: &str) -> Option<(&str, u32)> {
     let (head, digits) = atom.rsplit_once(':')?;
     digits.parse().ok().map(|number| (head, number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_side_has_as_many_components_as_can_be_dealt_out() {
+        let template = |components: usize| format!("[C:1]>>{}", vec!["[C:1]"; components].join("."));
+
+        assert!(Sides::parse(&template(6)).is_ok());
+        let fault = TemplateError::TooManyComponents { components: 7, limit: 6 };
+        assert_eq!(Sides::parse(&template(7)).err(), Some(fault));
+    }
 }

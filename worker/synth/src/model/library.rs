@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 use std::thread;
 
@@ -40,7 +41,14 @@ impl Library {
     /// # Errors
     /// Fails when the file is missing or broken, says which line it is, or when no template is usable.
     pub fn load(path: &Path) -> Result<Self, ModelError> {
-        let library = Self::new(read_rows(path)?);
+        let file =
+            File::open(path).map_err(|source| ModelError::Unreadable { path: path.to_owned(), source })?;
+        Self::read(MultiGzDecoder::new(file), path)
+    }
+
+    /// Reads the table at `path`, unpacked.
+    pub(crate) fn read(table: impl Read, path: &Path) -> Result<Self, ModelError> {
+        let library = Self::new(read_rows(table, path)?);
         if library.skipped() == library.len() {
             return Err(ModelError::NoTemplates { path: path.to_owned(), read: library.len() });
         }
@@ -123,9 +131,8 @@ impl fmt::Debug for Library {
     }
 }
 
-fn read_rows(path: &Path) -> Result<Vec<Row>, ModelError> {
-    let file = File::open(path).map_err(|source| ModelError::Unreadable { path: path.to_owned(), source })?;
-    let mut reader = csv::ReaderBuilder::new().delimiter(b'\t').from_reader(MultiGzDecoder::new(file));
+fn read_rows(table: impl Read, path: &Path) -> Result<Vec<Row>, ModelError> {
+    let mut reader = csv::ReaderBuilder::new().delimiter(b'\t').from_reader(table);
     let fault = |line: u64, fault: String| ModelError::Row { path: path.to_owned(), line, fault };
     let header = reader.headers().map_err(|error| fault(1, error.to_string()))?;
     if header.iter().skip(1).ne(COLUMNS) {

@@ -23,7 +23,11 @@ impl Precedents {
     /// Loads `starts` `[N + 1]`, unsigned and ascending, and `bits` `[M, 64]`, the products' fingerprints folded to
     /// 512 bits.
     pub fn load(path: &Path, templates: usize) -> Result<Self, ModelError> {
-        let file = Weights::read(path)?;
+        Self::of(&Weights::read(path)?, templates)
+    }
+
+    /// Those of a file.
+    pub fn of(file: &Weights, templates: usize) -> Result<Self, ModelError> {
         let starts = file.unsigned("starts", &[templates + 1])?;
         let count = *starts.last().expect("precedents: there is an end") as usize;
         if !starts.is_sorted() || starts[0] != 0 {

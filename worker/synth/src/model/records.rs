@@ -1,6 +1,7 @@
 //! What recorded reactions say of a template: how many there are, in which patents, and under which conditions.
 
 use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -42,13 +43,25 @@ impl AllRecords {
     /// # Errors
     /// Fails when a file cannot be read or a line is broken, and says which line it is.
     pub fn load(folder: &Path, templates: usize) -> Result<Self, ModelError> {
-        let agents = read_agents(&folder.join("agents.tsv"))?;
-        let path = folder.join("evidence.tsv.gz");
-        let file =
-            File::open(&path).map_err(|source| ModelError::Unreadable { path: path.clone(), source })?;
+        let open = |path: &Path| {
+            File::open(path).map_err(|source| ModelError::Unreadable { path: path.to_owned(), source })
+        };
+        let (agents, evidence) = (folder.join("agents.tsv"), folder.join("evidence.tsv.gz"));
+        let agents = read_agents(open(&agents)?, &agents)?;
+        Self::read(MultiGzDecoder::new(open(&evidence)?), &evidence, &agents, templates)
+    }
+
+    /// Reads the records at `path`, unpacked.
+    pub(crate) fn read(
+        evidence: impl Read,
+        path: &Path,
+        agents: &[Agent],
+        templates: usize,
+    ) -> Result<Self, ModelError> {
         let mut records = FxHashMap::default();
-        for (line, fields) in rows(MultiGzDecoder::new(file), &path, false)? {
-            let fault = |fault: &str| ModelError::Row { path: path.clone(), line, fault: fault.to_owned() };
+        for (line, fields) in rows(evidence, path, false)? {
+            let fault =
+                |fault: &str| ModelError::Row { path: path.to_owned(), line, fault: fault.to_owned() };
             let template: u32 =
                 fields[0].parse().map_err(|_| fault("does not begin with a template's row"))?;
             if template as usize >= templates {
@@ -80,8 +93,11 @@ fn list(field: &str) -> impl Iterator<Item = &str> {
     field.split(',').filter(|item| !item.is_empty())
 }
 
-fn read_agents(path: &Path) -> Result<Vec<(Role, Arc<str>)>, ModelError> {
-    let file = File::open(path).map_err(|source| ModelError::Unreadable { path: path.to_owned(), source })?;
+/// An agent by its name.
+pub(crate) type Agent = (Role, Arc<str>);
+
+/// Reads the table at `path`.
+pub(crate) fn read_agents(table: impl Read, path: &Path) -> Result<Vec<Agent>, ModelError> {
     let agent = |(line, fields): (u64, csv::StringRecord)| {
         let role = match &fields[1] {
             "reagent" => Role::Reagent,
@@ -94,15 +110,11 @@ fn read_agents(path: &Path) -> Result<Vec<(Role, Arc<str>)>, ModelError> {
         };
         Ok((role, Arc::from(&fields[2])))
     };
-    rows(file, path, true)?.into_iter().map(agent).collect()
+    rows(table, path, true)?.into_iter().map(agent).collect()
 }
 
 /// The lines of a TAB-separated file with their numbers, all of as many fields as the first.
-fn rows(
-    source: impl std::io::Read,
-    path: &Path,
-    headed: bool,
-) -> Result<Vec<(u64, csv::StringRecord)>, ModelError> {
+fn rows(source: impl Read, path: &Path, headed: bool) -> Result<Vec<(u64, csv::StringRecord)>, ModelError> {
     let mut reader =
         csv::ReaderBuilder::new().delimiter(b'\t').quoting(false).has_headers(headed).from_reader(source);
     let width = if headed { 3 } else { 4 };

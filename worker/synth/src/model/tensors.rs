@@ -22,6 +22,11 @@ impl Weights {
     pub fn read(path: &Path) -> Result<Self, ModelError> {
         let bytes =
             std::fs::read(path).map_err(|source| ModelError::Unreadable { path: path.to_owned(), source })?;
+        Self::of(bytes, path)
+    }
+
+    /// What is in the file; checks its header.
+    pub fn of(bytes: Vec<u8>, path: &Path) -> Result<Self, ModelError> {
         let weights = Self { path: path.to_owned(), bytes };
         weights.file()?;
         Ok(weights)

@@ -194,6 +194,8 @@ fn skeleton(smiles: &str) -> (Vec<u64>, Vec<Bond>) {
     let written = Written::read(smiles);
     let kind = |mark| match mark {
         None | Some(b'-' | b'/' | b'\\') => 0,
+        // Which way an arrow points depends on the order of atoms.
+        Some(b'<') => u64::from(b'>'),
         Some(mark) => u64::from(mark),
     };
     let bonds = written.bonds.iter().map(|bond| Bond { atoms: bond.atoms, kind: kind(bond.mark) });
@@ -233,6 +235,14 @@ mod tests {
         assert_eq!(pairs, [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (4, 6), (6, 7), (4, 7), (7, 8), (1, 8)]);
         assert_eq!(bonds[3].kind, u64::from(b'='));
         assert_eq!(colours[0], colours[1]);
+    }
+
+    #[test]
+    fn a_dative_bond_is_a_bond_whichever_end_is_written_first() {
+        let (there, back) = (skeleton("N->[Cu]"), skeleton("[Cu]<-N"));
+
+        assert_eq!((there.0.len(), there.1.len()), (2, 1));
+        assert_eq!(there.1[0].kind, back.1[0].kind);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::{collections::HashMap, time::Duration};
 
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use jsonwebtoken::{
     Algorithm, DecodingKey,
     jwk::{AlgorithmParameters, EllipticCurve, Jwk, JwkSet, PublicKeyUse},
@@ -73,14 +74,22 @@ pub async fn fetch(http: &reqwest::Client, issuer: &str) -> Result<KeySet, Fetch
         return Err(FetchError::NotSecure);
     }
     let set: Keys = document(http, &discovery.jwks_uri).await?;
-    // A key of a kind that this version does not know is no reason to lose the others.
-    let keys = set.keys.into_iter().filter_map(|key| serde_json::from_value(key).ok()).collect();
-    Ok(usable(JwkSet { keys }))
+    Ok(set.usable())
 }
 
+/// A JWK set as it came.
 #[derive(Deserialize)]
-struct Keys {
+pub struct Keys {
     keys: Vec<serde_json::Value>,
+}
+
+impl Keys {
+    /// The keys that can sign tokens with an algorithm that is allowed.
+    pub fn usable(self) -> KeySet {
+        // A key of a kind that this version does not know is no reason to lose the others.
+        let keys = self.keys.into_iter().filter_map(|key| serde_json::from_value(key).ok()).collect();
+        usable(JwkSet { keys })
+    }
 }
 
 async fn document<T: DeserializeOwned>(http: &reqwest::Client, address: &str) -> Result<T, FetchError> {
@@ -110,7 +119,9 @@ fn algorithm(jwk: &Jwk) -> Option<Algorithm> {
         return None;
     }
     let by_kind = match &jwk.algorithm {
-        AlgorithmParameters::OctetKeyPair(key) if key.curve == EllipticCurve::Ed25519 => Algorithm::EdDSA,
+        AlgorithmParameters::OctetKeyPair(key) if key.curve == EllipticCurve::Ed25519 && is_point(&key.x) => {
+            Algorithm::EdDSA
+        }
         AlgorithmParameters::EllipticCurve(key) if key.curve == EllipticCurve::P256 => Algorithm::ES256,
         AlgorithmParameters::RSA(key) if key.n.len() * 3 / 4 >= MIN_MODULUS => Algorithm::RS256,
         _ => return None,
@@ -120,6 +131,11 @@ fn algorithm(jwk: &Jwk) -> Option<Algorithm> {
         Some(named) if named != format!("{by_kind:?}") => None,
         _ => Some(by_kind),
     }
+}
+
+/// Whether it is as long as a point of Ed25519 is: jsonwebtoken panics when it checks with one that is not.
+fn is_point(x: &str) -> bool {
+    URL_SAFE_NO_PAD.decode(x).is_ok_and(|bytes| bytes.len() == 32)
 }
 
 #[cfg(test)]
@@ -138,6 +154,7 @@ mod tests {
             { "kty": "OKP", "crv": "Ed25519", "x": point },
             { "kty": "oct", "k": "c2VjcmV0", "kid": "shared", "alg": "HS256" },
             { "kty": "RSA", "n": "AQAB", "e": "AQAB", "kid": "short" },
+            { "kty": "OKP", "crv": "Ed25519", "x": &point[..42], "kid": "no point" },
         ] });
 
         let keys = usable(serde_json::from_value(set).unwrap());

@@ -94,7 +94,7 @@ impl Table {
     }
 
     /// Reads the text of a table.
-    fn of(text: impl Read) -> Result<Self, TableError> {
+    pub fn of(text: impl Read) -> Result<Self, TableError> {
         let mut text = BufReader::new(Bounded { text, left: LARGEST });
         let header = first_line(&mut text)?;
         let delimiter = if header.contains(&b'\t') { b'\t' } else { b',' };

@@ -5,7 +5,7 @@
 
 use std::{
     fs::File,
-    io::{self, Read as _},
+    io::{self, Read, Seek},
     path::Path,
 };
 
@@ -18,8 +18,8 @@ const LONGEST_PICKLE: u64 = 16 << 20;
 
 /// An open archive.
 #[derive(Debug)]
-pub struct Archive {
-    zip: ZipArchive<File>,
+pub struct Archive<R = File> {
+    zip: ZipArchive<R>,
     /// What the names of all members begin with.
     prefix: String,
 }
@@ -62,7 +62,14 @@ pub enum ArchiveError {
 impl Archive {
     /// Opens the archive.
     pub fn open(file: &Path) -> Result<Self, ArchiveError> {
-        let zip = ZipArchive::new(read::open(file)?).map_err(ArchiveError::Zip)?;
+        Self::of(read::open(file)?)
+    }
+}
+
+impl<R: Read + Seek> Archive<R> {
+    /// The archive that a file holds.
+    pub fn of(file: R) -> Result<Self, ArchiveError> {
+        let zip = ZipArchive::new(file).map_err(ArchiveError::Zip)?;
         let is_pickle = |name: &&[u8]| *name == b"data.pkl" || name.ends_with(b"/data.pkl");
         let pickle = zip.file_names_raw().find(is_pickle).and_then(|name| std::str::from_utf8(name).ok());
         let prefix = pickle.and_then(|name| name.strip_suffix("data.pkl")).ok_or(ArchiveError::NoPickle)?;

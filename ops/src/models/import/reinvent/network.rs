@@ -1,5 +1,7 @@
 //! The network of a prior: what its tensors say it is, held against what the file says of it.
 
+use std::io::{Read, Seek};
+
 use half::{bf16, f16};
 
 use super::{
@@ -60,11 +62,11 @@ impl Shape {
     }
 
     /// All tensors, which must be those of the shape and no others.
-    pub fn read(
+    pub fn read<R: Read + Seek>(
         &self,
         saved: &Saved<'_>,
         vocab_size: usize,
-        archive: &mut Archive,
+        archive: &mut Archive<R>,
     ) -> Result<Vec<Tensor>, PriorError> {
         let network = saved.network()?;
         let wanted = self.tensors(vocab_size);
@@ -265,7 +267,7 @@ struct View<'a> {
 }
 
 impl View<'_> {
-    fn read(&self, archive: &mut Archive) -> Result<Vec<f32>, PriorError> {
+    fn read<R: Read + Seek>(&self, archive: &mut Archive<R>) -> Result<Vec<f32>, PriorError> {
         let size = match self.number {
             Number::F16 | Number::BF16 => 2,
             Number::F32 => 4,

@@ -1,6 +1,9 @@
 //! What a prior's pickle says: vocabulary, network, lengths (`Model.get_save_dict` of REINVENT 2 to 4).
 
-use std::path::Path;
+use std::{
+    io::{Read, Seek},
+    path::Path,
+};
 
 use super::{
     archive::Archive,
@@ -39,14 +42,24 @@ pub struct Prior {
 impl Prior {
     /// Reads a file that `torch.save` wrote.
     pub fn read(file: &Path) -> Result<Self, PriorError> {
-        let mut archive = Archive::open(file)?;
-        let pickled = pickle::read(&archive.pickle()?, meaning)?;
+        Self::of(&mut Archive::open(file)?)
+    }
+
+    /// The prior in an archive.
+    pub fn of<R: Read + Seek>(archive: &mut Archive<R>) -> Result<Self, PriorError> {
+        let pickle = archive.pickle()?;
+        Self::pickled(&pickle, archive)
+    }
+
+    /// The prior that `pickle` says is in an archive.
+    pub fn pickled<R: Read + Seek>(pickle: &[u8], archive: &mut Archive<R>) -> Result<Self, PriorError> {
+        let pickled = pickle::read(pickle, meaning)?;
         let saved = Saved { pickled: &pickled };
         saved.check_type()?;
         let tokens = saved.tokens()?;
         let shape = Shape::of(&saved)?;
         shape.check_parameters(&saved)?;
-        let tensors = shape.read(&saved, tokens.len(), &mut archive)?;
+        let tensors = shape.read(&saved, tokens.len(), archive)?;
         let root = pickled.root();
         let max_length = pickled.field(root, "max_sequence_length").and_then(|id| pickled.count(id));
         let (training_data, history) = saved.history();

@@ -51,7 +51,13 @@ enum Activation {
 impl Policy {
     /// Reads `policy.safetensors` of a folder for `templates` templates, and `sites.safetensors` if it is there.
     pub fn load(folder: &Path, templates: usize) -> Result<Self, ModelError> {
-        let file = Weights::read(&folder.join("policy.safetensors"))?;
+        let sites = folder.join("sites.safetensors");
+        let sites = sites.exists().then(|| Weights::read(&sites)).transpose()?;
+        Self::of(&Weights::read(&folder.join("policy.safetensors"))?, sites.as_ref(), templates)
+    }
+
+    /// Those of a file, and what sees sites of another.
+    pub fn of(file: &Weights, sites: Option<&Weights>, templates: usize) -> Result<Self, ModelError> {
         let shape = file.shape("layer1.weight")?.unwrap_or_default();
         let hidden = shape.first().copied().unwrap_or(0);
         if shape.len() == 2 && !(1..=output::MAX_INPUTS).contains(&hidden) {
@@ -66,7 +72,7 @@ impl Policy {
             }
         }
         let bias1 = file.floats("layer1.bias", &[hidden])?;
-        let activation = Activation::of(&file)?;
+        let activation = Activation::of(file)?;
         let bytes = file.signed_bytes("layer2.weight", &[templates, hidden])?;
         let bias2 = || file.floats("layer2.bias", &[templates]);
         let layer2 = match bytes {
@@ -78,11 +84,7 @@ impl Policy {
                 OutputLayer::rounded(hidden, &weights, bias2()?)
             }
         };
-        let sites = folder.join("sites.safetensors");
-        let sites = sites
-            .exists()
-            .then(|| SiteScorer::load(&Weights::read(&sites)?, templates, hidden))
-            .transpose()?;
+        let sites = sites.map(|sites| SiteScorer::load(sites, templates, hidden)).transpose()?;
         Ok(Self { hidden, layer1, bias1, activation, layer2, sites })
     }
 

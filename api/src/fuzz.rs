@@ -1,0 +1,71 @@
+//! What must hold of every body and query: for the fuzz target in `ops/fuzz`, and for the test here, which feeds it the same
+//! seeds.
+
+use std::fmt::Debug;
+
+use contract::MAX_SAMPLE_SIZE;
+use edge::{ApiError, query_pairs};
+use serde::Serialize;
+
+use crate::{
+    endpoints::{samples, treesearch},
+    fields::Faults,
+    words::is_word,
+};
+
+const MAX_SECONDS: f64 = 120.0;
+
+/// The body of a request, or its query: it is refused with some faults and not too many, or it is what the contract says, and
+/// the same when it is sent again as we would write it.
+pub fn bodies(input: &[u8]) {
+    if let Some(sample) = read(samples::parse_create, input) {
+        assert!((1..=MAX_SAMPLE_SIZE).contains(&sample.size));
+        assert!(sample.model_id.as_deref().is_none_or(is_word));
+        is_read_again(samples::parse_create, &sample);
+    }
+    let search = |body: &[u8], faults: &mut Faults| treesearch::parse(body, MAX_SECONDS, faults);
+    if let Some(wanted) = read(search, input) {
+        assert!(wanted.max_seconds > 0.0 && wanted.max_seconds <= MAX_SECONDS);
+        assert!((1..=50).contains(&wanted.max_depth) && wanted.max_backbone_groups > 0);
+        is_read_again(search, &wanted);
+    }
+    let Ok(uri) = format!("/?{}", String::from_utf8_lossy(input)).parse() else { return };
+    let list = |_: &[u8], faults: &mut Faults| samples::parse_list(query_pairs(&uri), faults);
+    if let Some((limit, next, prev)) = read(list, input) {
+        assert!((1..=100).contains(&limit));
+        assert!(next.iter().chain(&prev).all(|id| is_word(id) && id.len() <= 255));
+    }
+}
+
+fn read<T>(parse: impl Fn(&[u8], &mut Faults) -> Option<T>, input: &[u8]) -> Option<T> {
+    let mut faults = Faults::default();
+    let value = parse(input, &mut faults);
+    match faults.settle(value) {
+        Ok(value) => Some(value),
+        Err(ApiError::Invalid(faults)) => {
+            assert!((1..=100).contains(&faults.len()));
+            None
+        }
+        Err(other) => panic!("a body is refused as invalid, not as {other:?}"),
+    }
+}
+
+fn is_read_again<T: Serialize + PartialEq + Debug>(
+    parse: impl Fn(&[u8], &mut Faults) -> Option<T>,
+    value: &T,
+) {
+    let written = serde_json::to_vec(value).expect("a request can be written");
+    assert_eq!(read(parse, &written).as_ref(), Some(value));
+}
+
+#[cfg(test)]
+mod tests {
+    use replay::replay;
+
+    use super::*;
+
+    #[test]
+    fn any_body_and_query_is_what_the_contract_says_or_refused() {
+        replay("bodies", 10_000, bodies);
+    }
+}

@@ -1,0 +1,153 @@
+//! What must hold whatever other people's files hold, one function a format: for the fuzz targets in `ops/fuzz`, and for the
+//! tests here, which feed them the same seeds.
+
+use std::{io::Cursor, path::Path};
+
+use contract::{Country, Sample, TreeSearchResult};
+use serde_json::{Value, json};
+
+use crate::{
+    catalogue::{
+        columns::Columns,
+        entry::Entry,
+        import::{open, read_block},
+        load::push_row,
+    },
+    models::{
+        card,
+        import::{
+            aizynth::{
+                network::{INPUTS, Policy},
+                table::Table,
+            },
+            layout::tokenizer_of,
+            reinvent::{archive::Archive, prior::Prior},
+        },
+        pack,
+    },
+    route_tree, sample_file,
+};
+
+/// A good prior, whose tensors are there for a pickle that names them.
+const PRIOR: &[u8] = include_bytes!("../tests/models/data/priors/gru.prior");
+
+/// Columns of the temporary table that an import copies to.
+const COPIED: usize = 23;
+
+/// A vendor's file, packed or not: what is copied to the database is a line for each row that makes sense.
+pub fn catalogue(input: &[u8]) {
+    let Ok(mut rows) = open(Cursor::new(input.to_vec()), "input") else { return };
+    let Ok(header) = rows.headers().cloned() else { return };
+    let Ok((columns, _)) = Columns::from_header(&header, None) else { return };
+    while let Ok(block) = read_block(&mut rows, Path::new("input"))
+        && !block.is_empty()
+    {
+        for (line, row) in block {
+            let Ok(entry) = Entry::read(line, &row, &columns, Some("House")) else { continue };
+            let mut copied = String::new();
+            push_row(&mut copied, &entry);
+            assert!(copied.ends_with('\n') && copied.lines().count() == 1, "{copied:?}");
+            assert_eq!(copied.matches('\t').count() + 1, COPIED, "{copied:?}");
+            assert!(entry.normalised_usd.is_none_or(|usd| usd.is_finite() && usd >= 0.0), "{entry:?}");
+        }
+    }
+}
+
+/// A file that `torch.save` wrote.
+pub fn prior(input: &[u8]) {
+    if let Ok(mut archive) = Archive::of(Cursor::new(input))
+        && let Ok(prior) = Prior::of(&mut archive)
+    {
+        is_sound(&prior);
+    }
+}
+
+/// The pickle in such a file.
+pub fn pickle(input: &[u8]) {
+    let mut archive = Archive::of(Cursor::new(PRIOR)).expect("fuzz: a prior is one");
+    if let Ok(prior) = Prior::pickled(input, &mut archive) {
+        is_sound(&prior);
+    }
+}
+
+fn is_sound(prior: &Prior) {
+    for tensor in &prior.tensors {
+        assert_eq!(tensor.numbers.len(), tensor.shape.iter().product::<usize>(), "{}", tensor.name);
+    }
+}
+
+/// A network in ONNX.
+pub fn onnx(input: &[u8]) {
+    let Ok(policy) = Policy::read(input) else { return };
+    assert_eq!(
+        (policy.weight1.len(), policy.bias1.len(), policy.weight2.len(), policy.bias2.len()),
+        (policy.hidden * INPUTS, policy.hidden, policy.outputs * policy.hidden, policy.outputs)
+    );
+}
+
+/// A table of templates, unpacked.
+pub fn policy_table(input: &[u8]) {
+    let Ok(table) = Table::of(input) else { return };
+    assert!(table.repeated() <= table.rows.len());
+    assert!(table.rows.iter().all(|row| row.fault.is_some() || !row.template.is_empty()));
+}
+
+/// Any JSON file of a pack, and a `vocab.json`.
+pub fn pack_json(input: &[u8]) {
+    let Ok(value) = serde_json::from_slice::<Value>(input) else { return };
+    let _ = (pack::kind(&value), card::relative_cost(&value));
+    if let Value::Object(metadata) = &value {
+        let _ = card::readme(metadata, &[]);
+    }
+    let config = json!({ "bos_token_id": 0, "eos_token_id": 1, "pad_token_id": 2 });
+    let size = value.as_object().map(serde_json::Map::len);
+    if let Ok(tokenizer) = tokenizer_of(value, Path::new("vocab.json"), &config) {
+        assert_eq!(tokenizer["model"]["vocab"].as_object().map(serde_json::Map::len), size);
+    }
+}
+
+/// An answer of a service, which is shown to people.
+pub fn answer(input: &[u8]) {
+    if let Ok(sample) = serde_json::from_slice::<Sample>(input) {
+        assert!(sample_file::json(&sample).is_ok() && sample_file::lines(&sample).ends_with('\n'));
+    }
+    if let Ok(result) = serde_json::from_slice::<TreeSearchResult>(input) {
+        let _ = route_tree::render(&result, Some(Country::De));
+        let _ = route_tree::page(&result, None);
+        let _ = route_tree::without_route(&result);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use replay::replay;
+
+    use super::*;
+
+    #[test]
+    fn any_file_of_a_vendor_is_read_row_by_row() {
+        replay("catalogue", 2_000, catalogue);
+    }
+
+    #[test]
+    fn any_prior_is_one_or_has_its_fault() {
+        replay("prior", 5_000, prior);
+        replay("pickle", 5_000, pickle);
+    }
+
+    #[test]
+    fn any_policy_is_one_or_has_its_fault() {
+        replay("onnx", 5_000, onnx);
+        replay("policy_table", 5_000, policy_table);
+    }
+
+    #[test]
+    fn any_json_of_a_pack_is_read() {
+        replay("pack_json", 10_000, pack_json);
+    }
+
+    #[test]
+    fn any_answer_is_shown() {
+        replay("answer", 5_000, answer);
+    }
+}

@@ -1,0 +1,154 @@
+//! `retort`: the command line of the service, for its callers and for its operator.
+//!
+//! Standard output carries data and nothing else, so that `$(retort token)` and `retort sample … | sort`
+//! work; progress and messages go to standard error. One file a command.
+//!
+//! A library that has one function, [`run`], so that what reads other people's files can be fuzzed too.
+
+mod backup;
+mod catalogue;
+mod commands;
+mod data_folder;
+mod failure;
+#[cfg(any(test, fuzzing))]
+pub mod fuzz;
+mod journal;
+mod models;
+mod route_tree;
+mod sample_file;
+mod service;
+mod terminal;
+#[cfg(test)]
+mod test_database;
+
+use std::{path::PathBuf, process::ExitCode};
+
+use clap::{Parser, Subcommand};
+
+use crate::{data_folder::DataFolder, failure::Failure, service::Service};
+
+/// Generate molecules and plan their synthesis with a Retort service.
+#[derive(Debug, Parser)]
+#[command(
+    name = "retort",
+    version,
+    about,
+    after_help = "Exit codes: 0 done, 1 failure, 2 wrong usage, 3 not logged in, 4 refused by the service, \
+                  5 service or database unreachable, 6 no route found."
+)]
+struct Cli {
+    #[command(flatten)]
+    place: Place,
+    #[command(subcommand)]
+    command: Subcommands,
+}
+
+/// Where the installation is.
+#[derive(Debug, clap::Args)]
+struct Place {
+    /// The data folder of the installation: its addresses, its models and the login [default: `.retort` here, or in the
+    /// nearest folder above].
+    #[arg(long, global = true, value_name = "DIR", env = "RETORT_DATA")]
+    data: Option<PathBuf>,
+    /// The service's address; by default the one in `api-url` of the data folder, else `http://127.0.0.1:8080`.
+    #[arg(long, global = true, value_name = "URL", env = "RETORT_API")]
+    api: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Subcommands {
+    /// Manage accounts, in the database.
+    #[command(subcommand)]
+    Account(commands::account::Account),
+    /// Manage the applications that may ask for tokens, in the database.
+    #[command(subcommand)]
+    App(commands::app::App),
+    /// Manage organisations, whose members read each other's samples, in the database.
+    #[command(subcommand)]
+    Org(commands::org::Org),
+    /// Manage the keys that sign tokens, in the database.
+    #[command(subcommand)]
+    Keys(commands::keys::Keys),
+    /// List what operators did, from the database.
+    Journal(commands::journal::Journal),
+    /// Log in and keep the credentials in the data folder.
+    Login(commands::login::Login),
+    /// Forget the login, here and at the service.
+    Logout(commands::logout::Logout),
+    /// Print who is logged in.
+    Whoami(commands::whoami::Whoami),
+    /// Print a bearer token and nothing else.
+    Token(commands::token::Token),
+    /// Generate molecules.
+    Sample(commands::sample::Sample),
+    /// Plan routes to a molecule.
+    Plan(commands::plan::Plan),
+    /// Load what can be bought, and look at it, in the database.
+    #[command(subcommand)]
+    Catalogue(commands::catalogue::Catalogue),
+    /// Look at the models, check them, import and remove them.
+    Model(commands::model::Model),
+    /// Keep a copy of the database and of the imported models; the service may run.
+    Backup(commands::backup::Backup),
+    /// Put a backup in place.
+    Restore(commands::restore::Restore),
+    /// Look at every part of the installation and say what is wrong.
+    Doctor(commands::doctor::Doctor),
+}
+
+impl Place {
+    /// The data folder.
+    fn data(&self) -> DataFolder {
+        self.data.clone().map_or_else(DataFolder::nearest, DataFolder::new)
+    }
+
+    /// The service.
+    fn service(&self) -> Result<Service, Failure> {
+        Service::new(self.data(), self.api.as_deref())
+    }
+}
+
+/// Does what the arguments of the process say.
+pub async fn run() -> ExitCode {
+    let cli = Cli::parse();
+    // The process has one TLS library; a second installation of it could only come from this line.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let done = match cli.command {
+        Subcommands::Account(command) => command.run(&cli.place).await,
+        Subcommands::App(command) => command.run(&cli.place).await,
+        Subcommands::Org(command) => command.run(&cli.place).await,
+        Subcommands::Keys(command) => command.run(&cli.place).await,
+        Subcommands::Journal(command) => command.run(&cli.place).await,
+        Subcommands::Login(command) => command.run(&cli.place).await,
+        Subcommands::Logout(command) => command.run(&cli.place).await,
+        Subcommands::Whoami(command) => command.run(&cli.place).await,
+        Subcommands::Token(command) => command.run(&cli.place).await,
+        Subcommands::Sample(command) => command.run(&cli.place).await,
+        Subcommands::Plan(command) => command.run(&cli.place).await,
+        Subcommands::Catalogue(command) => command.run(&cli.place).await,
+        Subcommands::Model(command) => command.run(&cli.place),
+        Subcommands::Backup(command) => command.run(&cli.place).await,
+        Subcommands::Restore(command) => command.run(&cli.place).await,
+        Subcommands::Doctor(command) => command.run(&cli.place).await,
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) if failure.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(failure) => {
+            terminal::note(&format!("retort: {failure}"));
+            failure.exit_code()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,148 @@
+//! What must hold whatever string somebody sends, one function a language: for the fuzz targets in `ops/fuzz`, and for the
+//! tests here, which feed them the same seeds.
+//!
+//! A panic is a finding, and so is an input that takes seconds.
+
+use std::sync::LazyLock;
+
+use crate::molecules::descriptors::{Descriptors, scaffold};
+use crate::ordinary::canonicalise;
+use crate::{
+    Limits, Molecule, Pattern, PreparedMolecule, Structure, Template, TemplateIndex, Written, drawing,
+};
+
+/// As many matches of a template are tried: searches give up by the clock.
+const MATCHES: usize = 20;
+
+/// What patterns and templates are tried on: chains, rings, stereo, charges, a salt, isotopes, and next to nothing.
+static MOLECULES: LazyLock<Vec<PreparedMolecule>> = LazyLock::new(|| {
+    let molecules = [
+        "CC(=O)Nc1ccc(O)cc1",
+        "C[C@H](N)C(=O)N1CCC[C@@H]1C(=O)O",
+        "O=[N+]([O-])c1ccccc1/C=C/C#N",
+        "CCO.Cl",
+        "[2H]C([2H])Cl",
+        "C1CC2CCC1CC2",
+        "C",
+    ];
+    let read = |smiles: &str| smiles.parse().expect("fuzz: a molecule of ours is one");
+    molecules.iter().map(|smiles| PreparedMolecule::new(&read(smiles))).collect()
+});
+
+/// A string that may be a SMILES: both ways read it alike, what is wrong has a place within it, and a molecule comes back from
+/// what was written of it.
+pub fn smiles(input: &[u8]) {
+    let Ok(text) = str::from_utf8(input) else { return };
+    let short = canonicalise(text, Limits::DEFAULT);
+    let long = Molecule::parse_any(text, Limits::DEFAULT);
+    if let Err(error) = &long {
+        assert!(error.position().is_none_or(|at| text.is_char_boundary(at) && at <= text.len()), "{error}");
+    }
+    if let Some(short) = short {
+        let long = long.as_ref().expect("what the short way reads, the long way reads");
+        assert_eq!((short.canonical.as_str(), short.heavy_atoms), (long.as_canonical(), long.heavy_atoms()));
+    }
+    let Ok(molecule) = Molecule::parse(text, Limits::DEFAULT) else { return };
+    comes_back(text, &molecule);
+    is_described(&molecule);
+}
+
+/// What is written of a molecule is the molecule.
+fn comes_back(text: &str, molecule: &Molecule) {
+    let canonical = molecule.as_canonical();
+    // RDKit reads some of what it wrote as something else: it moves the charges of halogen oxides, drops a
+    // hydrogen that it kept for a mark which has gone, and is of two minds about aromatic bonds in no ring.
+    let unsettled = ["[ClH", "[BrH", "[IH", "[H]", ":"];
+    if unsettled.iter().any(|part| canonical.contains(part) || text.contains(part)) {
+        return;
+    }
+    // What it writes may be longer than what it takes.
+    let limits = Limits { max_bytes: usize::MAX, ..Limits::DEFAULT };
+    let again = Molecule::parse(canonical, limits).expect("what was written is read");
+    assert_eq!(again.as_canonical(), canonical);
+    assert_eq!((again.key(), again.heavy_atoms()), (molecule.key(), molecule.heavy_atoms()));
+    assert_eq!(again.fingerprint(), molecule.fingerprint());
+}
+
+/// All that is asked of molecules has an answer.
+fn is_described(molecule: &Molecule) {
+    assert!(molecule.molecular_weight().is_finite());
+    let _ = (Descriptors::of(molecule), scaffold(molecule), molecule.is_achiral(), molecule.tautomer_key());
+    let neutral = molecule.neutral();
+    assert_eq!(neutral.neutral().as_canonical(), neutral.as_canonical(), "of {molecule:?}");
+    let parent = molecule.parent();
+    assert!(parent.copies > 0 && parent.copies <= parent.others.len() + 1);
+    let (structure, written) = (Structure::of(molecule), Written::read(molecule.as_canonical()));
+    assert_eq!(structure.len(), written.atoms.len());
+    assert!(drawing(molecule, 300.0, 200.0).ends_with("</svg>"));
+}
+
+/// A string that may be a SMARTS pattern: by masks it is found where it is found by the whole pattern.
+pub fn smarts(input: &[u8]) {
+    let Ok(text) = str::from_utf8(input) else { return };
+    let Ok(pattern) = Pattern::parse(text) else { return };
+    for molecule in MOLECULES.iter() {
+        let found = pattern.matches(molecule.molecule());
+        // Either gives up somewhere, the sooner the more loose components there are.
+        if let Some(atoms) = pattern.first_atoms(molecule)
+            && !text.contains('.')
+        {
+            assert_eq!(!atoms.is_empty(), found, "in {:?}", molecule.molecule());
+        }
+    }
+}
+
+/// A string that may be a reaction template: what it makes of molecules are molecules of atoms that were there, and the index
+/// finds it wherever it makes something.
+pub fn template(input: &[u8]) {
+    let Some(template) = str::from_utf8(input).ok().and_then(|text| Template::parse(text).ok()) else {
+        return;
+    };
+    let index = TemplateIndex::new([(0, &template)]);
+    for product in MOLECULES.iter() {
+        let mut tries = 0;
+        let outcomes = template.apply_while(product, &mut || {
+            tries += 1;
+            tries <= MATCHES
+        });
+        let atoms = product.molecule().atoms();
+        for precursor in outcomes.iter().flat_map(|outcome| &outcome.precursors) {
+            let molecule = &precursor.molecule;
+            assert_eq!(precursor.sources.len(), molecule.atoms());
+            assert!(precursor.sources.iter().flatten().all(|&source| (source as usize) < atoms));
+            assert!(!molecule.as_canonical().is_empty(), "what is made can be written down");
+        }
+        assert!(
+            outcomes.is_empty() || !index.matches(product).templates.is_empty(),
+            "of {:?}",
+            product.molecule()
+        );
+        if let Some(outcome) = outcomes.first() {
+            let precursors: Vec<Molecule> =
+                outcome.precursors.iter().map(|part| part.molecule.clone()).collect();
+            let _ = template.forward_traced(&precursors);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use replay::replay;
+
+    use super::*;
+
+    #[test]
+    fn any_string_is_a_molecule_or_has_its_fault() {
+        replay("smiles", 5_000, smiles);
+    }
+
+    #[test]
+    fn any_string_is_a_pattern_or_has_its_fault() {
+        replay("smarts", 5_000, smarts);
+    }
+
+    #[test]
+    fn any_string_is_a_template_or_has_its_fault() {
+        replay("template", 5_000, template);
+    }
+}

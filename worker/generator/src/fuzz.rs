@@ -1,0 +1,78 @@
+//! What must hold whatever the files of a pack hold, one function a file: for the fuzz targets in `ops/fuzz`, and for the tests
+//! here, which feed them the same seeds.
+
+use std::path::Path;
+
+use crate::{
+    config::{Config, GenerationConfig, Metadata},
+    outline::Outline,
+    vocabulary::Vocabulary,
+    weights::Weights,
+};
+
+/// The smallest model that is one, of nine tokens.
+const CONFIG: &str = r#"{"model_type": "smiles_gru", "vocab_size": 9, "embedding_size": 3, "hidden_size": 2,
+    "num_layers": 1, "bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 0}"#;
+
+fn config() -> Config {
+    Config::read(CONFIG.as_bytes(), Path::new("config.json")).expect("fuzz: a configuration is one")
+}
+
+/// A `config.json`, `generation_config.json` or `metadata.json`.
+pub fn generator_config(input: &[u8]) {
+    let file = Path::new("input");
+    if let Ok(config) = Config::read(input, file) {
+        assert!(config.vocab_size > 0 && config.cell().gates() >= 3);
+    }
+    if let Ok(generation) = GenerationConfig::read(input, file) {
+        assert!(generation.temperature.is_finite() && generation.max_length >= 3);
+    }
+    if let Ok(metadata) = Metadata::read(input, file) {
+        assert!(!metadata.id.is_empty() && metadata.relative_cost.is_finite());
+    }
+}
+
+/// A `tokenizer.json`: what it decodes is the texts of its tokens in a row, and it spells no other text than it was given.
+pub fn tokenizer(input: &[u8]) {
+    let Ok(vocabulary) = Vocabulary::read(input, "input".into(), &config()) else { return };
+    assert_eq!((vocabulary.len(), vocabulary.can_be_drawn().len()), (9, 9));
+    let mut outline = Outline::default();
+    for token in 0..9 {
+        outline.clear();
+        let _ = outline.read(vocabulary.symbols(token)) && outline.end();
+    }
+    for text in ["", "CC(=O)O", "c1ccccc1", "Cl", "é"] {
+        if let Some(tokens) = vocabulary.spell(text) {
+            assert_eq!(vocabulary.text(&tokens[1..tokens.len() - 1]), text);
+        }
+    }
+}
+
+/// A `model.safetensors`.
+pub fn generator_weights(input: &[u8]) {
+    let Ok(weights) = Weights::read(input, "input".into(), &config()) else { return };
+    assert_eq!(weights.embedding.dims(), [9, 3]);
+    assert_eq!(weights.named().len(), 7);
+}
+
+#[cfg(test)]
+mod tests {
+    use replay::replay;
+
+    use super::*;
+
+    #[test]
+    fn any_configuration_is_one_or_has_its_fault() {
+        replay("generator_config", 10_000, generator_config);
+    }
+
+    #[test]
+    fn any_tokenizer_is_one_or_has_its_fault() {
+        replay("tokenizer", 3_000, tokenizer);
+    }
+
+    #[test]
+    fn any_weights_are_some_or_have_their_fault() {
+        replay("generator_weights", 10_000, generator_weights);
+    }
+}

@@ -44,6 +44,7 @@ const MODELS: &str = "api/src/endpoints/models.rs";
 const SAMPLES: &str = "api/src/endpoints/samples/table.rs";
 const LOAD: &str = "ops/src/catalogue/load.rs";
 const JOURNAL: &str = "ops/src/journal.rs";
+const BUDGET: &str = "api/queue/src/budget.rs";
 const CATALOGUE: &str = "worker/src/catalogue.rs";
 const OFFERS: &str = "worker/src/offers.rs";
 const RESERVOIR: &str = "worker/src/reservoir.rs";
@@ -65,9 +66,9 @@ const TABLES: [Table; 27] = [
     table("jobs", &[ADMIT, QUEUE], &[DEAL]),
     table("journal", &[JOURNAL], &[]),
     table("known_browsers", &[BROWSERS], &[]),
-    table("live_callers", &[QUEUE], &[]),
+    table("live_callers", &[QUEUE], &[BUDGET]),
     table("live_models", &[QUEUE], &[ADMIT, DEAL]),
-    table("live_workers", &[QUEUE], &[ADMIT, DEAL]),
+    table("live_workers", &[QUEUE], &[ADMIT, BUDGET, DEAL]),
     table("offers", &[LOAD], &[CATALOGUE, OFFERS]),
     table("organisations", &[ORGANISATIONS], &[ACCOUNTS]),
     table("rate_limits", &[RATE_LIMITS], &[]),

@@ -54,6 +54,7 @@ impl Process {
             slots: count(self.config.slots),
             ready_places: count(self.config.ready_places),
             guest_places: count(self.config.guest_places),
+            connections: i32::try_from(self.config.process_connections).unwrap_or(i32::MAX),
             models: &models,
             ready: &ready,
         };

@@ -186,11 +186,13 @@ pub(crate) async fn cancel_of_the_dead(
     Ok(done.rows_affected())
 }
 
-/// Says that the process `name`, whose callers wait for jobs, lives.
-pub(crate) async fn beat_as_caller(pool: &PgPool, name: &str) -> Result<(), sqlx::Error> {
+/// Says that the process `name`, whose callers wait for jobs, lives, and may open so many connections to the server.
+pub(crate) async fn beat_as_caller(pool: &PgPool, name: &str, connections: u32) -> Result<(), sqlx::Error> {
     sqlx::query!(
-        "insert into live_callers (name) values ($1) on conflict (name) do update set last_seen = now()",
-        name
+        "insert into live_callers (name, connections) values ($1, $2)
+        on conflict (name) do update set last_seen = now()",
+        name,
+        i32::try_from(connections).unwrap_or(i32::MAX)
     )
     .execute(pool)
     .await?;
@@ -353,6 +355,8 @@ pub(crate) struct Alive<'a> {
     pub(crate) slots: i32,
     pub(crate) ready_places: i32,
     pub(crate) guest_places: i32,
+    /// Connections to the server that it may open.
+    pub(crate) connections: i32,
     pub(crate) models: &'a [LiveModel],
     /// What lies ready, by model.
     pub(crate) ready: &'a BTreeMap<String, usize>,
@@ -367,7 +371,8 @@ pub(crate) async fn beat(pool: &PgPool, alive: Alive<'_>) -> Result<(), sqlx::Er
     let cards: Vec<&Value> = alive.models.iter().map(|model| &model.card).collect();
     sqlx::query!(
         "with beat as (
-            insert into live_workers (name, queue, slots, ready_places, guest_places) values ($1, $2, $3, $7, $8)
+            insert into live_workers (name, queue, slots, ready_places, guest_places, connections)
+            values ($1, $2, $3, $7, $8, $10)
             on conflict (name) do update set last_seen = now()
             returning name
         ),
@@ -387,7 +392,8 @@ pub(crate) async fn beat(pool: &PgPool, alive: Alive<'_>) -> Result<(), sqlx::Er
         &cards as &[&Value],
         alive.ready_places,
         alive.guest_places,
-        &ready
+        &ready,
+        alive.connections
     )
     .execute(pool)
     .await?;
@@ -532,6 +538,6 @@ pub(crate) async fn sweep_apalis_workers(pool: &PgPool, keep: Duration) -> Resul
     Ok(done.rows_affected())
 }
 
-fn interval(duration: Duration) -> PgInterval {
+pub(crate) fn interval(duration: Duration) -> PgInterval {
     PgInterval { months: 0, days: 0, microseconds: i64::try_from(duration.as_micros()).unwrap_or(i64::MAX) }
 }

@@ -14,6 +14,7 @@ mod keep;
 mod metrics;
 mod models;
 mod outage;
+mod pooler;
 mod postgres;
 mod process;
 mod samples;

@@ -8,9 +8,11 @@
 #![allow(clippy::print_stdout, reason = "a skipped test and the logs of a failed one are worth a line")]
 
 mod client;
+mod container;
 mod faults;
 mod installation;
 mod keep;
+mod kubernetes;
 mod metrics;
 mod models;
 mod outage;
@@ -19,8 +21,10 @@ mod postgres;
 mod process;
 mod samples;
 mod searches;
+mod settings;
 mod shutdown;
 mod systemd;
 mod traces;
 mod trials;
 mod upgrade;
+mod yaml;

@@ -5,11 +5,12 @@
 
 use std::fmt;
 
-use sqlx::PgExecutor;
+use sqlx::{PgExecutor, PgPool};
 use tracing::warn;
 
 use crate::{
     config::{CALLER_DEAD_AFTER, DEAD_AFTER},
+    live::ACT,
     store::interval,
 };
 
@@ -71,8 +72,8 @@ pub async fn budget(database: impl PgExecutor<'_>) -> Result<Budget, sqlx::Error
 }
 
 /// Warns where there is no room for all; a process says so once, when it starts.
-pub(crate) async fn warn_where_short(database: impl PgExecutor<'_>) {
-    match budget(database).await {
+pub(crate) async fn warn_where_short(pool: &PgPool) {
+    match database::within(ACT, budget(pool)).await {
         Ok(budget) if budget.fits() => {}
         Ok(budget) => warn!("connections may run out: {budget}"),
         Err(error) => warn!("could not tell whether there is room for all connections: {error}"),

@@ -14,7 +14,7 @@ const READER: &str =
 pub fn documents(text: &str) -> Option<Vec<Value>> {
     let mut reader = Command::new("python3");
     reader.args(["-c", READER]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut reader = reader.spawn().ok().or_else(|| missing())?;
+    let mut reader = reader.spawn().ok().or_else(missing)?;
     reader.stdin.take().expect("it is a pipe").write_all(text.as_bytes()).expect("Python reads");
     let read = reader.wait_with_output().expect("Python ends");
     let words = String::from_utf8_lossy(&read.stderr);

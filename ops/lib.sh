@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What ops/up, ops/down, ops/test, ops/bench, ops/prepare and .ci/run share: messages, packages, Rust, a private PostgreSQL.
+# What ops/up, ops/down, ops/test, ops/bench, ops/prepare, ops/released and .ci/run share: messages, packages, Rust, a private PostgreSQL.
 #
 # Sourced, after `set -euo pipefail`. ROOT is the repository; every function that fails says what to do.
 

@@ -146,7 +146,10 @@ fn print(asked: &[Asked], plan: &Plan, seconds: f64) -> anyhow::Result<()> {
         .collect();
     let accounts: BTreeMap<&str, _> = (0..plan.accounts.len())
         .map(|number| {
-            (plan.accounts[number].name.as_str(), figures(asked.iter().filter(|asked| asked.account == number)))
+            (
+                plan.accounts[number].name.as_str(),
+                figures(asked.iter().filter(|asked| asked.account == number)),
+            )
         })
         .collect();
     let figures = json!({

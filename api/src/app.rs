@@ -11,6 +11,7 @@ use axum::{
     response::{IntoResponse, Redirect, Response},
     routing::{MethodRouter, delete, get, post},
 };
+use database::Database;
 use edge::{ApiError, Deadline};
 use identity::{Identity, KeysError, Transport};
 use sqlx::PgPool;
@@ -74,10 +75,16 @@ impl App {
     ///
     /// # Errors
     /// Fails when the signing keys or the queue are out of reach.
-    pub async fn new(config: Config, pool: PgPool) -> Result<Self, StartError> {
+    pub async fn new(config: Config, database: impl Into<Database>) -> Result<Self, StartError> {
+        let database = database.into();
         let document = openapi::Served::new(&config.identity.public_url, config.max_seconds_limit)?;
         let transport = config.identity.transport();
-        let queue = queue::Client::connect(pool.clone(), config.database_connections.of_queue()).await?;
+        let connections = queue::Connections {
+            queue: config.database_connections.of_queue(),
+            process: config.connections_to_server(),
+        };
+        let queue = queue::Client::connect(database.clone(), connections).await?;
+        let pool = database.pool.clone();
         let deadlines = Deadlines::new(&config);
         let patience = Patience {
             sample: config.sample_deadline,
@@ -86,7 +93,7 @@ impl App {
             most_in_flight: (config.jobs_in_flight > 0).then_some(config.jobs_in_flight),
         };
         Ok(Self {
-            identity: Identity::new(config.identity, config.request_time, pool.clone()).await?,
+            identity: Identity::new(config.identity, config.request_time, database).await?,
             limits: Arc::new(Limits::new(pool.clone(), config.rates)),
             jobs: Jobs::new(queue.clone(), patience, config.default_models),
             deadlines,

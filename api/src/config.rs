@@ -2,21 +2,31 @@
 //!
 //! All faults are reported together: an operator who has three variables wrong learns it in one attempt.
 
-use std::{collections::BTreeMap, fmt, net::SocketAddr, str::FromStr, time::Duration};
+use std::{
+    collections::BTreeMap, fmt, net::SocketAddr, num::NonZeroUsize, str::FromStr,
+    thread::available_parallelism, time::Duration,
+};
 
 use axum::http::HeaderValue;
 use contract::Ration;
 use identity::{LONGEST_ACCESS_TOKEN, Settings, Switch};
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 
-use crate::{connections::Connections, keep::Keep, server::Tls, words::is_word};
+use crate::{
+    connections::{Connections, LISTENERS},
+    keep::Keep,
+    server::Tls,
+    words::is_word,
+};
 
 /// Settings of the API process.
 #[derive(Debug, Clone)]
 pub struct Config {
     /// `DATABASE_URL`; holds a password, so it is never printed.
     pub database_url: SecretString,
-    /// `MIGRATION_DATABASE_URL`, default `DATABASE_URL`: the same database by a role that may change its schema.
+    /// `DATABASE_DIRECT_URL`, default `DATABASE_URL`: the same database past a pooler, for what needs a session.
+    pub database_direct_url: SecretString,
+    /// `MIGRATION_DATABASE_URL`, default `DATABASE_DIRECT_URL`: the same database by a role that may change its schema.
     pub migration_database_url: SecretString,
     /// `DATABASE_CONNECTIONS`, default 34: the most connections that this process opens.
     pub database_connections: Connections,
@@ -56,6 +66,9 @@ pub struct Config {
     /// `CONNECTIONS_PER_ADDRESS`, default 256: the most from one address that is none of `TRUSTED_PROXIES`.
     pub connections_by_address: usize,
 }
+
+/// Threads that no machine has the cores for.
+const MOST_THREADS: usize = 1024;
 
 const YEAR: u32 = 365 * 24 * 3600;
 
@@ -148,13 +161,13 @@ impl Config {
         let http_addr = reader.read("HTTP_ADDR", SocketAddr::from(([127, 0, 0, 1], 8080)), Ok);
         let tls = reader.tls();
         let database_url = reader.database_url("DATABASE_URL");
-        let migration_database_url = match reader.get("MIGRATION_DATABASE_URL") {
-            Some(_) => reader.database_url("MIGRATION_DATABASE_URL"),
-            None => database_url.clone(),
-        };
+        let database_direct_url = reader.database_url_or("DATABASE_DIRECT_URL", &database_url);
+        let migration_database_url = reader.database_url_or("MIGRATION_DATABASE_URL", &database_direct_url);
+        let threads = reader.threads();
         let scheme = if tls.is_some() { "https" } else { "http" };
         let config = Self {
             database_url,
+            database_direct_url,
             migration_database_url,
             database_connections: reader.read("DATABASE_CONNECTIONS", Connections::default(), Ok),
             request_time: reader.seconds("REQUEST_SECONDS", 10, 300),
@@ -171,6 +184,7 @@ impl Config {
                 logins_per_minute: reader.read("RATE_LOGIN_PER_MINUTE", 20, Ok),
                 implicit_flow: reader.read("AUTH_IMPLICIT", Switch::On, Ok),
                 password_grant: reader.read("AUTH_PASSWORD_GRANT", Switch::Off, Ok),
+                threads,
             },
             max_seconds_limit: reader.read("MAX_SECONDS_LIMIT", 120.0, positive),
             sample_deadline: reader.seconds("SAMPLE_DEADLINE_SECONDS", 60, 3600),
@@ -197,6 +211,22 @@ impl Config {
             connections_by_address: reader.read("CONNECTIONS_PER_ADDRESS", 256, Ok),
         };
         if reader.faults.is_empty() { Ok(config) } else { Err(ConfigError { faults: reader.faults }) }
+    }
+
+    /// The most connections that the process opens to the server itself, which its peers are told of: those behind a pooler are the
+    /// pooler's.
+    #[must_use]
+    pub(crate) fn connections_to_server(&self) -> u32 {
+        match self.has_pooler() {
+            true => LISTENERS,
+            false => self.database_connections.all(),
+        }
+    }
+
+    /// Whether `DATABASE_URL` is that of a pooler.
+    #[must_use]
+    pub fn has_pooler(&self) -> bool {
+        self.database_direct_url.expose_secret() != self.database_url.expose_secret()
     }
 
     /// How long a request that was accepted may go on: until the latest deadline, and some seconds for what is around it. What is
@@ -300,6 +330,22 @@ impl Reader<'_> {
         value.map_err(|error| self.faults.push(format!("{name}: {error}"))).ok()
     }
 
+    fn threads(&mut self) -> NonZeroUsize {
+        let all = available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        let within = |threads: NonZeroUsize| match threads.get() {
+            ..=MOST_THREADS => Ok(threads),
+            _ => Err(format!("want 1 to {MOST_THREADS} threads")),
+        };
+        self.read("RETORT_THREADS", all, within)
+    }
+
+    fn database_url_or(&mut self, name: &str, default: &SecretString) -> SecretString {
+        match self.get(name) {
+            Some(_) => self.database_url(name),
+            None => default.clone(),
+        }
+    }
+
     fn database_url(&mut self, name: &str) -> SecretString {
         let url = self.get(name).unwrap_or_default().to_owned();
         if !["postgres://", "postgresql://"].iter().any(|scheme| url.starts_with(scheme)) {
@@ -357,8 +403,6 @@ fn web_address(url: String) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
-    use secrecy::ExposeSecret;
-
     use super::*;
 
     fn variables(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
@@ -410,6 +454,32 @@ mod tests {
     }
 
     #[test]
+    fn what_needs_a_session_goes_past_a_pooler_and_so_do_migrations() {
+        let url = ("DATABASE_URL", "postgres://pooler/retort");
+        let direct = ("DATABASE_DIRECT_URL", "postgres://db/retort");
+        let pooled = Config::from_variables(&variables(&[url, direct])).unwrap();
+        let plain = Config::from_variables(&variables(&[url])).unwrap();
+
+        assert_eq!(pooled.database_url.expose_secret(), "postgres://pooler/retort");
+        assert_eq!(pooled.database_direct_url.expose_secret(), "postgres://db/retort");
+        assert_eq!(pooled.migration_database_url.expose_secret(), "postgres://db/retort");
+        assert_eq!(plain.database_direct_url.expose_secret(), "postgres://pooler/retort");
+        // Of a pooler's connections the server sees those alone that listen.
+        assert_eq!((pooled.connections_to_server(), plain.connections_to_server()), (2, 34));
+    }
+
+    #[test]
+    fn a_process_has_all_threads_unless_it_is_told_how_many() {
+        let threads = |pairs: &[(&str, &str)]| {
+            let pairs = [&[("DATABASE_URL", "postgres://db/retort")], pairs].concat();
+            Config::from_variables(&variables(&pairs)).unwrap().identity.threads
+        };
+
+        assert_eq!(threads(&[("RETORT_THREADS", "3")]).get(), 3);
+        assert_eq!(threads(&[]), available_parallelism().unwrap());
+    }
+
+    #[test]
     fn every_fault_is_reported_at_once_and_no_secret_with_it() {
         let faulty = [
             ("DATABASE_URL", "mysql://user:secret@db/retort"),
@@ -419,6 +489,7 @@ mod tests {
             ("PUBLIC_URL", "example.org"),
             ("DATABASE_CONNECTIONS", "5"),
             ("REQUEST_SECONDS", "0"),
+            ("RETORT_THREADS", "0"),
             ("SAMPLE_DEADLINE_SECONDS", "100000"),
             ("DEFAULT_MODEL", "druglike_gru, a-b"),
         ];
@@ -430,6 +501,7 @@ mod tests {
             [
                 "HTTP_ADDR is `here`: invalid socket address syntax",
                 "DATABASE_URL is not set to a `postgres://…` address",
+                "RETORT_THREADS is `0`: number would be zero for non-zero type",
                 "DATABASE_CONNECTIONS is `5`: want 6 to 10000",
                 "REQUEST_SECONDS is `0`: want 1 to 300 seconds",
                 "PUBLIC_URL is `example.org`: want `http://…` or `https://…` without query or fragment",

@@ -3,7 +3,7 @@
 use std::{fmt, num::ParseIntError, str::FromStr};
 
 /// Connections that listen: one hears of jobs that end, one of accounts that change.
-const LISTENERS: u32 = 2;
+pub(crate) const LISTENERS: u32 = 2;
 
 /// The fewest: two for each share.
 const LEAST: u32 = LISTENERS + 2 + 2;
@@ -52,6 +52,11 @@ impl Default for Connections {
 }
 
 impl Connections {
+    /// All of them.
+    pub(crate) fn all(self) -> u32 {
+        self.0
+    }
+
     /// The queue's, beside its listener.
     pub(crate) fn of_queue(self) -> u32 {
         (self.0 - LISTENERS) / 2

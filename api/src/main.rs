@@ -11,9 +11,12 @@ use api::{
 };
 use axum_server::Handle;
 use clap::{Parser, Subcommand};
-use secrecy::ExposeSecret;
+use secrecy::{ExposeSecret, SecretString};
 use sqlx::PgPool;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::{
+    runtime::Builder,
+    signal::unix::{SignalKind, signal},
+};
 
 /// Retort's HTTP process.
 #[derive(Parser)]
@@ -38,35 +41,47 @@ enum Command {
 /// What ends a process that starting again would not mend (EX_CONFIG of sysexits.h): settings that cannot be used.
 const EX_CONFIG: u8 = 78;
 
-#[tokio::main]
-async fn main() -> ExitCode {
-    match run(Arguments::parse().command).await {
+fn main() -> ExitCode {
+    match run(Arguments::parse().command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => complain(&error),
     }
 }
 
-async fn run(command: Command) -> anyhow::Result<()> {
+fn run(command: Command) -> anyhow::Result<()> {
     match command {
         Command::Openapi => print(&api::document().to_pretty_json().context("writing the OpenAPI document")?),
         Command::StopSeconds => print(&Config::from_env()?.longest_stop().as_secs().to_string()),
-        Command::Migrate => {
-            let _telemetry = telemetry::init("retort-api")?;
-            let config = Config::from_env()?;
-            let url = config.migration_database_url.expose_secret();
-            schema::migrate(url).await.context("bringing the schema up to date")?;
-            tracing::info!("the schema is up to date");
-        }
-        Command::Serve => {
-            let telemetry = telemetry::init("retort-api")?;
-            telemetry.answer_prometheus()?;
-            serve(Config::from_env()?, telemetry.has_metrics()).await?;
-        }
+        Command::Migrate => in_runtime(migrate)?,
+        Command::Serve => in_runtime(serve)?,
     }
     Ok(())
 }
 
-async fn serve(config: Config, has_metrics: bool) -> anyhow::Result<()> {
+/// Does `work` by the settings, on as many threads as they say.
+fn in_runtime<F>(work: impl FnOnce(Config, telemetry::Guard) -> F) -> anyhow::Result<()>
+where
+    F: Future<Output = anyhow::Result<()>>,
+{
+    let config = Config::from_env()?;
+    let threads = config.identity.threads.get();
+    let runtime = Builder::new_multi_thread().worker_threads(threads).enable_all().build();
+    runtime.context("starting the threads of RETORT_THREADS")?.block_on(async {
+        let telemetry = telemetry::init("retort-api")?;
+        work(config, telemetry).await
+    })
+}
+
+async fn migrate(config: Config, _telemetry: telemetry::Guard) -> anyhow::Result<()> {
+    let url = config.migration_database_url.expose_secret();
+    schema::migrate(url).await.context("bringing the schema up to date")?;
+    tracing::info!("the schema is up to date");
+    Ok(())
+}
+
+async fn serve(config: Config, telemetry: telemetry::Guard) -> anyhow::Result<()> {
+    telemetry.answer_prometheus()?;
+    let has_metrics = telemetry.has_metrics();
     let asked = stop_asked()?;
     let (delay, longest) = (config.shutdown_delay, config.longest_request());
     let listener = TcpListener::bind(config.http_addr)
@@ -107,11 +122,18 @@ async fn serve(config: Config, has_metrics: bool) -> anyhow::Result<()> {
 
 /// Puts the service together once the database can be used, and has `front` answer with it.
 async fn start(config: Config, front: &Front) -> anyhow::Result<PgPool> {
-    schema::wait(config.database_url.expose_secret(), |missing| front.lacks(missing))
-        .await
-        .context("connecting to the database of DATABASE_URL")?;
-    let pool = api::connect(&config).await.context("connecting to the database of DATABASE_URL")?;
-    front.serve(app::router(app::App::new(config, pool.clone()).await?));
+    let wait = async |address: &SecretString| {
+        schema::wait(address.expose_secret(), |missing| front.lacks(missing)).await
+    };
+    wait(&config.database_url).await.context("connecting to the database of DATABASE_URL")?;
+    if config.has_pooler() {
+        wait(&config.database_direct_url)
+            .await
+            .context("connecting to the database of DATABASE_DIRECT_URL")?;
+    }
+    let database = api::connect(&config).await.context("connecting to the database of DATABASE_URL")?;
+    let pool = database.pool.clone();
+    front.serve(app::router(app::App::new(config, database).await?));
     tracing::info!("ready to serve");
     Ok(pool)
 }

@@ -78,11 +78,11 @@ impl DataFolder {
         self.path.display().to_string()
     }
 
-    /// The database's address: `DATABASE_URL`, else the folder's `database-url`.
+    /// The database's address, past a pooler: `DATABASE_DIRECT_URL`, else `DATABASE_URL`, else the folder's `database-url`.
     pub fn database_url(&self) -> Result<String, Failure> {
-        if let Ok(url) = std::env::var("DATABASE_URL")
-            && !url.is_empty()
-        {
+        let set =
+            ["DATABASE_DIRECT_URL", "DATABASE_URL"].into_iter().filter_map(|name| std::env::var(name).ok());
+        if let Some(url) = set.into_iter().find(|url| !url.is_empty()) {
             return Ok(url);
         }
         self.line("database-url")?.ok_or_else(|| {

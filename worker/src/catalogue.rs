@@ -5,6 +5,7 @@
 //! searches run.
 
 use std::{
+    num::NonZeroUsize,
     sync::{
         Arc, PoisonError, RwLock,
         atomic::{AtomicBool, Ordering},
@@ -13,7 +14,7 @@ use std::{
 };
 
 use chem::Fingerprint;
-use database::{Background, Heard};
+use database::{Background, Database, Heard};
 use futures::TryStreamExt;
 use sqlx::PgPool;
 use synth::{Catalogue, CatalogueRow, REGIONS};
@@ -51,29 +52,34 @@ pub struct CatalogueView {
 }
 
 impl CatalogueView {
-    /// Reads the catalogue, which may be empty, and reads it again whenever it changes.
+    /// Reads the catalogue, which may be empty, on `threads` threads, and reads it again whenever it changes.
     ///
     /// # Errors
     /// Fails when the first reading does; later ones are repeated until they succeed.
-    pub async fn load(pool: &PgPool) -> Result<Self, sqlx::Error> {
-        Self::load_looking(pool, LOOK).await
+    pub async fn load(database: &Database, threads: NonZeroUsize) -> Result<Self, sqlx::Error> {
+        Self::load_looking(database, threads, LOOK).await
     }
 
     /// Reads the catalogue as [`CatalogueView::load`] does, and looks for changes that were not heard of at every `look`.
     ///
     /// # Errors
     /// Fails when the first reading does.
-    pub async fn load_looking(pool: &PgPool, look: Duration) -> Result<Self, sqlx::Error> {
-        let seen = version(pool).await?;
-        let current = Arc::new(RwLock::new(Arc::new(read(pool).await?)));
+    pub async fn load_looking(
+        database: &Database,
+        threads: NonZeroUsize,
+        look: Duration,
+    ) -> Result<Self, sqlx::Error> {
+        let pool = database.pool.clone();
+        let seen = version(&pool).await?;
+        let current = Arc::new(RwLock::new(Arc::new(read(&pool, threads).await?)));
         let told = Arc::new(Told::default());
         let ear = Arc::clone(&told);
-        let listener = database::listen(pool, &[CHANGED], move |heard| match heard {
+        let listener = database::listen(database, &[CHANGED], move |heard| match heard {
             // What was said before is lost.
             Heard::Connected => ear.look.notify_one(),
             Heard::Notification { .. } => ear.hear(),
         });
-        let watch = Watch { pool: pool.clone(), current: Arc::clone(&current), told, look, seen };
+        let watch = Watch { pool, threads, current: Arc::clone(&current), told, look, seen };
         let watch = Background::keep("watching the catalogue", move || watch.clone().keep());
         Ok(Self { current, _watch: [listener, watch].into() })
     }
@@ -110,6 +116,7 @@ impl Told {
 #[derive(Clone)]
 struct Watch {
     pool: PgPool,
+    threads: NonZeroUsize,
     current: Arc<RwLock<Arc<Catalogue>>>,
     told: Arc<Told>,
     look: Duration,
@@ -135,7 +142,7 @@ impl Watch {
         if self.told.changed.load(Ordering::Acquire) || version != self.seen {
             // Whatever is said from here on is of a later import.
             self.told.changed.store(false, Ordering::Release);
-            let catalogue = read(&self.pool).await.inspect_err(|_| self.told.hear())?;
+            let catalogue = read(&self.pool, self.threads).await.inspect_err(|_| self.told.hear())?;
             *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(catalogue);
             self.seen = version;
         }
@@ -160,7 +167,7 @@ struct Row {
     lead_time_days: Vec<Option<f32>>,
 }
 
-async fn read(pool: &PgPool) -> Result<Catalogue, sqlx::Error> {
+async fn read(pool: &PgPool, threads: NonZeroUsize) -> Result<Catalogue, sqlx::Error> {
     let started = Instant::now();
     let mut rows = sqlx::query_as!(
         Row,
@@ -202,7 +209,7 @@ async fn read(pool: &PgPool) -> Result<Catalogue, sqlx::Error> {
     if broken > 0 {
         warn!(broken, "building blocks without a readable fingerprint are left out");
     }
-    let catalogue = compute(|| Catalogue::from_rows(blocks))
+    let catalogue = compute(move || Catalogue::from_rows_on(blocks, threads.get()))
         .await
         .map_err(|panic| sqlx::Error::Decode(Box::new(panic)))?;
     info!(

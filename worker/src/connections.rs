@@ -6,9 +6,8 @@
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
-use database::Terms;
+use database::{Database, Terms};
 use queue::WorkerConfig;
-use sqlx::PgPool;
 
 /// Connections beside the jobs': the catalogue's version and its reading, or the reservoir.
 const BESIDE: u32 = 2;
@@ -22,12 +21,22 @@ const STATEMENT: Duration = Duration::from_secs(600);
 /// How long a transaction may stand idle: none here waits for anything but the database.
 const IDLE_TRANSACTION: Duration = Duration::from_secs(60);
 
-/// The connections of the pool that handlers use: what is left of `all`, which is by default what the process needs, by the queue
-/// and by `listeners`.
+/// The most connections that a worker opens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shares {
+    /// Those of the pool that handlers use: what is left by the queue and those that listen.
+    pub handlers: u32,
+    /// Those that listen.
+    pub listeners: u32,
+    /// All of them.
+    pub all: u32,
+}
+
+/// Shares out `all` connections, which are by default what the process needs; `listeners` listen beside the queue's.
 ///
 /// # Errors
 /// Fails when `all` is less than the process needs.
-pub fn of_handlers(all: Option<u32>, config: &WorkerConfig, listeners: u32) -> Result<u32> {
+pub fn share_out(all: Option<u32>, config: &WorkerConfig, listeners: u32) -> Result<Shares> {
     let others = config.connections().saturating_add(listeners);
     let least = u32::try_from(config.in_hand()).unwrap_or(u32::MAX).saturating_add(BESIDE);
     let needed = least.saturating_add(others);
@@ -37,16 +46,21 @@ pub fn of_handlers(all: Option<u32>, config: &WorkerConfig, listeners: u32) -> R
         "DATABASE_CONNECTIONS is `{all}`: this worker needs at least {needed} with {} jobs in hand",
         config.in_hand()
     );
-    Ok(all - others)
+    Ok(Shares { handlers: all - others, listeners: listeners + queue::LISTENER, all })
 }
 
-/// A pool of at most `connections` to the database at `url`, for a process called `process`.
+/// A pool of at most `connections` to the database at `url`, which is at `direct` past a pooler, for a process called `process`.
 ///
 /// # Errors
 /// Fails when no connection can be made.
-pub async fn connect(url: &str, process: &'static str, connections: u32) -> Result<PgPool, sqlx::Error> {
+pub async fn connect(
+    (url, direct): (&str, &str),
+    process: &'static str,
+    connections: u32,
+) -> Result<Database, sqlx::Error> {
     let terms = Terms { process, statement: Some(STATEMENT), idle_transaction: Some(IDLE_TRANSACTION) };
-    database::pool("jobs", database::options(url, terms)?, connections, ACQUIRE_TIMEOUT).await
+    let pool = database::pool("jobs", database::options(url, terms)?, connections, ACQUIRE_TIMEOUT).await?;
+    Ok(Database::new(pool, database::options(direct, terms)?))
 }
 
 #[cfg(test)]
@@ -58,10 +72,11 @@ mod tests {
         let config = WorkerConfig { slots: 2, ready_places: 1, ..WorkerConfig::default() };
 
         // Three jobs in hand and two beside them; as many jobs and five in the queue; one listener of its own.
-        assert_eq!(of_handlers(None, &config, 1).unwrap(), 5);
-        assert_eq!(of_handlers(Some(14), &config, 1).unwrap(), 5);
-        assert_eq!(of_handlers(Some(20), &config, 1).unwrap(), 11);
-        let fault = of_handlers(Some(13), &config, 1).unwrap_err().to_string();
+        let shares = |handlers, all| Shares { handlers, listeners: 2, all };
+        assert_eq!(share_out(None, &config, 1).unwrap(), shares(5, 14));
+        assert_eq!(share_out(Some(14), &config, 1).unwrap(), shares(5, 14));
+        assert_eq!(share_out(Some(20), &config, 1).unwrap(), shares(11, 20));
+        let fault = share_out(Some(13), &config, 1).unwrap_err().to_string();
         assert_eq!(fault, "DATABASE_CONNECTIONS is `13`: this worker needs at least 14 with 3 jobs in hand");
     }
 }

@@ -32,7 +32,7 @@ pub use orphans::forget_orphans;
 pub use ready::Ready;
 pub use refill::{Activity, refill};
 pub use replay::replay;
-pub use resources::{Model, Models, load_planner, open_device};
+pub use resources::{Machine, Model, Models, load_planner};
 pub use samples::Drawn;
 pub use settings::{Role, Settings};
 pub use shelf::Shelf;

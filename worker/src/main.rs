@@ -5,15 +5,14 @@ use std::{pin::Pin, process::ExitCode, sync::Arc};
 use anyhow::{Context, Result};
 use clap::Parser;
 use contract::{StoredSampleJob, StoredTreeSearchJob};
-use database::Background;
+use database::{Background, Database};
 use queue::{WorkerConfig, run_worker};
-use sqlx::PgPool;
 use tokio::signal::unix::{SignalKind, signal};
 use tracing::error;
 use worker::{
-    Activity, CatalogueView, LISTENER, Ready, Role, Sampling, Search, Settings, Shelf, compute,
-    connections::{self, of_handlers},
-    forget_orphans, load_planner, observe_sampler, observe_searcher, open_device, refill, replay,
+    Activity, CatalogueView, LISTENER, Machine, Ready, Role, Sampling, Search, Settings, Shelf, compute,
+    connections::{self, Shares, share_out},
+    forget_orphans, load_planner, observe_sampler, observe_searcher, refill, replay,
 };
 
 /// Searches make and drop millions of small things; the C library's allocator takes twice as long over it.
@@ -27,9 +26,16 @@ const READY_SAMPLES: usize = 3;
 /// What ends a process that starting again would not mend (EX_CONFIG of sysexits.h): settings that cannot be used.
 const EX_CONFIG: u8 = 78;
 
-#[tokio::main]
-async fn main() -> ExitCode {
+fn main() -> ExitCode {
     let settings = Settings::parse();
+    let threads = settings.threads().get();
+    match tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build() {
+        Ok(runtime) => runtime.block_on(obey(&settings)),
+        Err(error) => complain(&format!("retort-worker: starting {threads} threads: {error}")),
+    }
+}
+
+async fn obey(settings: &Settings) -> ExitCode {
     let service = match settings.role {
         Role::Sample => "retort-sampler",
         Role::Search => "retort-searcher",
@@ -44,7 +50,7 @@ async fn main() -> ExitCode {
     {
         return complain(&format!("retort-worker: {error}"));
     }
-    match run(&settings).await {
+    match run(settings).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             error!("{error:#}");
@@ -66,20 +72,22 @@ async fn run(settings: &Settings) -> Result<()> {
 }
 
 async fn sample(settings: &Settings) -> Result<()> {
-    let device = open_device(settings.device)?;
-    let shelf = Arc::new(Shelf::load(settings.models_dir.clone(), settings.sampler_models.clone(), device)?);
+    let machine = Machine::open(settings.device, settings.threads())?;
+    let shelf = Arc::new(Shelf::load(settings.models_dir.clone(), settings.sampler_models.clone(), machine)?);
     let (activity, ready) = (Activity::default(), Ready::default());
-    let config = WorkerConfig {
+    let mut config = WorkerConfig {
         models: shelf.announce(),
         ready: ready.subscribe(),
         ready_places: READY_SAMPLES,
         ..config(settings)
     };
-    let connections = of_handlers(settings.database_connections, &config, 0)?;
+    let shares = share_out(settings.database_connections, &config, 0)?;
+    config.process_connections = connections_to_server(settings, shares);
     let mut shutdown = shutdown()?;
-    let Some(pool) = connect(settings, "retort-sampler", connections, &mut shutdown).await? else {
+    let Some(database) = connect(settings, "retort-sampler", shares, &mut shutdown).await? else {
         return Ok(());
     };
+    let pool = database.pool.clone();
     let packs = Arc::clone(&shelf);
     let _packs = Background::keep("taking up changed models", move || Arc::clone(&packs).keep_up());
     let (counted, counts, counting) = (Arc::clone(&shelf), ready.clone(), pool.clone());
@@ -99,13 +107,13 @@ async fn sample(settings: &Settings) -> Result<()> {
         })
     });
     observe_sampler(&ready);
-    let handler = Sampling { pool: pool.clone(), shelf, activity, ready };
+    let handler = Sampling { pool, shelf, activity, ready };
     let stopping = async move {
         shutdown.await;
         // What is left of the time is the jobs'.
         drop(refilling);
     };
-    run_worker::<StoredSampleJob, _>(pool, config, handler, stopping).await.context("running sample jobs")
+    run_worker::<StoredSampleJob, _>(database, config, handler, stopping).await.context("running sample jobs")
 }
 
 async fn search(settings: &Settings) -> Result<()> {
@@ -114,16 +122,20 @@ async fn search(settings: &Settings) -> Result<()> {
     let planner = compute(move || load_planner(&model, limits)).await??;
     // Others' long searches may have all slots for minutes; a guest's takes a part of the cores from them.
     let guest_places = settings.slots().div_ceil(2);
-    let config = WorkerConfig { guest_places, ..config(settings) };
-    let connections = of_handlers(settings.database_connections, &config, LISTENER)?;
+    let mut config = WorkerConfig { guest_places, ..config(settings) };
+    let shares = share_out(settings.database_connections, &config, LISTENER)?;
+    config.process_connections = connections_to_server(settings, shares);
     let mut shutdown = shutdown()?;
-    let Some(pool) = connect(settings, "retort-searcher", connections, &mut shutdown).await? else {
+    let Some(database) = connect(settings, "retort-searcher", shares, &mut shutdown).await? else {
         return Ok(());
     };
-    let catalogue = CatalogueView::load(&pool).await.context("reading the catalogue")?;
+    let catalogue =
+        CatalogueView::load(&database, settings.threads()).await.context("reading the catalogue")?;
     observe_searcher(&planner, &catalogue);
-    let handler = Search { pool: pool.clone(), planner, catalogue };
-    run_worker::<StoredTreeSearchJob, _>(pool, config, handler, shutdown).await.context("running search jobs")
+    let handler = Search { pool: database.pool.clone(), planner, catalogue };
+    run_worker::<StoredTreeSearchJob, _>(database, config, handler, shutdown)
+        .await
+        .context("running search jobs")
 }
 
 fn config(settings: &Settings) -> WorkerConfig {
@@ -135,19 +147,39 @@ fn config(settings: &Settings) -> WorkerConfig {
     }
 }
 
-/// A pool of so many connections. Waits until the database is there and its schema up to date; `None` if told to stop first.
+/// The most connections to the server itself, which others are told of: where there is a pooler, only those that listen go past it.
+fn connections_to_server(settings: &Settings, shares: Shares) -> u32 {
+    match settings.addresses() {
+        Some((url, direct)) if url != direct => shares.listeners,
+        _ => shares.all,
+    }
+}
+
+/// The database, with so many connections. Waits until the database is there and its schema up to date; `None` if told to stop first.
 async fn connect(
     settings: &Settings,
     process: &'static str,
-    connections: u32,
+    shares: Shares,
     shutdown: &mut Shutdown,
-) -> Result<Option<PgPool>> {
-    let url = settings.database_url.as_deref().unwrap_or_default();
+) -> Result<Option<Database>> {
+    let (url, direct) = settings.addresses().unwrap_or_default();
+    let usable = async {
+        schema::wait(url, |_| ()).await.context("connecting to the database of DATABASE_URL")?;
+        if direct != url {
+            schema::wait(direct, |_| ())
+                .await
+                .context("connecting to the database of DATABASE_DIRECT_URL")?;
+        }
+        anyhow::Ok(())
+    };
     tokio::select! {
-        usable = schema::wait(url, |_| ()) => usable.context("connecting to the database of DATABASE_URL")?,
+        usable = usable => usable?,
         () = shutdown => return Ok(None),
     }
-    connections::connect(url, process, connections).await.map(Some).context("connecting to the database")
+    connections::connect((url, direct), process, shares.handlers)
+        .await
+        .map(Some)
+        .context("connecting to the database")
 }
 
 /// Resolves when the process is told to stop.

@@ -13,7 +13,7 @@ use contract::{
 use serde_json::Value;
 
 use crate::{
-    CatalogueView, Ended, Models, Search, Settings, connections::connect, draw, load_planner, open_device,
+    CatalogueView, Ended, Machine, Models, Search, Settings, connections::connect, draw, load_planner,
 };
 
 /// One reads the catalogue and the offers, one listens.
@@ -34,8 +34,8 @@ pub async fn replay(settings: &Settings, job: &str) -> Result<Value> {
 }
 
 fn sample(settings: &Settings, job: &SampleJob) -> Result<Result<Sample, Problem>> {
-    let device = open_device(settings.device)?;
-    let models = Models::load(&settings.models_dir, &settings.sampler_models, &device)?;
+    let machine = Machine::open(settings.device, settings.threads())?;
+    let models = Models::load(&settings.models_dir, &settings.sampler_models, &machine)?;
     let Some(model) = models.choose(job.model_id.as_deref()) else {
         return Ok(Err(Problem::UnknownModel { model_id: job.model_id.clone().unwrap_or_default() }));
     };
@@ -56,12 +56,15 @@ async fn search(
     settings: &Settings,
     TreeSearchJob { request, .. }: TreeSearchJob,
 ) -> Result<Result<contract::TreeSearchResult, Problem>> {
-    let url = settings.database_url.as_deref().context("DATABASE_URL names no catalogue to search with")?;
-    let pool = connect(url, "retort-replay", CONNECTIONS).await.context("connecting to the database")?;
+    let addresses = settings.addresses().context("DATABASE_URL names no catalogue to search with")?;
+    let database =
+        connect(addresses, "retort-replay", CONNECTIONS).await.context("connecting to the database")?;
     let search = Search {
         planner: load_planner(&settings.retro_model(), settings.search())?,
-        catalogue: CatalogueView::load(&pool).await.context("reading the catalogue")?,
-        pool,
+        catalogue: CatalogueView::load(&database, settings.threads())
+            .await
+            .context("reading the catalogue")?,
+        pool: database.pool,
     };
     let started = Instant::now();
     let time = std::time::Duration::try_from_secs_f64(request.max_seconds).context("max_seconds")?;

@@ -6,6 +6,7 @@
 use std::{
     collections::BTreeMap,
     fs,
+    num::NonZeroUsize,
     path::{Path, PathBuf},
     sync::Arc,
     time::SystemTime,
@@ -25,6 +26,15 @@ const FILES: [&str; 4] = ["config.json", "generation_config.json", "tokenizer.js
 
 /// Changes with what a sampler keeps of what it draws, so that molecules made before are dropped.
 const WHAT_IS_KEPT: &str = "valid, no radicals";
+
+/// What samplers compute on.
+#[derive(Debug, Clone)]
+pub struct Machine {
+    /// The processor or a GPU.
+    pub device: Device,
+    /// Threads that draw and check.
+    pub threads: NonZeroUsize,
+}
 
 /// A generative model, ready to draw from.
 #[derive(Debug)]
@@ -57,24 +67,24 @@ pub struct Models {
 }
 
 impl Models {
-    /// Loads the packs in the folders `dirs` that are generative, or those of them that `wanted` names, onto `device`.
+    /// Loads the packs in the folders `dirs` that are generative, or those of them that `wanted` names, onto `machine`.
     ///
     /// # Errors
     /// Fails when a folder cannot be read or no pack in them can be used; a single bad pack is only reported.
-    pub fn load(dirs: &[PathBuf], wanted: &[String], device: &Device) -> Result<Self> {
-        Self::reload(dirs, wanted, device, None)
+    pub fn load(dirs: &[PathBuf], wanted: &[String], machine: &Machine) -> Result<Self> {
+        Self::reload(dirs, wanted, machine, None)
     }
 
     /// [Loads](Self::load) the packs again; models of packs that are as they were stay as they are.
     pub(crate) fn reload(
         dirs: &[PathBuf],
         wanted: &[String],
-        device: &Device,
+        machine: &Machine,
         before: Option<&Self>,
     ) -> Result<Self> {
         let mut by_id: BTreeMap<String, Arc<Model>> = BTreeMap::new();
         for folder in folders(dirs)? {
-            let loaded = match load_pack(&folder, device, before) {
+            let loaded = match load_pack(&folder, machine, before) {
                 Ok(Some(model)) => model,
                 Ok(None) => continue,
                 Err(fault) => {
@@ -128,14 +138,16 @@ impl Models {
     }
 }
 
-/// Opens what samplers compute on.
-///
-/// # Errors
-/// Fails when a GPU is named that cannot be used.
-pub fn open_device(choice: DeviceChoice) -> Result<Device> {
-    let device = choice.open().context("RETORT_DEVICE")?;
-    info!(device = %DeviceChoice::of(&device), "opened the device for samples");
-    Ok(device)
+impl Machine {
+    /// Opens what samplers compute on, with so many threads.
+    ///
+    /// # Errors
+    /// Fails when a GPU is named that cannot be used.
+    pub fn open(choice: DeviceChoice, threads: NonZeroUsize) -> Result<Self> {
+        let device = choice.open().context("RETORT_DEVICE")?;
+        info!(device = %DeviceChoice::of(&device), threads, "opened the device for samples");
+        Ok(Self { device, threads })
+    }
 }
 
 /// Loads the retrosynthesis model in `dir`, for searches as `settings` says.
@@ -143,7 +155,7 @@ pub fn open_device(choice: DeviceChoice) -> Result<Device> {
 /// # Errors
 /// Fails when a file of it is missing or cannot be used.
 pub fn load_planner(dir: &Path, settings: synth::Settings) -> Result<Arc<Planner>> {
-    let model = RetroModel::load(dir)
+    let model = RetroModel::load_on(dir, settings.cores)
         .with_context(|| format!("loading the retrosynthesis model in {}", dir.display()))?;
     info!(
         templates = model.templates(),
@@ -183,7 +195,7 @@ fn names(dirs: &[PathBuf]) -> String {
 
 /// The model of the pack in `folder`, one of those `before` where it has not changed; `None` when the folder holds
 /// another kind of model.
-fn load_pack(folder: &Path, device: &Device, before: Option<&Models>) -> Result<Option<Arc<Model>>> {
+fn load_pack(folder: &Path, machine: &Machine, before: Option<&Models>) -> Result<Option<Arc<Model>>> {
     #[derive(Deserialize)]
     struct Kind {
         model_type: String,
@@ -201,7 +213,7 @@ fn load_pack(folder: &Path, device: &Device, before: Option<&Models>) -> Result<
     if let Some(model) = before.and_then(|before| before.iter().find(same)) {
         return Ok(Some(Arc::clone(model)));
     }
-    let sampler = Sampler::new(&ModelPack::load(folder)?, device.clone())?;
+    let sampler = Sampler::on_threads(&ModelPack::load(folder)?, machine.device.clone(), machine.threads)?;
     Ok(Some(Arc::new(Model { sampler, version, card })))
 }
 

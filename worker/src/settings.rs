@@ -1,6 +1,8 @@
 //! What the operator can set, by flag or environment variable.
 
-use std::{num::NonZeroUsize, ops::RangeInclusive, path::PathBuf, time::Duration};
+use std::{
+    num::NonZeroUsize, ops::RangeInclusive, path::PathBuf, thread::available_parallelism, time::Duration,
+};
 
 use clap::{Parser, Subcommand, builder::RangedU64ValueParser, value_parser};
 use generator::DeviceChoice;
@@ -9,6 +11,8 @@ use synth::Algorithm;
 
 /// Slots that no machine has the cores for, and each has its connection.
 const MOST_SLOTS: u64 = 1024;
+/// Threads that no machine has the cores for.
+const MOST_THREADS: u64 = 1024;
 /// Molecules of a model; they are some gigabytes.
 const LARGEST_RESERVOIR: u64 = 100_000_000;
 /// Seconds: an hour, after which a process that is to stop would seem to hang.
@@ -28,6 +32,14 @@ pub struct Settings {
     #[arg(long, env = "DATABASE_URL", hide_env_values = true, global = true)]
     pub database_url: Option<String>,
 
+    /// The same database past a pooler, for what needs a session [default: DATABASE_URL].
+    #[arg(long, env = "DATABASE_DIRECT_URL", hide_env_values = true, global = true)]
+    pub database_direct_url: Option<String>,
+
+    /// Cores that this process computes on, and threads that do all else [default: those that affinity and control group leave it].
+    #[arg(long = "threads", env = "RETORT_THREADS", value_parser = RangedU64ValueParser::<usize>::new().range(1..=MOST_THREADS), global = true)]
+    pub threads: Option<usize>,
+
     /// Folders of model packs, one folder each, separated by colons.
     #[arg(long, env = "MODELS_DIR", value_delimiter = ':', default_value = "worker/models", global = true)]
     pub models_dir: Vec<PathBuf>,
@@ -45,7 +57,7 @@ pub struct Settings {
     #[arg(long, env = "RETORT_DEVICE", default_value_t, global = true)]
     pub device: DeviceChoice,
 
-    /// Jobs run at the same time [default: 1 for samples, which use all cores; the cores for searches].
+    /// Jobs run at the same time [default: 1 for samples, which use all cores; RETORT_THREADS for searches].
     #[arg(long, env = "WORKER_SLOTS", value_parser = RangedU64ValueParser::<usize>::new().range(1..=MOST_SLOTS), global = true)]
     pub worker_slots: Option<usize>,
 
@@ -57,7 +69,7 @@ pub struct Settings {
     #[arg(long, env = "SEARCH_ALGORITHM", default_value_t = Algorithm::default(), global = true)]
     pub search_algorithm: Algorithm,
 
-    /// Cores that the searches of this process share [default: all].
+    /// Cores that the searches of this process share [default: RETORT_THREADS].
     #[arg(long, env = "SEARCH_CORES", global = true)]
     pub search_cores: Option<NonZeroUsize>,
 
@@ -111,11 +123,25 @@ impl Settings {
         })
     }
 
+    /// The database's address, and its address past a pooler, which is the same where there is none; `None` where none is set.
+    #[must_use]
+    pub fn addresses(&self) -> Option<(&str, &str)> {
+        let url = self.database_url.as_deref()?;
+        Some((url, self.database_direct_url.as_deref().filter(|direct| !direct.is_empty()).unwrap_or(url)))
+    }
+
+    /// The cores that the process computes on; everything in it that counts cores asks here.
+    #[must_use]
+    pub fn threads(&self) -> NonZeroUsize {
+        let all = || available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        self.threads.and_then(NonZeroUsize::new).unwrap_or_else(all)
+    }
+
     /// Jobs run at the same time.
     #[must_use]
     pub fn slots(&self) -> usize {
         let default = match self.role {
-            Role::Search => cores().get(),
+            Role::Search => self.threads().get(),
             Role::Sample | Role::Replay { .. } => 1,
         };
         self.worker_slots.unwrap_or(default)
@@ -128,7 +154,7 @@ impl Settings {
             algorithm: self.search_algorithm,
             cache_bytes: self.search_cache_mb.saturating_mul(1 << 20),
             memory_bytes: self.search_memory_mb.saturating_mul(1 << 20),
-            cores: self.search_cores.unwrap_or_else(cores).get(),
+            cores: self.search_cores.unwrap_or_else(|| self.threads()).get(),
         }
     }
 
@@ -143,10 +169,6 @@ impl Settings {
     pub fn keep_finished(&self) -> Duration {
         Duration::from_secs(self.keep_finished_seconds)
     }
-}
-
-fn cores() -> NonZeroUsize {
-    std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
 }
 
 #[cfg(test)]
@@ -169,10 +191,26 @@ mod tests {
     }
 
     #[test]
+    fn threads_are_what_searches_share_and_their_slots_unless_these_are_set_themselves() {
+        let parsed =
+            |flags: &[&str]| Settings::parse_from(["retort-worker", "search"].iter().chain(flags).copied());
+        let shared =
+            |settings: Settings| (settings.threads().get(), settings.slots(), settings.search().cores);
+
+        let three = parsed(&["--threads", "3"]);
+        let own = parsed(&["--threads", "3", "--worker-slots", "5", "--search-cores", "2"]);
+
+        assert_eq!((shared(three), shared(own)), ((3, 3, 3), (3, 5, 2)));
+        assert_eq!(parsed(&[]).threads(), available_parallelism().unwrap());
+    }
+
+    #[test]
     fn times_and_sizes_are_refused_that_cannot_be_meant() {
         let refused = [
             ["--worker-slots", "0"],
             ["--worker-slots", "100000"],
+            ["--threads", "0"],
+            ["--threads", "100000"],
             ["--reservoir-size", "200000000000"],
             ["--worker-grace-seconds", "86400"],
             ["--keep-finished-seconds", "0"],

@@ -11,13 +11,12 @@ use std::{
 };
 
 use anyhow::Result;
-use generator::Device;
 use queue::LiveModel;
 use tokio::sync::watch;
 use tracing::{info, warn};
 
 use crate::{
-    Models, compute,
+    Machine, Models, compute,
     resources::{Stamp, stamp},
 };
 
@@ -29,7 +28,7 @@ const LOOK: Duration = Duration::from_secs(2);
 pub struct Shelf {
     dirs: Vec<PathBuf>,
     wanted: Vec<String>,
-    device: Device,
+    machine: Machine,
     models: watch::Sender<Arc<Models>>,
     announced: watch::Sender<Vec<LiveModel>>,
     /// What the folders looked like when they were last loaded, well or badly.
@@ -37,16 +36,16 @@ pub struct Shelf {
 }
 
 impl Shelf {
-    /// Loads the packs in `dirs` onto `device`, see [`Models::load`].
+    /// Loads the packs in `dirs` onto `machine`, see [`Models::load`].
     ///
     /// # Errors
     /// Fails when no pack can be used.
-    pub fn load(dirs: Vec<PathBuf>, wanted: Vec<String>, device: Device) -> Result<Self> {
+    pub fn load(dirs: Vec<PathBuf>, wanted: Vec<String>, machine: Machine) -> Result<Self> {
         // Looked at first: what changes meanwhile is taken up later.
         let taken_up = Mutex::new(stamp(&dirs).ok());
-        let models = Models::load(&dirs, &wanted, &device)?;
+        let models = Models::load(&dirs, &wanted, &machine)?;
         let announced = watch::Sender::new(models.announce());
-        Ok(Self { dirs, wanted, device, models: watch::Sender::new(Arc::new(models)), announced, taken_up })
+        Ok(Self { dirs, wanted, machine, models: watch::Sender::new(Arc::new(models)), announced, taken_up })
     }
 
     /// The models to work with; what comes later does not change them.
@@ -96,7 +95,7 @@ impl Shelf {
     }
 
     fn reload(&self) -> Result<()> {
-        let models = Models::reload(&self.dirs, &self.wanted, &self.device, Some(&self.models()))?;
+        let models = Models::reload(&self.dirs, &self.wanted, &self.machine, Some(&self.models()))?;
         self.announced.send_replace(models.announce());
         self.models.send_replace(Arc::new(models));
         Ok(())

@@ -13,11 +13,10 @@ use std::{
 
 use chrono::Utc;
 use contract::{JobId, Problem, SampleId, SampleJob, StoredSampleJob};
-use generator::Device;
 use queue::{Client, LiveModel, Pending, QueueError, WorkerConfig, run_worker};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 use sqlx::{PgPool, postgres::PgPoolOptions};
-use support::{CALLER, Database, live, models, write_endless_pack, write_pack};
+use support::{CALLER, Database, MACHINE, live, models, write_endless_pack, write_pack};
 use tempfile::TempDir;
 use tokio::{sync::oneshot, task::JoinHandle};
 use worker::{
@@ -46,7 +45,7 @@ impl Stage {
 
     async fn with(dir: TempDir) -> Self {
         let database = Database::create().await;
-        let shelf = Arc::new(Shelf::load(vec![dir.path().to_owned()], Vec::new(), Device::Cpu).unwrap());
+        let shelf = Arc::new(Shelf::load(vec![dir.path().to_owned()], Vec::new(), MACHINE).unwrap());
         Self { database, models: shelf.models(), shelf, dir }
     }
 
@@ -183,7 +182,7 @@ async fn a_changed_pack_gets_nothing_of_its_old_self() {
     stage.put("cheap", &chains(1..101)).await;
     let changed = tempfile::tempdir().unwrap();
     write_pack(changed.path(), "cheap", 1.0, 13);
-    let models = Models::load(&[changed.path().to_owned()], &[], &Device::Cpu).unwrap();
+    let models = Models::load(&[changed.path().to_owned()], &[], &MACHINE).unwrap();
     let cheap = models.iter().next().unwrap();
 
     assert_ne!(cheap.version, stage.model("cheap").version);

@@ -10,9 +10,9 @@ use std::{
 
 use chrono::Utc;
 use contract::{JobId, Problem, SampleId, SampleJob, StoredSampleJob};
-use generator::{Budget, Device};
+use generator::Budget;
 use queue::{WorkerConfig, run_worker};
-use support::{CALLER, Database, live, models, write_endless_pack, write_pack};
+use support::{CALLER, Database, MACHINE, live, models, write_endless_pack, write_pack};
 use tokio::sync::oneshot;
 use worker::{Activity, Drawn, Ended, Models, Ready, Sampling, Shelf, draw};
 
@@ -31,7 +31,7 @@ fn job(size: u32, model_id: Option<&str>) -> SampleJob {
 fn a_bad_pack_is_skipped_and_the_others_are_announced() {
     let dir = models();
 
-    let announced = Models::load(&[dir.path().to_owned()], &[], &Device::Cpu).unwrap().announce();
+    let announced = Models::load(&[dir.path().to_owned()], &[], &MACHINE).unwrap().announce();
 
     let ids: Vec<&str> = announced.iter().map(|model| model.model_id.as_str()).collect();
     assert_eq!(ids, ["cheap", "dear"]);
@@ -44,7 +44,7 @@ fn of_two_packs_with_one_id_the_first_is_served() {
     let metadata = r#"{"id": "cheap", "description": "another", "relative_cost": 9.0}"#;
     fs::write(dir.path().join("cheap_copy/metadata.json"), metadata).unwrap();
 
-    let announced = Models::load(&[dir.path().to_owned()], &[], &Device::Cpu).unwrap().announce();
+    let announced = Models::load(&[dir.path().to_owned()], &[], &MACHINE).unwrap().announce();
 
     let models: Vec<_> =
         announced.iter().map(|model| (model.model_id.as_str(), model.relative_cost)).collect();
@@ -55,7 +55,7 @@ fn of_two_packs_with_one_id_the_first_is_served() {
 fn a_model_that_never_ends_its_strings_ends_at_the_deadline() {
     let dir = models();
     write_endless_pack(dir.path());
-    let models = Models::load(&[dir.path().to_owned()], &[], &Device::Cpu).unwrap();
+    let models = Models::load(&[dir.path().to_owned()], &[], &MACHINE).unwrap();
     let endless = models.choose(Some("endless")).unwrap();
     let begun = Instant::now();
     let budget = Budget { deadline: Some(begun + Duration::from_secs(1)), ..Budget::unlimited() };
@@ -70,7 +70,7 @@ fn a_model_that_never_ends_its_strings_ends_at_the_deadline() {
 fn without_a_usable_pack_there_is_no_sampler() {
     let dir = models();
 
-    let error = Models::load(&[dir.path().to_owned()], &["broken".to_owned()], &Device::Cpu).unwrap_err();
+    let error = Models::load(&[dir.path().to_owned()], &["broken".to_owned()], &MACHINE).unwrap_err();
 
     assert!(error.to_string().starts_with("no usable model pack in"), "{error}");
 }
@@ -78,7 +78,7 @@ fn without_a_usable_pack_there_is_no_sampler() {
 #[test]
 fn the_model_that_is_named_draws_and_the_cheapest_for_jobs_of_earlier_versions_that_name_none() {
     let dir = models();
-    let models = Models::load(&[dir.path().to_owned()], &[], &Device::Cpu).unwrap();
+    let models = Models::load(&[dir.path().to_owned()], &[], &MACHINE).unwrap();
     let drawn_by = |model_id| {
         let model = models.choose(model_id).unwrap();
         match draw(model, Vec::new(), &job(3, model_id), &Budget::unlimited()).unwrap() {
@@ -95,7 +95,7 @@ fn the_model_that_is_named_draws_and_the_cheapest_for_jobs_of_earlier_versions_t
 #[test]
 fn a_sample_that_is_begun_is_completed_with_other_molecules() {
     let dir = models();
-    let models = Models::load(&[dir.path().to_owned()], &[], &Device::Cpu).unwrap();
+    let models = Models::load(&[dir.path().to_owned()], &[], &MACHINE).unwrap();
     let dear = models.choose(Some("dear")).unwrap();
     let ready = vec!["C".to_owned(), "CN".to_owned()];
 
@@ -109,7 +109,7 @@ fn a_sample_that_is_begun_is_completed_with_other_molecules() {
 #[test]
 fn more_than_a_model_can_give_is_a_problem_and_not_a_failure() {
     let dir = models();
-    let models = Models::load(&[dir.path().to_owned()], &[], &Device::Cpu).unwrap();
+    let models = Models::load(&[dir.path().to_owned()], &[], &MACHINE).unwrap();
     let dear = models.choose(Some("dear")).unwrap();
 
     for ready in [Vec::new(), vec!["C".to_owned()]] {
@@ -125,7 +125,7 @@ fn more_than_a_model_can_give_is_a_problem_and_not_a_failure() {
 #[test]
 fn a_sample_that_nobody_waits_for_is_given_up() {
     let dir = models();
-    let models = Models::load(&[dir.path().to_owned()], &[], &Device::Cpu).unwrap();
+    let models = Models::load(&[dir.path().to_owned()], &[], &MACHINE).unwrap();
     let model = models.choose(None).unwrap();
     let budget = Budget { deadline: None, cancelled: Arc::new(true.into()) };
 
@@ -141,7 +141,7 @@ async fn an_answered_sample_is_stored_whole() {
     .execute(&database.pool)
     .await
     .unwrap();
-    let shelf = Arc::new(Shelf::load(vec![dir.path().to_owned()], Vec::new(), Device::Cpu).unwrap());
+    let shelf = Arc::new(Shelf::load(vec![dir.path().to_owned()], Vec::new(), MACHINE).unwrap());
     let client = database.client().await;
     let (stop, stopped) = oneshot::channel::<()>();
     let config = WorkerConfig { models: shelf.announce(), ..WorkerConfig::default() };

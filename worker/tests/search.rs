@@ -11,7 +11,7 @@ use std::{
 
 use clap::Parser;
 use contract::{Country, Problem, StoredTreeSearchJob, TreeSearchJob, TreeSearchRequest, TreeSearchResult};
-use support::{Database, models, offer, raise_version, shelve};
+use support::{Database, MACHINE, models, offer, raise_version, shelve};
 use synth::{Budget, Catalogue};
 use worker::{CatalogueView, Search, Settings, load_planner, offers_for, replay, search};
 
@@ -34,7 +34,7 @@ async fn answer(database: &Database, request: &TreeSearchRequest) -> Result<Tree
     let search = Search {
         pool: database.pool.clone(),
         planner: load_planner(&dir.path().join("uspto_retro"), synth::Settings::default()).unwrap(),
-        catalogue: CatalogueView::load(&database.pool).await.unwrap(),
+        catalogue: CatalogueView::load(&database.pool.clone().into(), MACHINE.threads).await.unwrap(),
     };
     let budget = Budget::until(Instant::now() + Duration::from_secs(20), Arc::default());
     search.answer(request, budget, Instant::now()).await.unwrap()
@@ -107,7 +107,7 @@ async fn a_price_mask_looks_at_the_best_offer_that_ships() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_import_is_seen_without_a_restart() {
     let database = Database::create().await;
-    let view = CatalogueView::load(&database.pool).await.unwrap();
+    let view = CatalogueView::load(&database.pool.clone().into(), MACHINE.threads).await.unwrap();
     assert!(view.now().is_empty());
     // The watch may not listen yet; then it finds the change by itself.
     shelve(&database.pool, "CCN").await;
@@ -133,7 +133,13 @@ async fn an_import_is_seen_without_a_restart() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_import_that_nobody_was_told_of_is_seen() {
     let database = Database::create().await;
-    let view = CatalogueView::load_looking(&database.pool, Duration::from_millis(50)).await.unwrap();
+    let view = CatalogueView::load_looking(
+        &database.pool.clone().into(),
+        MACHINE.threads,
+        Duration::from_millis(50),
+    )
+    .await
+    .unwrap();
 
     // The first may be found when the watch begins to listen, the second only because it looks.
     let waited = Instant::now();

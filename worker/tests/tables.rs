@@ -47,6 +47,7 @@ const SAMPLES: &str = "api/src/endpoints/samples/table.rs";
 const LOAD: &str = "ops/src/catalogue/load.rs";
 const JOURNAL: &str = "ops/src/journal.rs";
 const OLD_LINES: &str = "api/src/retention.rs";
+const BUDGET: &str = "api/queue/src/budget.rs";
 const CATALOGUE: &str = "worker/src/catalogue.rs";
 const OFFERS: &str = "worker/src/offers.rs";
 const RESERVOIR: &str = "worker/src/reservoir.rs";
@@ -69,9 +70,9 @@ const TABLES: [Table; 28] = [
     // Operators write it, and the service lets go of what is too old.
     table("journal", &[JOURNAL, OLD_LINES], &[]),
     table("known_browsers", &[BROWSERS], &[]),
-    table("live_callers", &[QUEUE], &[]),
+    table("live_callers", &[QUEUE], &[BUDGET]),
     table("live_models", &[QUEUE], &[ADMIT, DEAL, DEAL_TO_OLDER]),
-    table("live_workers", &[QUEUE], &[ADMIT, DEAL, DEAL_TO_OLDER]),
+    table("live_workers", &[QUEUE], &[ADMIT, BUDGET, DEAL, DEAL_TO_OLDER]),
     table("offers", &[LOAD], &[CATALOGUE, OFFERS]),
     table("organisations", &[ORGANISATIONS], &[ACCOUNTS]),
     table("rate_limits", &[RATE_LIMITS], &[]),

@@ -5,10 +5,13 @@
 //! hour. So time is kept here: [`options`] tells the server how long a statement may take, [`pool`] tests what it hands out and
 //! takes back, [`listen`] asks its connection whether it lives, and [`within`] ends whatever else waits.
 //!
+//! Statements may go through a pooler, what needs a session never does ([`Database`]).
+//!
 //! A query whose future is dropped leaves its connection in the middle of an answer. sqlx reads that answer to its end before the
 //! connection is given out again, and a connection that does not get there in time is closed ([`pool`]): dropping the future
 //! of a query is safe, and is how all time-outs here work.
 
+mod address;
 mod background;
 mod flight;
 mod listen;
@@ -16,6 +19,7 @@ mod options;
 mod pool;
 mod within;
 
+pub use address::Database;
 pub use background::Background;
 pub use flight::{Asked, Flight};
 pub use listen::{Heard, PING, listen, listen_pinging};

@@ -7,12 +7,12 @@
 use std::{sync::Arc, time::Duration};
 
 use sqlx::{
-    Acquire, Connection, PgPool,
+    Acquire, Connection,
     postgres::{PgConnectOptions, PgListener, PgPoolOptions},
 };
 use tracing::{debug, warn};
 
-use crate::{Background, within};
+use crate::{Background, Database, within};
 
 /// Pause before the connection is tried again.
 const RECONNECT: Duration = Duration::from_millis(250);
@@ -36,23 +36,23 @@ pub enum Heard<'a> {
     Notification { channel: &'a str, payload: &'a str },
 }
 
-/// Listens on `channels` of the database of `pool` until the task is dropped, on a connection of its own beside the pool's.
+/// Listens on `channels` of `database` until the task is dropped, on a connection of its own beside the pool's, past any pooler.
 pub fn listen(
-    pool: &PgPool,
+    database: &Database,
     channels: &'static [&'static str],
     report: impl Fn(Heard<'_>) + Send + Sync + 'static,
 ) -> Background {
-    listen_pinging(PING, pool, channels, report)
+    listen_pinging(PING, database, channels, report)
 }
 
 /// Listens as [`listen`] does, and asks the connection after every silence of `ping`.
 pub fn listen_pinging(
     ping: Duration,
-    pool: &PgPool,
+    database: &Database,
     channels: &'static [&'static str],
     report: impl Fn(Heard<'_>) + Send + Sync + 'static,
 ) -> Background {
-    let (options, report) = (Arc::clone(&pool.connect_options()), Arc::new(report));
+    let (options, report) = (Arc::new(database.direct().clone()), Arc::new(report));
     Background::keep("listening to the database", move || {
         let (options, report) = (Arc::clone(&options), Arc::clone(&report));
         async move {

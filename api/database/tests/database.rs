@@ -43,10 +43,14 @@ async fn a_listener_whose_connection_is_half_open_is_replaced() {
     let proxy = proxy().await;
     let (pool, direct) = (pool(&proxy.url, 1).await, proxy.url.clone());
     let (heard, mut hears) = mpsc::unbounded_channel();
-    let _listener =
-        database::listen_pinging(Duration::from_millis(100), &pool, &["half_open"], move |what| {
+    let _listener = database::listen_pinging(
+        Duration::from_millis(100),
+        &pool.clone().into(),
+        &["half_open"],
+        move |what| {
             heard.send(tell(what)).unwrap();
-        });
+        },
+    );
     assert_eq!(hears.recv().await, Some(None), "it connects");
 
     // No byte of its connection arrives any more, not even that it ended.
@@ -63,9 +67,14 @@ async fn a_listener_in_silence_keeps_its_connection_and_loses_nothing() {
     let proxy = proxy().await;
     let pool = pool(&proxy.url, 1).await;
     let (heard, mut hears) = mpsc::unbounded_channel();
-    let _listener = database::listen_pinging(Duration::from_millis(100), &pool, &["silence"], move |what| {
-        heard.send(tell(what)).unwrap();
-    });
+    let _listener = database::listen_pinging(
+        Duration::from_millis(100),
+        &pool.clone().into(),
+        &["silence"],
+        move |what| {
+            heard.send(tell(what)).unwrap();
+        },
+    );
     assert_eq!(hears.recv().await, Some(None));
 
     // Sent before, after and while it is asked whether it lives.

@@ -3,8 +3,8 @@
 //! Whoever changes something tells it in the same transaction, so it is heard when it holds. A process that cannot hear forgets
 //! what it remembers after seconds, by itself.
 
-use database::{Background, Heard};
-use sqlx::{PgConnection, PgPool};
+use database::{Background, Database, Heard};
+use sqlx::PgConnection;
 
 const CHANNEL: &str = "retort_identity";
 
@@ -17,8 +17,8 @@ pub(crate) async fn tell(connection: &mut PgConnection, what: &str) -> Result<()
 }
 
 /// Has `forget` called with what others change, or with `None` for everything, until dropped.
-pub(crate) fn hear(pool: &PgPool, forget: impl Fn(Option<&str>) + Send + Sync + 'static) -> Background {
-    database::listen(pool, &[CHANNEL], move |heard| match heard {
+pub(crate) fn hear(database: &Database, forget: impl Fn(Option<&str>) + Send + Sync + 'static) -> Background {
+    database::listen(database, &[CHANNEL], move |heard| match heard {
         // What changed before is not told again.
         Heard::Connected => forget(None),
         Heard::Notification { payload, .. } => forget(Some(payload)),

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use axum::http::{HeaderMap, header};
 use chrono::{DateTime, Utc};
-use database::Background;
+use database::{Background, Database};
 use edge::{ApiError, Challenge};
 use sqlx::PgPool;
 
@@ -76,18 +76,19 @@ impl Identity {
     pub async fn new(
         settings: Settings,
         request_time: Duration,
-        pool: PgPool,
+        database: Database,
     ) -> Result<Arc<Self>, StartError> {
+        let pool = database.pool.clone();
         let accounts = Arc::new(Accounts::new(pool.clone()));
         let revocations = Arc::new(Revocations::new(pool.clone()));
         let keys = Keys::load(pool.clone(), &settings.issuer(), settings.keys_secret.clone()).await?;
         let memory = (accounts.clone(), revocations.clone());
-        let forgetting = changes::hear(&pool, move |what| forget(&memory.0, &memory.1, what));
+        let forgetting = changes::hear(&database, move |what| forget(&memory.0, &memory.1, what));
         Ok(Arc::new(Self {
             keys,
             issuers: Issuers::new(&settings.issuers, &settings.audiences)?,
             accounts,
-            passwords: Passwords::new(),
+            passwords: Passwords::new(settings.threads),
             revocations,
             throttle: Throttle::new(pool.clone(), settings.logins_per_minute),
             settings,

@@ -1,6 +1,6 @@
 //! What an operator sets of identity.
 
-use std::{str::FromStr, time::Duration};
+use std::{num::NonZeroUsize, str::FromStr, time::Duration};
 
 use crate::{network::Network, tokens::seal::Secret};
 
@@ -32,6 +32,8 @@ pub struct Settings {
     pub implicit_flow: Switch,
     /// `AUTH_PASSWORD_GRANT`, default `off`: whether `retort login` may send a password (OAuth 2.1 has no such grant).
     pub password_grant: Switch,
+    /// `RETORT_THREADS`: the process's; half of them may check passwords at a time.
+    pub threads: NonZeroUsize,
 }
 
 /// Whether something is offered.

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use contract::JobId;
 use queue::{
-    Caller, Client, Finished, Handler, HandlerError, Job, JobContext, Work, WorkerConfig, run_worker,
+    Caller, Client, Connections, Finished, Handler, HandlerError, Job, JobContext, Work, WorkerConfig,
+    run_worker,
 };
 use serde::{Deserialize, Serialize};
 use sqlx::{
@@ -80,7 +81,7 @@ async fn measure(pool: PgPool, slots: usize, lasting: Duration) -> Result<(), An
     let worker = tokio::spawn(run_worker::<Noop, _>(pool.clone(), config, Nothing(pool.clone()), async {
         let _ = stopped.await;
     }));
-    let client = Client::connect(pool.clone(), 16).await?;
+    let client = Client::connect(pool.clone(), Connections { queue: 16, process: 32 }).await?;
     while client.live_workers().await?.is_empty() {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }

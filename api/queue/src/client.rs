@@ -10,7 +10,7 @@ use std::{
 };
 
 use contract::JobId;
-use database::{Background, Heard};
+use database::{Background, Database, Heard};
 use serde_json::Value;
 use sqlx::PgPool;
 use tokio::sync::Notify;
@@ -20,6 +20,7 @@ use ulid::Ulid;
 use crate::{
     Caller, Job, Pending, QueueError, SubmitError,
     appointments::{Appointments, Refused},
+    budget,
     config::CALLER_BEAT,
     live::ACT,
     metrics::{self, callers},
@@ -40,6 +41,15 @@ pub struct LiveModel {
     pub card: Value,
 }
 
+/// The most connections that are opened.
+#[derive(Debug, Clone, Copy)]
+pub struct Connections {
+    /// By the queue, beside the one that listens.
+    pub queue: u32,
+    /// By the whole process to the server, which others are told of.
+    pub process: u32,
+}
+
 /// The API's handle on the queue; clones share one LISTEN connection.
 #[derive(Debug, Clone)]
 pub struct Client {
@@ -58,19 +68,23 @@ struct Inner {
 }
 
 impl Client {
-    /// Connects to the database of `pool`, with at most `connections` of its own that do not wait for the disk, and one more
-    /// that listens.
+    /// Connects to `database`, with connections of its own that do not wait for the disk, and one more that listens.
     ///
     /// # Errors
     /// Fails when the database cannot be reached; once connected, the client reconnects by itself.
-    pub async fn connect(pool: PgPool, connections: u32) -> Result<Self, QueueError> {
-        let pool = pool::own(&pool, connections).await?;
+    pub async fn connect(
+        database: impl Into<Database>,
+        connections: Connections,
+    ) -> Result<Self, QueueError> {
+        let database = database.into();
+        let pool = pool::own(&database.pool, connections.queue).await?;
         let name = format!("caller-{}", Ulid::generate());
         // Workers cancel what nobody waits for: the jobs of processes that do not beat.
-        store::beat_as_caller(&pool, &name).await?;
-        let beats = beats(pool.clone(), name.clone());
+        store::beat_as_caller(&pool, &name, connections.process).await?;
+        budget::warn_where_short(&pool).await;
+        let beats = beats(pool.clone(), name.clone(), connections.process);
         let waiters = Arc::new(Waiters::default());
-        let listener = database::listen(&pool, &["job_finished"], {
+        let listener = database::listen(&database, &["job_finished"], {
             let waiters = Arc::clone(&waiters);
             move |heard| match heard {
                 Heard::Connected => waiters.wake_all(),
@@ -202,13 +216,14 @@ impl store::Admission {
 }
 
 /// Says that this process lives, until dropped.
-fn beats(pool: PgPool, name: String) -> Background {
+fn beats(pool: PgPool, name: String, connections: u32) -> Background {
     Background::keep("saying that callers wait here", move || {
         let (pool, name) = (pool.clone(), name.clone());
         async move {
             loop {
                 tokio::time::sleep(CALLER_BEAT).await;
-                if let Err(error) = database::within(ACT, store::beat_as_caller(&pool, &name)).await {
+                let beat = store::beat_as_caller(&pool, &name, connections);
+                if let Err(error) = database::within(ACT, beat).await {
                     warn!("could not say that callers wait here: {error}");
                 }
             }

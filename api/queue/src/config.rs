@@ -12,8 +12,8 @@ const BEAT: Duration = Duration::from_secs(1);
 /// Connections beside the jobs' own: two of apalis, the beats, and the sweep.
 const BESIDE: u32 = 4;
 
-/// And one that hears of new jobs and of callers that left.
-pub(crate) const LISTENER: u32 = 1;
+/// And one that hears of new jobs and of callers that left: past a pooler.
+pub const LISTENER: u32 = 1;
 
 /// Beats of this process that fit into a lease on a job.
 const BEATS_PER_LEASE: u32 = 5;
@@ -54,6 +54,8 @@ pub struct WorkerConfig {
     pub heartbeat: Duration,
     /// How long finished jobs are kept.
     pub keep_finished: Duration,
+    /// The connections to the server that the whole process may open, which others are told of; 0: they are not.
+    pub process_connections: u32,
 }
 
 impl Default for WorkerConfig {
@@ -68,6 +70,7 @@ impl Default for WorkerConfig {
             beat: BEAT,
             heartbeat: Duration::from_secs(2),
             keep_finished: Duration::from_secs(3600),
+            process_connections: 0,
         }
     }
 }

@@ -7,6 +7,7 @@
 //! transaction of its own rows, so that a job that runs again after a crash sees that it is done.
 
 mod appointments;
+mod budget;
 mod caller;
 mod client;
 mod config;
@@ -23,9 +24,10 @@ mod run;
 mod store;
 mod worker;
 
+pub use budget::{Budget, budget};
 pub use caller::Caller;
-pub use client::{Client, LiveModel, WORKER_START};
-pub use config::WorkerConfig;
+pub use client::{Client, Connections, LiveModel, WORKER_START};
+pub use config::{LISTENER, WorkerConfig};
 pub use context::{Finished, JobContext};
 pub use error::{AwaitError, HandlerError, QueueError, SubmitError};
 pub use job::{Job, Ready, Work};

@@ -56,6 +56,7 @@ impl Process {
             ready_places: count(self.config.ready_places),
             guest_places: count(self.config.guest_places),
             lease: self.config.lease(),
+            connections: i32::try_from(self.config.process_connections).unwrap_or(i32::MAX),
             models: &models,
             ready: &ready,
         };

@@ -191,11 +191,13 @@ pub(crate) async fn cancel_of_the_dead(
     Ok(done.rows_affected())
 }
 
-/// Says that the process `name`, whose callers wait for jobs, lives.
-pub(crate) async fn beat_as_caller(pool: &PgPool, name: &str) -> Result<(), sqlx::Error> {
+/// Says that the process `name`, whose callers wait for jobs, lives, and may open so many connections to the server.
+pub(crate) async fn beat_as_caller(pool: &PgPool, name: &str, connections: u32) -> Result<(), sqlx::Error> {
     sqlx::query!(
-        "insert into live_callers (name) values ($1) on conflict (name) do update set last_seen = now()",
-        name
+        "insert into live_callers (name, connections) values ($1, $2)
+        on conflict (name) do update set last_seen = now()",
+        name,
+        i32::try_from(connections).unwrap_or(i32::MAX)
     )
     .execute(pool)
     .await?;
@@ -351,6 +353,8 @@ pub(crate) struct Alive<'a> {
     pub(crate) guest_places: i32,
     /// How long a job stays the process' that does not beat.
     pub(crate) lease: Duration,
+    /// Connections to the server that it may open.
+    pub(crate) connections: i32,
     pub(crate) models: &'a [LiveModel],
     /// What lies ready, by model.
     pub(crate) ready: &'a BTreeMap<String, usize>,
@@ -365,7 +369,8 @@ pub(crate) async fn beat(pool: &PgPool, alive: Alive<'_>) -> Result<(), sqlx::Er
     let cards: Vec<&Value> = alive.models.iter().map(|model| &model.card).collect();
     sqlx::query!(
         "with beat as (
-            insert into live_workers (name, queue, slots, ready_places, guest_places, lease) values ($1, $2, $3, $7, $8, $10)
+            insert into live_workers (name, queue, slots, ready_places, guest_places, lease, connections)
+            values ($1, $2, $3, $7, $8, $10, $11)
             on conflict (name) do update set last_seen = now()
             returning name
         ),
@@ -386,7 +391,8 @@ pub(crate) async fn beat(pool: &PgPool, alive: Alive<'_>) -> Result<(), sqlx::Er
         alive.ready_places,
         alive.guest_places,
         &ready,
-        interval(alive.lease)
+        interval(alive.lease),
+        alive.connections
     )
     .execute(pool)
     .await?;

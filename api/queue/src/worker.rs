@@ -9,15 +9,14 @@ use std::{collections::BTreeMap, pin::pin, sync::Arc, time::Duration};
 
 use apalis::prelude::{BackendExt, Task, WorkerBuilder, WorkerBuilderExt, WorkerContext, WorkerError};
 use apalis_postgres::{Config, PostgresStorage};
-use database::{Background, Heard};
+use database::{Background, Database, Heard};
 use serde::Deserialize;
 use serde_json::Value;
-use sqlx::PgPool;
 use tracing::{debug, info, warn};
 use ulid::Ulid;
 
 use crate::{
-    Handler, Job, QueueError,
+    Handler, Job, QueueError, budget,
     config::{LISTENER, WorkerConfig},
     live::{ACT, Process},
     poll::{Bell, OnBell},
@@ -40,7 +39,7 @@ const RESTART: Duration = Duration::from_secs(1);
 /// # Errors
 /// Fails when the database cannot be reached at the start; later it waits for the database to come back.
 pub async fn run_worker<J, H>(
-    pool: PgPool,
+    database: impl Into<Database>,
     config: WorkerConfig,
     handler: H,
     shutdown: impl Future<Output = ()> + Send,
@@ -49,11 +48,12 @@ where
     J: Job,
     H: Handler<J>,
 {
-    let pool = pool::own(&pool, config.connections() - LISTENER).await?;
+    let database = database.into();
+    let pool = pool::own(&database.pool, config.connections() - LISTENER).await?;
     let running = Arc::new(Running::default());
     let _stop = StopAll(Arc::clone(&running));
     let bell = Arc::new(Bell::default());
-    let _listener = ear::<J>(&pool, Arc::clone(&bell), Arc::clone(&running));
+    let _listener = ear::<J>(&database, Arc::clone(&bell), Arc::clone(&running));
 
     let name = format!("{}-{}", J::QUEUE, Ulid::generate());
     let runner = Runner {
@@ -66,6 +66,7 @@ where
     let (silent, heard) = Default::default();
     let process = Process { pool, name, queue: J::QUEUE, config, running, silent, heard };
     process.beat().await?;
+    budget::warn_where_short(&process.pool).await;
     let beats = process.beats();
     let _holds = process.holds();
     let _sweeps = process.sweeps();
@@ -115,13 +116,13 @@ where
 }
 
 /// Hears of new jobs and of callers that left.
-fn ear<J: Job>(pool: &PgPool, bell: Arc<Bell>, running: Arc<Running>) -> Background {
+fn ear<J: Job>(database: &Database, bell: Arc<Bell>, running: Arc<Running>) -> Background {
     #[derive(Deserialize)]
     struct Inserted {
         job_type: String,
     }
 
-    database::listen(pool, &["apalis::job::insert", "job_cancelled"], move |heard| match heard {
+    database::listen(database, &["apalis::job::insert", "job_cancelled"], move |heard| match heard {
         // Cancellations that went unheard are found by the next beat.
         Heard::Connected => bell.ring(),
         Heard::Notification { channel: "job_cancelled", payload } => running.cancel(payload),

@@ -88,7 +88,7 @@ impl Service {
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .collect();
         variables.retain(|_, value| !value.is_empty());
-        let pool = api::connect(&Config::from_variables(&variables).unwrap()).await.unwrap();
+        let pool = api::connect(&Config::from_variables(&variables).unwrap()).await.unwrap().pool;
         schema::migrate(&url).await.unwrap();
         let mut tasks = JoinSet::new();
         let base = serve(&variables, &pool, &mut tasks).await;
@@ -106,7 +106,7 @@ impl Service {
     pub async fn another_with(&mut self, settings: &[(&str, &str)]) -> String {
         let mut variables = self.variables.clone();
         variables.extend(settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
-        let pool = api::connect(&Config::from_variables(&variables).unwrap()).await.unwrap();
+        let pool = api::connect(&Config::from_variables(&variables).unwrap()).await.unwrap().pool;
         serve(&variables, &pool, &mut self.tasks).await
     }
 

@@ -62,7 +62,8 @@ async fn check_database(findings: &mut Findings, database: &mut PgConnection) ->
     check_catalogue(findings, database).await?;
     check_accounts(findings, database).await?;
     check_space(findings, database).await?;
-    check_workers(findings, database).await
+    check_workers(findings, database).await?;
+    check_connections(findings, database).await
 }
 
 /// Whether the schema is the one that this program knows.
@@ -175,7 +176,7 @@ async fn check_workers(findings: &mut Findings, database: &mut PgConnection) -> 
                 .bad(&format!("workers: none for {queue} jobs lives; start `{command}`, or read its log"))?,
         }
     }
-    let models = queue::live_models(database).await;
+    let models = queue::live_models(&mut *database).await;
     match models {
         Ok(models) if models.is_empty() => findings.bad("models: no sampler has one loaded"),
         Ok(models) => {
@@ -183,6 +184,15 @@ async fn check_workers(findings: &mut Findings, database: &mut PgConnection) -> 
             findings.good(&format!("models: {}", ids.join(", ")))
         }
         Err(error) => findings.bad(&format!("models: {error}")),
+    }
+}
+
+/// Whether all processes that live find room for their connections.
+async fn check_connections(findings: &mut Findings, database: &mut PgConnection) -> Result<(), Failure> {
+    match queue::budget(database).await {
+        Ok(budget) if budget.fits() => findings.good(&format!("connections: {budget}")),
+        Ok(budget) => findings.bad(&format!("connections: {budget}")),
+        Err(error) => findings.bad(&format!("connections: {error}")),
     }
 }
 

@@ -37,7 +37,7 @@ pub enum Role {
 }
 
 impl Role {
-    const fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Sample => "sample",
             Self::Search => "search",
@@ -217,6 +217,14 @@ impl Installation {
 
     pub fn worker(&mut self, number: usize) -> &mut Process {
         &mut self.workers[number]
+    }
+
+    /// Ends the workers, after their jobs.
+    pub fn end_workers(&mut self) {
+        for mut worker in self.workers.drain(..) {
+            worker.terminate();
+            assert!(worker.wait().success(), "{}", worker.log());
+        }
     }
 
     /// Kills every process of the service.

@@ -9,21 +9,26 @@
 
 mod backup;
 mod client;
+mod container;
 mod contract;
 mod disk;
 mod faults;
 mod installation;
 mod keep;
+mod kubernetes;
 mod logs;
 mod metrics;
 mod models;
 mod outage;
+mod pooler;
 mod postgres;
 mod process;
 mod samples;
 mod searches;
+mod settings;
 mod shutdown;
 mod systemd;
 mod traces;
 mod trials;
 mod upgrade;
+mod yaml;

@@ -258,7 +258,7 @@ fn programs() -> Option<PathBuf> {
     std::env::split_paths(&path).find(|folder| folder.join("initdb").exists())
 }
 
-fn is_root() -> bool {
+pub fn is_root() -> bool {
     let mut id = Command::new("id");
     id.arg("-u");
     output(id).trim() == "0"

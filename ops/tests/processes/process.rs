@@ -36,7 +36,7 @@ pub fn binary_of(folder: &Path, name: &str) -> Command {
         let text = name.to_string_lossy();
         if text.starts_with("OTEL_")
             || text.starts_with("RETORT_")
-            || text == "DATABASE_URL"
+            || text.starts_with("DATABASE_")
             || text == "RUST_LOG"
         {
             command.env_remove(name);

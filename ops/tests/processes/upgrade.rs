@@ -1,12 +1,15 @@
 //! Releases beside each other, the roles of the database, and migrations among those who work.
 
+use std::path::PathBuf;
+
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
 
 use crate::{
+    client::Caller,
     installation::{Installation, Role},
-    process::{Process, eventually, output, root},
+    process::{Process, binaries, eventually, output, root},
 };
 
 const SEARCH: &str = "/synth/v1/treesearch";
@@ -40,14 +43,20 @@ async fn processes_start_again_beside_the_schema_of_a_later_release() {
     assert_eq!(caller.get("/readyz").await.status(), StatusCode::OK);
 }
 
+/// Where the binaries of the release before are.
+fn release_before() -> Option<PathBuf> {
+    let folder = std::env::var_os("RELEASED_BINARIES").map(PathBuf::from);
+    if folder.is_none() {
+        println!("skipped: RELEASED_BINARIES names no folder with the binaries of a release");
+    }
+    folder
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn the_release_before_works_with_todays_schema() {
-    let Some(folder) = std::env::var_os("RELEASED_BINARIES") else {
-        println!("skipped: RELEASED_BINARIES names no folder with the binaries of a release");
-        return;
-    };
+    let Some(folder) = release_before() else { return };
     let mut installation = Installation::new().await;
-    installation.use_binaries(folder.into());
+    installation.use_binaries(folder);
 
     installation.start_all().await;
     let caller = installation.account("owner");
@@ -55,6 +64,44 @@ async fn the_release_before_works_with_todays_schema() {
     caller.create(SEARCH, &short_search()).await;
 
     assert_eq!(sample["smiles"].as_array().unwrap().len(), 3);
+    installation.must_live();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn releases_work_side_by_side_through_a_migration() {
+    let Some(folder) = release_before() else { return };
+    let mut installation = Installation::unmigrated().await;
+    installation.use_binaries(folder);
+    installation.migrate();
+    installation.start_all().await;
+    let caller = installation.account("owner");
+    let ask = async |caller: &Caller| {
+        let sample = caller.create(SAMPLES, &json!({ "size": 3 })).await;
+        assert_eq!(sample["smiles"].as_array().unwrap().len(), 3);
+        let found = caller.create(SEARCH, &short_search()).await;
+        assert_eq!(found["search_smiles"], "CCO");
+    };
+    ask(&caller).await;
+
+    installation.use_binaries(binaries());
+    installation.migrate();
+    // The old processes beside the new schema.
+    ask(&caller).await;
+    // Today's workers do the jobs that the old API stores.
+    installation.end_workers();
+    installation.start_worker(Role::Sample, &[]).await;
+    installation.start_worker(Role::Search, &[]).await;
+    ask(&caller).await;
+    // Today's API has its jobs done by workers of before.
+    installation.end_workers();
+    installation.use_binaries(release_before().unwrap());
+    installation.start_worker(Role::Sample, &[]).await;
+    installation.start_worker(Role::Search, &[]).await;
+    installation.api().kill();
+    installation.use_binaries(binaries());
+    installation.start_api().await;
+    ask(&caller).await;
+
     installation.must_live();
 }
 

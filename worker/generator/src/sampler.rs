@@ -50,8 +50,7 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// Prepares the model on `device`, for as many threads as the machine has: in bytes on the
-    /// processor, in single precision elsewhere.
+    /// Prepares the model on `device`, for as many threads as the process may have cores.
     ///
     /// # Errors
     /// Fails when the device cannot hold the model.
@@ -59,9 +58,19 @@ impl Sampler {
     /// # Panics
     /// Panics when the operating system refuses threads.
     pub fn new(pack: &ModelPack, device: Device) -> Result<Self, SampleError> {
+        Self::on_threads(pack, device, thread::available_parallelism().unwrap_or(NonZeroUsize::MIN))
+    }
+
+    /// Prepares the model on `device`, for `threads` threads: in bytes on the processor, in single precision elsewhere.
+    ///
+    /// # Errors
+    /// Fails when the device cannot hold the model.
+    ///
+    /// # Panics
+    /// Panics when the operating system refuses threads.
+    pub fn on_threads(pack: &ModelPack, device: Device, threads: NonZeroUsize) -> Result<Self, SampleError> {
         let precision = if device.is_cpu() { Precision::Bytes } else { Precision::Single };
         let engine = Engine::new(pack, &device, precision)?;
-        let threads = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         let crew = Crew::new(engine.operations(), threads);
         Ok(Self { pack: pack.clone(), device, engine, threads, crew, tally: Mutex::default() })
     }

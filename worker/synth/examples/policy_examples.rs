@@ -57,10 +57,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (Some(templates), Some(out)) = (arguments.next(), arguments.next()) else {
         return Err("usage: policy_examples TEMPLATES OUT < REACTIONS".into());
     };
-    let library = Library::load(Path::new(&templates))?;
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let library = Library::load(Path::new(&templates), threads)?;
     let Recorded { products, mut reactions, unreadable } = read()?;
     reactions.sort_by_key(|reaction| reaction.product);
-    let threads = thread::available_parallelism().map_or(1, usize::from);
     let share = products.len().div_ceil(threads).max(1);
     let parts: Vec<Range<usize>> =
         (0..products.len()).step_by(share).map(|from| from..(from + share).min(products.len())).collect();

@@ -8,9 +8,14 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{Builder, JoinHandle};
+use std::thread::{Builder, JoinHandle, available_parallelism};
 
 type Job = Box<dyn FnOnce() + Send>;
+
+/// The cores that the process may use, by its affinity and its control group: what is used where nobody says.
+pub fn all_cores() -> usize {
+    available_parallelism().map_or(1, usize::from)
+}
 
 /// Helper threads and the count of the searches that share them.
 pub struct Cores {

@@ -17,14 +17,15 @@ const TABLE: &str = "\tretro_template\ttemplate_hash\tlibrary_occurrence\tlibrar
     0\t[C:1](=[O;H0;D1:2])-[N;H1;D2;+0:3]>>([C:1](=[O:2])-[OH;+0].[NH2;+0:3])\ta\t1\t0\n\
     1\t[C:1]-[O;H0:2]-[C:3]>>([C:1]-[OH:2].[C:3]-[OH])\tb\t1\t1\n";
 
-static LIBRARY: LazyLock<Library> =
-    LazyLock::new(|| Library::read(TABLE.as_bytes(), Path::new("templates")).expect("fuzz: a table is one"));
+static LIBRARY: LazyLock<Library> = LazyLock::new(|| {
+    Library::read(TABLE.as_bytes(), Path::new("templates"), 1).expect("fuzz: a table is one")
+});
 static PRODUCT: LazyLock<PreparedMolecule> =
     LazyLock::new(|| PreparedMolecule::new(&"CC(=O)NCCOC".parse().expect("fuzz: a molecule of ours is one")));
 
 /// A `templates.csv.gz`, unpacked.
 pub fn template_table(input: &[u8]) {
-    let Ok(library) = Library::read(input, Path::new("input")) else { return };
+    let Ok(library) = Library::read(input, Path::new("input"), 1) else { return };
     assert!(library.skipped() < library.len());
     for found in library.matches(&PRODUCT).templates {
         assert!(library.template(found.template).is_some());

@@ -6,7 +6,7 @@
 #[path = "../../../api/queue/tests/support/database.rs"]
 mod database;
 
-use std::{collections::HashMap, fs, io::Write, path::Path, time::Duration};
+use std::{collections::HashMap, fs, io::Write, num::NonZeroUsize, path::Path, time::Duration};
 
 pub use self::database::Database;
 use candle_core::{DType, Device, Tensor};
@@ -15,6 +15,10 @@ use flate2::{Compression, write::GzEncoder};
 use queue::{Caller, Client};
 use sqlx::PgPool;
 use tempfile::TempDir;
+use worker::Machine;
+
+/// What samplers of tests compute on.
+pub const MACHINE: Machine = Machine { device: Device::Cpu, threads: NonZeroUsize::new(2).unwrap() };
 
 /// Somebody who waits for half a minute.
 pub const CALLER: Caller<'_> =

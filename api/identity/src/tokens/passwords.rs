@@ -1,7 +1,6 @@
 //! Checks passwords: Argon2id, off the async threads, a few at a time.
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::{num::NonZeroUsize, sync::Arc, time::Duration};
 
 use argon2::{
     Argon2, PasswordHash, PasswordHasher, PasswordVerifier,
@@ -16,7 +15,7 @@ pub const MAX_BYTES: usize = 1024;
 /// How long a login waits for its turn.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The checker; each check takes 19 MiB and some tens of milliseconds of a core, so they are rationed.
+/// The checker; each check takes 19 MiB and some tens of milliseconds of a core, so they are rationed to half of the process's threads.
 #[derive(Clone)]
 pub struct Passwords {
     turns: Arc<Semaphore>,
@@ -26,11 +25,10 @@ pub struct Passwords {
 }
 
 impl Passwords {
-    pub fn new() -> Self {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    pub fn new(threads: NonZeroUsize) -> Self {
         let secret: [u8; 32] = rand::random();
         let hash = hash_bytes(&secret).expect("passwords: the default parameters are valid");
-        Self { turns: Arc::new(Semaphore::new(cores.div_ceil(2))), stand_in: hash.into() }
+        Self { turns: Arc::new(Semaphore::new(threads.get().div_ceil(2))), stand_in: hash.into() }
     }
 
     /// Whether `password` is that of `hash`; `None` takes as long and is never right.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use contract::JobId;
-use queue::Client;
+use queue::{Client, Connections};
 use sqlx::{
     AssertSqlSafe, Connection, PgConnection, PgPool,
     migrate::Migrator,
@@ -32,7 +32,7 @@ impl Database {
     }
 
     pub async fn client(&self) -> Client {
-        Client::connect(self.pool.clone(), 16).await.unwrap()
+        Client::connect(self.pool.clone(), Connections { queue: 16, process: 32 }).await.unwrap()
     }
 
     pub async fn drop_database(self) {

@@ -33,30 +33,30 @@ struct Row {
 }
 
 impl Library {
-    /// Loads `templates.csv.gz`, TAB-separated with the header `retro_template template_hash library_occurrence
+    /// Loads `templates.csv.gz` on `cores` cores, TAB-separated with the header `retro_template template_hash library_occurrence
     /// library_index` behind an unnamed column that numbers the rows from 0.
     ///
     /// Templates that cannot be compiled are skipped: see [`skipped`](Self::skipped).
     ///
     /// # Errors
     /// Fails when the file is missing or broken, says which line it is, or when no template is usable.
-    pub fn load(path: &Path) -> Result<Self, ModelError> {
+    pub fn load(path: &Path, cores: usize) -> Result<Self, ModelError> {
         let file =
             File::open(path).map_err(|source| ModelError::Unreadable { path: path.to_owned(), source })?;
-        Self::read(MultiGzDecoder::new(file), path)
+        Self::read(MultiGzDecoder::new(file), path, cores)
     }
 
     /// Reads the table at `path`, unpacked.
-    pub(crate) fn read(table: impl Read, path: &Path) -> Result<Self, ModelError> {
-        let library = Self::new(read_rows(table, path)?);
+    pub(crate) fn read(table: impl Read, path: &Path, cores: usize) -> Result<Self, ModelError> {
+        let library = Self::new(read_rows(table, path)?, cores);
         if library.skipped() == library.len() {
             return Err(ModelError::NoTemplates { path: path.to_owned(), read: library.len() });
         }
         Ok(library)
     }
 
-    fn new(rows: Vec<Row>) -> Self {
-        let templates = compile(&rows);
+    fn new(rows: Vec<Row>, cores: usize) -> Self {
+        let templates = compile(&rows, cores);
         let index = TemplateIndex::new(usable(&templates));
         let occurrences = rows.iter().map(|row| row.occurrence).collect();
         Self { templates, index, occurrences, hashes: rows.into_iter().map(|row| row.hash).collect() }
@@ -65,7 +65,7 @@ impl Library {
     /// A library for tests of what comes after the templates.
     #[cfg(test)]
     pub fn of_one(smarts: &str) -> Self {
-        Self::new(vec![Row { smarts: smarts.to_owned(), hash: String::new(), occurrence: 0 }])
+        Self::new(vec![Row { smarts: smarts.to_owned(), hash: String::new(), occurrence: 0 }], 1)
     }
 
     /// Number of templates, usable or not.
@@ -153,10 +153,9 @@ fn read_rows(table: impl Read, path: &Path) -> Result<Vec<Row>, ModelError> {
     Ok(rows)
 }
 
-/// Compiles every template, on all cores.
-fn compile(rows: &[Row]) -> Vec<Option<Template>> {
-    let cores = thread::available_parallelism().map_or(1, usize::from);
-    let share = rows.len().div_ceil(cores).max(1);
+/// Compiles every template.
+fn compile(rows: &[Row], cores: usize) -> Vec<Option<Template>> {
+    let share = rows.len().div_ceil(cores.max(1)).max(1);
     thread::scope(|scope| {
         let parts: Vec<_> = rows
             .chunks(share)

@@ -19,6 +19,7 @@ use std::sync::Arc;
 
 use chem::{Change, Fingerprint, Flask, PreparedMolecule, Template};
 
+use crate::cores::all_cores;
 use crate::model::error::ModelError;
 use crate::model::judge::Judge;
 use crate::model::library::Library;
@@ -53,7 +54,15 @@ impl RetroModel {
     /// # Errors
     /// Fails when a file is missing or broken, says which line or tensor it is, or when no template is usable.
     pub fn load(dir: &Path) -> Result<Self, ModelError> {
-        let library = Library::load(&dir.join("templates.csv.gz"))?;
+        Self::load_on(dir, all_cores())
+    }
+
+    /// [Loads](Self::load) the model on `cores` cores.
+    ///
+    /// # Errors
+    /// Fails as [`load`](Self::load) does.
+    pub fn load_on(dir: &Path, cores: usize) -> Result<Self, ModelError> {
+        let library = Library::load(&dir.join("templates.csv.gz"), cores)?;
         let policy = Policy::load(dir, library.len())?;
         let there = |name: &str| Some(dir.join(name)).filter(|path| path.exists());
         let judge = there("plausibility.safetensors").map(|path| Judge::load(&path, library.templates()));

@@ -8,6 +8,7 @@ use std::thread;
 
 use chem::{Fingerprint, Key, Molecule, Skeleton, TautomerKey};
 
+use crate::cores::all_cores;
 use crate::stock::nearest::NearestIndex;
 
 /// Number of regions that prices and lead times are kept for.
@@ -113,13 +114,19 @@ pub struct Catalogue {
 }
 
 impl Catalogue {
-    /// Builds the catalogue, on all cores. Of several rows for the same molecule the one with the lowest id
-    /// stays; rows whose SMILES cannot be read are left out and [counted](Self::unreadable).
+    /// Builds the catalogue, on all cores of the process.
     #[must_use]
     pub fn from_rows(rows: impl IntoIterator<Item = CatalogueRow>) -> Self {
+        Self::from_rows_on(rows, all_cores())
+    }
+
+    /// Builds the catalogue, on `cores` cores. Of several rows for the same molecule the one with the lowest id
+    /// stays; rows whose SMILES cannot be read are left out and [counted](Self::unreadable).
+    #[must_use]
+    pub fn from_rows_on(rows: impl IntoIterator<Item = CatalogueRow>, cores: usize) -> Self {
         let rows: Vec<_> = rows.into_iter().collect();
         let all = rows.len();
-        let keys = keys(&rows);
+        let keys = keys(&rows, cores);
         let mut rows: Vec<(Keys, CatalogueRow)> =
             keys.into_iter().zip(rows).filter_map(|(keys, row)| Some((keys?, row))).collect();
         let unreadable = all - rows.len();
@@ -253,16 +260,15 @@ struct Keys {
     tautomers: TautomerKey,
 }
 
-/// The keys of each row's molecule, on all cores; `None` where the SMILES cannot be read.
-fn keys(rows: &[CatalogueRow]) -> Vec<Option<Keys>> {
-    let cores = thread::available_parallelism().map_or(1, usize::from);
+/// The keys of each row's molecule; `None` where the SMILES cannot be read.
+fn keys(rows: &[CatalogueRow], cores: usize) -> Vec<Option<Keys>> {
     let keys = |row: &CatalogueRow| {
         let molecule = Molecule::trusted(&row.smiles).ok()?;
         Some(Keys { own: molecule.key(), skeleton: molecule.skeleton(), tautomers: molecule.tautomer_key() })
     };
     thread::scope(|scope| {
         let parts: Vec<_> = rows
-            .chunks(rows.len().div_ceil(cores).max(1))
+            .chunks(rows.len().div_ceil(cores.max(1)).max(1))
             .map(|part| scope.spawn(move || part.iter().map(keys).collect::<Vec<_>>()))
             .collect();
         parts

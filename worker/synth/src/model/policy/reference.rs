@@ -215,7 +215,7 @@ mod tests {
     #[test]
     fn the_fast_network_gives_what_the_reference_gives() {
         let pack = Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/uspto_retro");
-        let library = Library::load(&pack.join("templates.csv.gz")).unwrap();
+        let library = Library::load(&pack.join("templates.csv.gz"), 1).unwrap();
         let reference = ReferencePolicy::load(&pack, library.len(), &Device::Cpu).unwrap();
         let policy = Policy::load(&pack, library.len()).unwrap();
         assert!(policy.sites.is_some());

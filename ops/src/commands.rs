@@ -13,4 +13,5 @@ pub mod org;
 pub mod plan;
 pub mod sample;
 pub mod token;
+pub mod top;
 pub mod whoami;

@@ -83,6 +83,8 @@ enum Subcommands {
     Catalogue(commands::catalogue::Catalogue),
     /// Look at the models, check them, import and remove them.
     Model(commands::model::Model),
+    /// Show what the installation does, live.
+    Top(commands::top::Top),
     /// Look at every part of the installation and say what is wrong.
     Doctor(commands::doctor::Doctor),
 }
@@ -118,6 +120,7 @@ async fn main() -> ExitCode {
         Subcommands::Plan(command) => command.run(&cli.place).await,
         Subcommands::Catalogue(command) => command.run(&cli.place).await,
         Subcommands::Model(command) => command.run(&cli.place),
+        Subcommands::Top(command) => command.run(&cli.place).await,
         Subcommands::Doctor(command) => command.run(&cli.place).await,
     };
     match done {

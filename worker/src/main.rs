@@ -72,6 +72,7 @@ async fn sample(settings: &Settings) -> Result<()> {
     let config = WorkerConfig {
         models: shelf.announce(),
         ready: ready.subscribe(),
+        ready_target: settings.reservoir_size,
         ready_places: READY_SAMPLES,
         ..config(settings)
     };

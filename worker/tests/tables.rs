@@ -39,37 +39,42 @@ const SESSIONS: &str = "api/identity/src/tables/sessions.rs";
 const KEYS: &str = "api/identity/src/tables/signing_keys.rs";
 const ADMIT: &str = "api/queue/src/admit.sql";
 const DEAL: &str = "api/queue/src/deal.sql";
+const OPERATE: &str = "api/queue/src/operations.rs";
 const QUEUE: &str = "api/queue/src/store.rs";
+const OPERATIONS: &str = "api/src/endpoints/operations/seen.rs";
 const MODELS: &str = "api/src/endpoints/models.rs";
 const SAMPLES: &str = "api/src/endpoints/samples/table.rs";
 const LOAD: &str = "ops/src/catalogue/load.rs";
-const JOURNAL: &str = "ops/src/journal.rs";
+const JOURNAL: &str = "api/identity/src/tables/journal.rs";
 const CATALOGUE: &str = "worker/src/catalogue.rs";
 const OFFERS: &str = "worker/src/offers.rs";
 const RESERVOIR: &str = "worker/src/reservoir.rs";
 const DRAWN: &str = "worker/src/samples.rs";
 
-const TABLES: [Table; 27] = [
+const TABLES: [Table; 28] = [
     table("account_rations", &[ACCOUNTS], &[]),
     // A login that is older than the account's last change counts for nothing: all that comes from one asks.
     table("accounts", &[ACCOUNTS], &[BROWSERS, CODES, DEVICES, ORGANISATIONS, REFRESH, SESSIONS]),
-    table("apalis.jobs", &[ADMIT, DEAL, QUEUE], &[]),
+    table("apalis.jobs", &[ADMIT, DEAL, OPERATE, QUEUE], &[]),
     table("apalis.workers", &[QUEUE], &[]),
     table("applications", &[APPLICATIONS], &[DEVICES]),
     table("authorization_codes", &[CODES], &[]),
     table("browser_sessions", &[SESSIONS], &[]),
     table("building_blocks", &[LOAD], &[CATALOGUE, OFFERS]),
-    table("catalogue_version", &[LOAD], &[CATALOGUE]),
+    table("catalogue_version", &[LOAD], &[CATALOGUE, OPERATIONS]),
     table("consents", &[CONSENTS], &[]),
     table("device_codes", &[DEVICES], &[]),
-    table("jobs", &[ADMIT, QUEUE], &[DEAL]),
+    // What operators do to a job is neither its ordinary way nor in the same file.
+    table("jobs", &[ADMIT, OPERATE, QUEUE], &[DEAL]),
     table("journal", &[JOURNAL], &[]),
     table("known_browsers", &[BROWSERS], &[]),
     table("live_callers", &[QUEUE], &[]),
-    table("live_models", &[QUEUE], &[ADMIT, DEAL]),
-    table("live_workers", &[QUEUE], &[ADMIT, DEAL]),
+    table("live_models", &[QUEUE], &[ADMIT, DEAL, OPERATE]),
+    table("live_workers", &[QUEUE], &[ADMIT, DEAL, OPERATE]),
     table("offers", &[LOAD], &[CATALOGUE, OFFERS]),
     table("organisations", &[ORGANISATIONS], &[ACCOUNTS]),
+    // Asked wherever jobs are dealt or taken.
+    table("paused_queues", &[OPERATE], &[ADMIT, DEAL, QUEUE]),
     table("rate_limits", &[RATE_LIMITS], &[]),
     table("refresh_tokens", &[REFRESH], &[]),
     table("reservoir_blocks", &[RESERVOIR], &[MODELS]),

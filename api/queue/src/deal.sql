@@ -48,6 +48,7 @@ begin
             and task.run_at < now()
             and task.job_type = v_job_type
             and (job.model_id is null or model.model_id is not null)
+            and not exists (select from paused_queues where queue = v_job_type)
             and seat.place is not null
         order by task.priority desc, job.turn_begins nulls first, job.deadline
         limit v_job_count

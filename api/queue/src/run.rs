@@ -267,7 +267,8 @@ impl<H> Runner<H> {
             return Ok(());
         }
         attempt.end(if cancelled { "cancelled" } else { "failed" });
-        store::release(&self.pool, &entry.id, begun.attempt).await?;
+        let cause = failure.as_ref().filter(|_| !cancelled).map(ToString::to_string);
+        store::release(&self.pool, &entry.id, begun.attempt, cause.as_deref()).await?;
         let settled = store::settle(&self.pool, &entry.id).await?;
         match failure {
             Some(failure) if !cancelled => {

@@ -19,6 +19,9 @@ pub(crate) const MAX_ATTEMPTS: i32 = 3;
 /// Apalis must never give a task up by itself: its callers would hear nothing. The guard is [`MAX_ATTEMPTS`].
 const MAX_DEALS: i32 = 1_000_000;
 
+/// So many letters of a failed attempt's error are kept.
+const LONGEST_ERROR: usize = 1000;
+
 /// A job to be inserted.
 pub(crate) struct NewJob {
     pub(crate) id: String,
@@ -68,6 +71,8 @@ pub(crate) struct Admission {
     pub(crate) admitted: bool,
     /// Whether the account has as many jobs in flight as it may.
     pub(crate) is_capped: bool,
+    /// Whether an operator has paused the queue.
+    pub(crate) is_paused: bool,
     /// Slots that may take the job.
     pub(crate) slots: i64,
     /// Slots of the queue, whatever they serve.
@@ -93,7 +98,8 @@ pub(crate) async fn submit(pool: &PgPool, process: &str, job: NewJob) -> Result<
         Admission,
         r#"select admitted as "admitted!", coalesce(is_capped, false) as "is_capped!", slots as "slots!",
             all_slots as "all_slots!", model_is_known as "model_is_known!",
-            expected_seconds as "expected_seconds!", admitted_in
+            expected_seconds as "expected_seconds!", admitted_in,
+            exists (select from paused_queues where queue = $2) as "is_paused!"
         from submit_job($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)"#,
         job.id,
         terms.queue,
@@ -238,10 +244,11 @@ pub(crate) async fn begin(pool: &PgPool, id: &str, lease: Duration) -> Result<Op
 /// Gives a job that can no longer be worked on the outcome it has earned.
 ///
 /// True when the job is settled, by this call or before; false when another worker holds it.
-pub(crate) async fn settle(pool: &PgPool, id: &str) -> Result<bool, sqlx::Error> {
+pub(crate) async fn settle(database: impl PgExecutor<'_>, id: &str) -> Result<bool, sqlx::Error> {
     let settled = sqlx::query_scalar!(
         r#"with settled as (
             update jobs set finished_at = now(), outcome = jsonb_build_object('Err', case
+                when cancelled_by is not null then jsonb_build_object('problem', 'cancelled_by_operator')
                 when cancelled_at is not null then jsonb_build_object('problem', 'cancelled')
                 when attempts >= $2 then jsonb_build_object('problem', 'abandoned', 'attempts', attempts)
                 when deadline <= now() then jsonb_build_object('problem', 'deadline_passed')
@@ -255,7 +262,7 @@ pub(crate) async fn settle(pool: &PgPool, id: &str) -> Result<bool, sqlx::Error>
         id,
         MAX_ATTEMPTS
     )
-    .fetch_optional(pool)
+    .fetch_optional(database)
     .await?;
     Ok(settled.unwrap_or(true))
 }
@@ -280,11 +287,23 @@ pub(crate) async fn finish(
     Ok(done.rows_affected() == 1)
 }
 
-/// Lets go of a job that was begun in `attempt`; others may begin it at once.
-pub(crate) async fn release(pool: &PgPool, id: &str, attempt: i32) -> Result<(), sqlx::Error> {
-    sqlx::query!("update jobs set held_until = null where id = $1 and attempts = $2", id, attempt)
-        .execute(pool)
-        .await?;
+/// Lets go of a job that was begun in `attempt`; others may begin it at once. Why the attempt failed, if it did, is kept.
+pub(crate) async fn release(
+    pool: &PgPool,
+    id: &str,
+    attempt: i32,
+    failure: Option<&str>,
+) -> Result<(), sqlx::Error> {
+    // PostgreSQL's texts have no NUL, and a message may be of any length.
+    let failure = failure.map(|text| text.replace('\0', "").chars().take(LONGEST_ERROR).collect::<String>());
+    sqlx::query!(
+        "update jobs set held_until = null, last_error = coalesce($3, last_error) where id = $1 and attempts = $2",
+        id,
+        attempt,
+        failure
+    )
+    .execute(pool)
+    .await?;
     Ok(())
 }
 
@@ -356,6 +375,10 @@ pub(crate) struct Alive<'a> {
     pub(crate) models: &'a [LiveModel],
     /// What lies ready, by model.
     pub(crate) ready: &'a BTreeMap<String, usize>,
+    /// How much of each model it keeps ready.
+    pub(crate) ready_target: i64,
+    /// The name of its machine.
+    pub(crate) host: Option<&'a str>,
 }
 
 /// Says that a worker process lives, and with which models.
@@ -367,7 +390,8 @@ pub(crate) async fn beat(pool: &PgPool, alive: Alive<'_>) -> Result<(), sqlx::Er
     let cards: Vec<&Value> = alive.models.iter().map(|model| &model.card).collect();
     sqlx::query!(
         "with beat as (
-            insert into live_workers (name, queue, slots, ready_places, guest_places) values ($1, $2, $3, $7, $8)
+            insert into live_workers (name, queue, slots, ready_places, guest_places, ready_target, host)
+            values ($1, $2, $3, $7, $8, $10, $11)
             on conflict (name) do update set last_seen = now()
             returning name
         ),
@@ -387,7 +411,9 @@ pub(crate) async fn beat(pool: &PgPool, alive: Alive<'_>) -> Result<(), sqlx::Er
         &cards as &[&Value],
         alive.ready_places,
         alive.guest_places,
-        &ready
+        &ready,
+        alive.ready_target,
+        alive.host
     )
     .execute(pool)
     .await?;
@@ -532,6 +558,6 @@ pub(crate) async fn sweep_apalis_workers(pool: &PgPool, keep: Duration) -> Resul
     Ok(done.rows_affected())
 }
 
-fn interval(duration: Duration) -> PgInterval {
+pub(crate) fn interval(duration: Duration) -> PgInterval {
     PgInterval { months: 0, days: 0, microseconds: i64::try_from(duration.as_micros()).unwrap_or(i64::MAX) }
 }

@@ -20,6 +20,7 @@ mod samples;
 mod searches;
 mod shutdown;
 mod systemd;
+mod top;
 mod traces;
 mod trials;
 mod upgrade;

@@ -101,7 +101,9 @@ impl AuthorizationRequest {
         let Some(application) = applications::find(&identity.pool, client_id).await? else {
             return Err(PageError::BadRequest("The application that sent you here is not registered."));
         };
-        let address = form.get("redirect_uri").filter(|address| application.redirects_to(address));
+        let address = form.get("redirect_uri");
+        let public_url = &identity.settings.public_url;
+        let address = address.filter(|address| application.redirects_to(address, public_url));
         let Some(redirect_uri) = address.map(str::to_owned) else {
             return Err(PageError::BadRequest(
                 "The application asks to send you to an address that is not registered for it.",

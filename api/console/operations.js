@@ -198,6 +198,7 @@ function showQueue(card, queue, since) {
   card.classList.toggle("paused", paused !== null);
   card.tag.hidden = card.pause.hidden = !paused;
   say(card.button, paused ? "Resume" : "Pause");
+  card.button.className = paused ? "" : "plain";
   card.button.setAttribute("aria-label", `${paused ? "Resume" : "Pause"} ${queue.queue}`);
   say(card.figures.waiting.value, count(queue.waiting));
   if (card.shown !== `${queue.busy}/${queue.slots}`) {
@@ -292,7 +293,7 @@ function newFailure(job) {
   error.first.classList.add("error");
   const button = make("button", { type: "button", className: "plain", "aria-label": `Retry ${job.id}` }, "Retry");
   button.addEventListener("click", () => act(`/operations/v1/jobs/${job.id}/retry`, "The job waits again."));
-  return row(FAILURE, { job: what, account: make("span"), error, time: make("span"), act: button });
+  return row(FAILURE, { job: what, account: make("span"), error, time: make("span", { className: "brief" }), act: button });
 }
 
 /**
@@ -318,7 +319,7 @@ function newWorker() {
   const state = pair();
   const tag = make("span", { className: "tag" });
   state.first.append(tag);
-  const line = row(WORKER, { worker: name, state, holds: pair(), serves: make("span"), started: make("span") });
+  const line = row(WORKER, { worker: name, state, holds: pair(), serves: make("span"), started: make("span", { className: "brief" }) });
   return Object.assign(line, { tag });
 }
 
@@ -336,7 +337,7 @@ function showWorker(line, worker, since) {
   const silent = since(worker.last_seen);
   say(cells.state.second, silent < 2 ? "beat just now" : `last beat ${span(silent)} ago`);
   say(cells.holds.first, `${worker.holds.length} of ${worker.slots}`);
-  say(cells.holds.second, worker.more_places ? `and ${worker.more_places} more places` : "");
+  say(cells.holds.second, worker.more_places ? `and ${worker.more_places} more ${worker.more_places === 1 ? "place" : "places"}` : "");
   say(cells.serves, worker.models.join(", ") || "–");
   say(cells.started, `${span(since(worker.started_at))} ago`);
 }

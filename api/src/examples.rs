@@ -79,7 +79,9 @@ fn misfit(operation_id: &str) -> Option<([&'static str; 2], &'static str, &'stat
         "create_tree_search" => {
             Some((["body", "max_seconds"], "greater_than", "Input should be greater than 0"))
         }
-        "list_models" | "operations_state" => Some((["query", "limit"], "extra_forbidden", "Extra inputs are not permitted")),
+        "list_models" | "operations_state" => {
+            Some((["query", "limit"], "extra_forbidden", "Extra inputs are not permitted"))
+        }
         "retrieve_model" => no_word("model_id"),
         "retrieve_sample" | "delete_sample" => no_word("sample_id"),
         "pause_queue" | "resume_queue" => no_word("queue"),

@@ -4,8 +4,8 @@
 
 use std::os::unix::fs::MetadataExt as _;
 
-pub use identity::tables::journal::Line;
 use identity::tables::journal;
+pub use identity::tables::journal::Line;
 use serde_json::Value;
 use sqlx::{Connection as _, PgConnection};
 

@@ -19,8 +19,8 @@ pub use flow::{Flow, FlowError};
 pub use job::{JobId, Problem, SampleJob, StoredSampleJob, StoredTreeSearchJob, TreeSearchJob};
 pub use model::{Model, ModelCard, ModelList, ModelMetrics, ModelObject, PropertyDistribution};
 pub use operations::{
-    CatalogueState, FailedJob, JobInFlight, JobState, OperationsState, QueuePause, QueueState, ReservoirState,
-    WorkerState,
+    CatalogueState, FailedJob, JobInFlight, JobState, OperationsState, QueuePause, QueueState,
+    ReservoirState, WorkerState,
 };
 pub use ration::{Ration, RationError};
 pub use sample::{

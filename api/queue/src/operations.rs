@@ -124,15 +124,15 @@ pub async fn failures(database: impl PgExecutor<'_>, most: i64) -> Result<Bounde
 
 fn in_words(problem: &Value, detail: Option<&str>) -> String {
     // Where a later release knows more problems than this one, its word will do.
-    let words = serde_json::from_value::<Problem>(problem.clone())
-        .map_or_else(|_| problem["problem"].as_str().unwrap_or_default().to_owned(), |known| known.to_string());
+    let words = serde_json::from_value::<Problem>(problem.clone()).map_or_else(
+        |_| problem["problem"].as_str().unwrap_or_default().to_owned(),
+        |known| known.to_string(),
+    );
     detail.map_or(words.clone(), |detail| format!("{words}: {detail}"))
 }
 
 /// How much of each of its models the live samplers keep ready, by model; the most that one of them says.
-pub async fn ready_targets(
-    database: impl PgExecutor<'_>,
-) -> Result<Vec<(String, Option<i64>)>, sqlx::Error> {
+pub async fn ready_targets(database: impl PgExecutor<'_>) -> Result<Vec<(String, Option<i64>)>, sqlx::Error> {
     let rows = sqlx::query!(
         "select model_id, max(ready_target) as target
         from live_models join live_workers on live_workers.name = live_models.worker
@@ -145,11 +145,7 @@ pub async fn ready_targets(
 }
 
 /// Pauses `queue` in the name of `operator`; false where it is paused already.
-pub async fn pause(
-    connection: &mut PgConnection,
-    queue: &str,
-    operator: &str,
-) -> Result<bool, sqlx::Error> {
+pub async fn pause(connection: &mut PgConnection, queue: &str, operator: &str) -> Result<bool, sqlx::Error> {
     let done = sqlx::query!(
         "insert into paused_queues (queue, paused_by) values ($1, $2) on conflict do nothing",
         queue,
@@ -263,10 +259,7 @@ pub async fn retry(connection: &mut PgConnection, id: &str) -> Result<Result<(),
 }
 
 /// The queue of a job and how it stands, which it does until the transaction's end.
-async fn look(
-    connection: &mut PgConnection,
-    id: &str,
-) -> Result<Option<(String, Standing)>, sqlx::Error> {
+async fn look(connection: &mut PgConnection, id: &str) -> Result<Option<(String, Standing)>, sqlx::Error> {
     let row = sqlx::query!(
         r#"select queue, finished_at is not null as "is_finished!", coalesce(outcome ? 'Err', false) as "has_failed!",
             cancelled_at is not null as "is_cancelled!", coalesce(held_until > now(), false) as "is_held!"

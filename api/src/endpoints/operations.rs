@@ -29,7 +29,11 @@ use crate::{
     summary = "See what the installation does",
     responses((status = 200, description = "The state.", body = OperationsState)),
 )]
-pub async fn state(State(pool): State<PgPool>, _: Caller, uri: Uri) -> Result<Json<OperationsState>, ApiError> {
+pub async fn state(
+    State(pool): State<PgPool>,
+    _: Caller,
+    uri: Uri,
+) -> Result<Json<OperationsState>, ApiError> {
     nothing_else(&uri, Faults::default(), Some(()))?;
     Ok(Json(seen::look(&pool).await?))
 }

@@ -100,12 +100,13 @@ async fn the_state_tells_of_queues_workers_jobs_reservoirs_and_the_catalogue() {
     let search = stage.begin_search();
     let state = stage.until(|state| running(state).is_some()).await;
 
-    let queue = |name: &str, busy: i64| {
-        json!({ "queue": name, "waiting": 0, "busy": busy, "slots": 4, "oldest_wait_seconds": 0.0, "paused": null })
-    };
+    let queue = |name: &str, busy: i64| json!({ "queue": name, "waiting": 0, "busy": busy, "slots": 4, "oldest_wait_seconds": 0.0, "paused": null });
     assert_eq!(state["queues"], json!([queue("sample", 0), queue("search", 1)]));
     let [sampler, searcher] = &state["workers"].as_array().unwrap()[..] else { panic!("{state}") };
-    assert_eq!((&sampler["queue"], &sampler["slots"], &sampler["live"]), (&json!("sample"), &json!(4), &json!(true)));
+    assert_eq!(
+        (&sampler["queue"], &sampler["slots"], &sampler["live"]),
+        (&json!("sample"), &json!(4), &json!(true))
+    );
     assert_eq!(sampler["models"], json!(["druglike_gru", "poor_model", "slow_model", "stingy_model"]));
     let job = &state["jobs"][0];
     assert_eq!(searcher["holds"], json!([job["id"]]));
@@ -170,7 +171,11 @@ async fn what_is_not_there_is_404_and_what_makes_no_sense_422() {
     for (path, part) in [("queues/to-y/pause", "queue"), ("jobs/no-ne/retry", "job_id")] {
         let wrong = stage.act(&format!("{path}?x=1")).await;
         let places: Vec<String> = wrong.faults().into_iter().map(|(place, _)| place).collect();
-        assert_eq!((wrong.status, places), (422, vec![format!("path.{part}"), "query.x".to_owned()]), "{path}");
+        assert_eq!(
+            (wrong.status, places),
+            (422, vec![format!("path.{part}"), "query.x".to_owned()]),
+            "{path}"
+        );
     }
     assert_eq!(stage.call(Method::GET, &format!("{STATE}?x=1")).await.status, 422);
     assert_eq!(stage.call(Method::GET, "/operations/v1/queues/search/pause").await.status, 405);
@@ -192,10 +197,7 @@ async fn a_paused_queue_refuses_with_its_reason_until_it_is_resumed() {
     let taken = stage.service.post(SAMPLES, r#"{"size": 2}"#).await;
 
     assert_eq!((refused.status, refused.header("retry-after")), (503, "60"), "{refused:?}");
-    assert_eq!(
-        refused.json()["detail"][0]["msg"],
-        "The queue for this operation is paused by an operator"
-    );
+    assert_eq!(refused.json()["detail"][0]["msg"], "The queue for this operation is paused by an operator");
     assert_eq!(state["queues"][0]["paused"]["by"], "ada@example.org");
     assert_eq!(state["queues"][1]["paused"], json!(null));
     assert_eq!(taken.status, 200, "{taken:?}");

@@ -228,9 +228,9 @@ pub async fn commit(mut transaction: Transaction<'_, Postgres>) -> Result<(), Fa
         "update catalogue_version set version = version + 1, imported_at = now(),
             building_blocks = (select count(*) from building_blocks), offers = (select count(*) from offers)"
     )
-        .execute(&mut *transaction)
-        .await
-        .map_err(failed)?;
+    .execute(&mut *transaction)
+    .await
+    .map_err(failed)?;
     transaction.commit().await.map_err(failed)
 }
 

@@ -303,7 +303,10 @@ mod tests {
         let ordinary = parse_scopes(None).unwrap();
 
         assert!(!ordinary.iter().any(|scope| scope == scope::OPERATIONS));
-        assert_eq!((show_scopes(&ordinary), show_scopes(&everything())), ("all".into(), "all,operations".into()));
+        assert_eq!(
+            (show_scopes(&ordinary), show_scopes(&everything())),
+            ("all".into(), "all,operations".into())
+        );
     }
 
     #[test]

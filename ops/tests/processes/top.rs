@@ -40,7 +40,8 @@ async fn top_shows_what_runs_and_that_an_operator_paused_and_cancelled() {
     .await;
     let refused = top("caller", "--once").output().unwrap();
 
-    let line = |word: &str| before.lines().find(|line| line.starts_with(word)).unwrap_or_else(|| panic!("{before}"));
+    let line =
+        |word: &str| before.lines().find(|line| line.starts_with(word)).unwrap_or_else(|| panic!("{before}"));
     assert!(line(&id).contains("running") && line(&id).contains("caller@example.org"), "{before}");
     assert!(line("search ").contains("open") && line("sample ").contains("no worker"), "{before}");
     assert_eq!(told, StatusCode::SERVICE_UNAVAILABLE);

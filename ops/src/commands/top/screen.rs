@@ -174,7 +174,8 @@ impl View {
     }
 
     fn draw(&self, frame: &mut Frame<'_>) {
-        let high = |rows: usize| Constraint::Length(u16::try_from(rows).unwrap_or(u16::MAX).saturating_add(2));
+        let high =
+            |rows: usize| Constraint::Length(u16::try_from(rows).unwrap_or(u16::MAX).saturating_add(2));
         let state = &self.state;
         let beside = state.workers.len().max(state.reservoirs.len()).clamp(1, WORKERS);
         let [head, queues, jobs, failures, lowest, foot] = Layout::vertical([
@@ -187,7 +188,7 @@ impl View {
         ])
         .areas(frame.area());
         let [workers, reservoirs] =
-            Layout::horizontal([Constraint::Fill(3), Constraint::Fill(1)]).areas(lowest);
+            Layout::horizontal([Constraint::Fill(3), Constraint::Fill(1)]).spacing(2).areas(lowest);
 
         let at = format!("retort top  {}  {}", state.at.format("%H:%M:%S UTC"), sections::catalogue(state));
         frame.render_widget(Line::from(at).bold(), head);
@@ -220,7 +221,7 @@ fn draw(frame: &mut Frame<'_>, area: Rect, section: &Section, chosen: Option<usi
         .header(Row::new(section.heads.iter().copied()).style(Style::new().dim()))
         .column_spacing(2)
         .row_highlight_style(Style::new().reversed())
-        .block(Block::new().borders(Borders::TOP).title(section.title.as_str().bold()));
+        .block(Block::new().borders(Borders::TOP).title(format!("{} ", section.title).bold()));
     frame.render_stateful_widget(table, area, &mut TableState::new().with_selected(chosen));
 }
 
@@ -255,7 +256,10 @@ mod tests {
         for key in [KeyCode::Down, KeyCode::Down, KeyCode::Char('c')] {
             assert_eq!(press(&mut view, key), None);
         }
-        assert_eq!(press(&mut view, KeyCode::Char('y')), act("/operations/v1/jobs/JOB2/cancel", "cancelled JOB2"));
+        assert_eq!(
+            press(&mut view, KeyCode::Char('y')),
+            act("/operations/v1/jobs/JOB2/cancel", "cancelled JOB2")
+        );
         assert_eq!(press(&mut view, KeyCode::Char('q')), Some(Command::Quit));
     }
 
@@ -281,7 +285,15 @@ mod tests {
         terminal.draw(|frame| view.draw(frame)).unwrap();
 
         let screen = terminal.backend().to_string();
-        for words in ["QUEUES", "paused by bob@example.org", "JOBS IN FLIGHT (2 of 7)", "JOB2", "no disk", "WORKERS", "RESERVOIRS"] {
+        for words in [
+            "QUEUES",
+            "paused by bob@example.org",
+            "JOBS IN FLIGHT (2 of 7)",
+            "JOB2",
+            "no disk",
+            "WORKERS",
+            "RESERVOIRS",
+        ] {
             assert!(screen.contains(words), "{words}:\n{screen}");
         }
         assert!(screen.contains("Pause sample? Jobs in hand go on"), "{screen}");

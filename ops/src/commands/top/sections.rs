@@ -194,9 +194,7 @@ pub mod tests {
                 "started_at": "2026-01-02T03:04:05Z", "deadline": "2026-01-02T03:05:00Z", "worker": null,
             })
         };
-        let queue = |name: &str, paused: serde_json::Value| {
-            json!({ "queue": name, "waiting": 1, "busy": 1, "slots": 2, "oldest_wait_seconds": 300.0, "paused": paused })
-        };
+        let queue = |name: &str, paused: serde_json::Value| json!({ "queue": name, "waiting": 1, "busy": 1, "slots": 2, "oldest_wait_seconds": 300.0, "paused": paused });
         let state = json!({
             "at": "2026-01-02T03:04:15Z",
             "queues": [

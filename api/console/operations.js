@@ -40,6 +40,7 @@ async function begin() {
     await look();
   } catch (fault) {
     if (fault instanceof LoginRefused) return fault.message.includes("may not") ? lacksScope() : refused(fault.message);
+    console.error(fault);
     refused("the service does not answer");
   }
 }
@@ -70,17 +71,14 @@ async function look() {
   const mine = ++looks;
   clearTimeout(timer);
   if (document.hidden) return fresh("", "Resting while nobody looks");
-  let pause = EVERY;
-  try {
-    const state = await session.get("/operations/v1/state");
-    if (mine !== looks) return;
+  const { state, fault } = await session.get("/operations/v1/state").then((state) => ({ state }), (fault) => ({ fault }));
+  if (mine !== looks) return;
+  if (state) {
     show(state);
     notice();
     fresh("live", `Live, as of ${new Date(state.at).toLocaleTimeString("en-GB")}`);
-  } catch (fault) {
-    if (mine !== looks) return;
-    pause = whatNow(fault);
   }
+  const pause = state ? EVERY : whatNow(fault);
   if (pause > 0) timer = setTimeout(look, pause);
 }
 

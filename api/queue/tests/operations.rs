@@ -69,7 +69,8 @@ async fn of_a_paused_queue_nothing_is_dealt_and_to_it_nothing_is_submitted_until
     assert_eq!(waiting.outcome().await.unwrap(), Ok(2));
     let next = client.put(JobId::generate(), &Toy::new(Act::Answer(4))).await.unwrap();
     assert_eq!(next.outcome().await.unwrap(), Ok(4));
-    drop(connection);
+    // The pool does not close before it has them back.
+    drop((connection, listener));
     worker.stop().await;
     database.drop_database().await;
 }

@@ -1,5 +1,7 @@
 //! What operators do to queues and jobs, against a real Postgres.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot set up its stage has failed")]
+
 mod support;
 
 use std::time::Duration;
@@ -32,7 +34,7 @@ async fn cancel(database: &Database, id: JobId) -> Result<(), Refusal> {
 }
 
 async fn retry(database: &Database, id: JobId) -> Result<(), Refusal> {
-    operations::retry(&mut *database.pool.acquire().await.unwrap(), &id.to_string()).await.unwrap()
+    operations::retry(&mut database.pool.acquire().await.unwrap(), &id.to_string()).await.unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -238,7 +238,7 @@ async fn who_waits_for_a_cancelled_job_is_told_and_the_job_can_be_sent_on_its_wa
 
 #[tokio::test]
 async fn a_sample_that_a_retry_makes_is_its_accounts() {
-    let stage = Stage::set(&[("SAMPLE_DEADLINE_SECONDS", "3")]).await;
+    let stage = Stage::set(&[("SAMPLE_DEADLINE_SECONDS", "8")]).await;
     // The toy sampler goes on with this model until the job's first deadline, then it stores the sample.
     let refused = stage.begin(SAMPLES, json!({ "size": 2, "model_id": "slow_model" }));
     let id = running(&stage.until(|state| running(state).is_some()).await).unwrap();

@@ -20,9 +20,10 @@ use tower_http::{catch_panic::CatchPanicLayer, cors::CorsLayer};
 use crate::{
     access::{self, Gate},
     config::{Config, GzipBody},
+    console,
     deadline::{self, Deadlines},
     docs,
-    endpoints::{health, models, samples, treesearch},
+    endpoints::{health, models, operations, samples, treesearch},
     jobs::{Jobs, Patience},
     keep::Keep,
     limits::{Limits, Operation},
@@ -134,6 +135,11 @@ pub fn router(app: App) -> Router {
         .route("/generator/v1/models", guarded(Operation::ListModels, get(models::list)))
         .route("/generator/v1/models/{model_id}", guarded(Operation::RetrieveModel, get(models::retrieve)))
         .route("/synth/v1/treesearch", guarded(Operation::CreateTreeSearch, post(treesearch::create)))
+        .route("/operations/v1/state", guarded(Operation::SeeOperations, get(operations::state)))
+        .route("/operations/v1/queues/{queue}/pause", guarded(Operation::Operate, post(operations::pause)))
+        .route("/operations/v1/queues/{queue}/resume", guarded(Operation::Operate, post(operations::resume)))
+        .route("/operations/v1/jobs/{job_id}/cancel", guarded(Operation::Operate, post(operations::cancel)))
+        .route("/operations/v1/jobs/{job_id}/retry", guarded(Operation::Operate, post(operations::retry)))
         .route("/openapi.json", get(openapi::serve))
         .merge(identity::endpoints(app.identity.clone()))
         // Before the layer, which is to see the preflight requests that no method takes.
@@ -151,6 +157,7 @@ pub fn router(app: App) -> Router {
             get(health::ready).route_layer(middleware::from_fn_with_state(ready, edge::in_time)),
         )
         .merge(docs::router())
+        .merge(console::router())
         .merge(identity::pages(app.identity.clone()))
         .fallback(not_found)
         .method_not_allowed_fallback(async || ApiError::MethodNotAllowed)

@@ -47,7 +47,9 @@ impl Deadlines {
             | Operation::RetrieveSample
             | Operation::DeleteSample
             | Operation::ListModels
-            | Operation::RetrieveModel => self.request,
+            | Operation::RetrieveModel
+            | Operation::SeeOperations
+            | Operation::Operate => self.request,
         }
     }
 

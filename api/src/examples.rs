@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 pub const SAMPLE_ID: &str = "smp_01jd6xq1v3m4c5t6y7z8a9b0cd";
 /// The id of a model, as examples name it.
 pub const MODEL_ID: &str = "druglike_gru";
-const JOB_ID: &str = "01JD6XQ1V3M4C5T6Y7Z8A9B0CE";
+/// The id of a job, as examples name it.
+pub const JOB_ID: &str = "01JD6XQ1V3M4C5T6Y7Z8A9B0CE";
 const CREATED_AT: &str = "2026-01-02T03:04:05Z";
 
 /// The 200 answer of the operation called `operation_id`.
@@ -27,6 +28,7 @@ pub fn answer(operation_id: &str) -> Option<Value> {
         "list_models" => Some(json!({ "data": [model()], "object": "list" })),
         "retrieve_model" => Some(model()),
         "create_tree_search" => Some(tree_search()),
+        "operations_state" => Some(operations_state()),
         _ => None,
     }
 }
@@ -50,6 +52,7 @@ pub fn error(operation_id: &str, status: &str, scope: &str) -> Option<Value> {
             "unsupported_media_type",
             "The body should be application/json",
         ),
+        "409" => fault(&[], "conflict", "The job is done; it cannot be retried"),
         "422" => {
             let (loc, kind, msg) = misfit(operation_id)?;
             fault(&loc, kind, msg)
@@ -76,9 +79,13 @@ fn misfit(operation_id: &str) -> Option<([&'static str; 2], &'static str, &'stat
         "create_tree_search" => {
             Some((["body", "max_seconds"], "greater_than", "Input should be greater than 0"))
         }
-        "list_models" => Some((["query", "limit"], "extra_forbidden", "Extra inputs are not permitted")),
+        "list_models" | "operations_state" => {
+            Some((["query", "limit"], "extra_forbidden", "Extra inputs are not permitted"))
+        }
         "retrieve_model" => no_word("model_id"),
         "retrieve_sample" | "delete_sample" => no_word("sample_id"),
+        "pause_queue" | "resume_queue" => no_word("queue"),
+        "cancel_job" | "retry_job" => no_word("job_id"),
         _ => None,
     }
 }
@@ -174,9 +181,43 @@ fn tree_search() -> Value {
     })
 }
 
+/// A search that runs, and one that three workers did not survive.
+fn operations_state() -> Value {
+    let (account, worker) = ("ada@example.org", "search-01JD6XQ1V3M4C5T6Y7Z8A9B0CF");
+    json!({
+        "at": "2026-01-02T03:04:15Z",
+        "queues": [
+            { "queue": "sample", "waiting": 0, "busy": 0, "slots": 0, "oldest_wait_seconds": 0.0,
+              "paused": { "since": "2026-01-02T03:00:00Z", "by": account } },
+            { "queue": "search", "waiting": 0, "busy": 1, "slots": 2, "oldest_wait_seconds": 0.0, "paused": null },
+        ],
+        "workers": [{
+            "name": worker, "queue": "search", "host": "lab-3", "started_at": "2026-01-01T00:00:00Z",
+            "last_seen": "2026-01-02T03:04:14Z", "live": true, "slots": 2, "more_places": 1, "models": [],
+            "holds": [JOB_ID],
+        }],
+        "jobs": [{
+            "id": JOB_ID, "queue": "search", "account": account, "kind": "first_route", "model_id": null,
+            "state": "running", "attempts": 1, "enqueued_at": CREATED_AT, "started_at": CREATED_AT,
+            "deadline": "2026-01-02T03:05:05Z", "worker": worker,
+        }],
+        "jobs_total": 1,
+        "failures": [{
+            "id": "01JD6XQ1V3M4C5T6Y7Z8A9B0CD", "queue": "search", "account": account, "model_id": null, "attempts": 3,
+            "failed_at": "2026-01-02T02:00:00Z", "problem": "abandoned",
+            "error": "given up after 3 attempts: the database failed",
+        }],
+        "failures_total": 1,
+        "reservoirs": [{ "model_id": MODEL_ID, "ready": 187_500, "target": 200_000 }],
+        "catalogue": {
+            "version": 3, "building_blocks": 17_184, "offers": 68_736, "imported_at": "2026-01-01T12:00:00Z",
+        },
+    })
+}
+
 #[cfg(test)]
 mod tests {
-    use contract::{ErrorBody, Model, ModelList, Sample, SampleList, TreeSearchResult};
+    use contract::{ErrorBody, Model, ModelList, OperationsState, Sample, SampleList, TreeSearchResult};
     use serde::{Serialize, de::DeserializeOwned};
 
     use super::*;
@@ -198,11 +239,12 @@ mod tests {
         assert_is::<ModelList>("list_models");
         assert_is::<Model>("retrieve_model");
         assert_is::<TreeSearchResult>("create_tree_search");
+        assert_is::<OperationsState>("operations_state");
     }
 
     #[test]
     fn every_example_of_an_error_is_the_body_of_one() {
-        for status in ["401", "403", "408", "413", "415", "422", "429", "500", "503", "504"] {
+        for status in ["401", "403", "408", "409", "413", "415", "422", "429", "500", "503", "504"] {
             let example = error("create_sample", status, "samples").unwrap();
 
             let body: ErrorBody = serde_json::from_value(example).unwrap();

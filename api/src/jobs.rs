@@ -127,7 +127,11 @@ impl Jobs {
             Ok(Err(Problem::DeadlinePassed)) | Err(AwaitError::DeadlinePassed) => Err(passed()),
             Ok(Err(Problem::TooLate)) => Err(ApiError::Unavailable {
                 retry_after: self.queue.retry_after(&job, caller).await,
-                reason: "The queue was too full: the request's turn came too late for the time that it asks for",
+                reason: "The request's turn came too late for the time that it asks for",
+            }),
+            Ok(Err(Problem::CancelledByOperator)) => Err(ApiError::Unavailable {
+                retry_after: queue::AFTER_AN_OPERATOR,
+                reason: "An operator cancelled the request",
             }),
             // Cancelled by somebody else than its caller, or forgotten by a database that crashed.
             Ok(Err(Problem::Cancelled)) | Err(AwaitError::Lost) => Err(ApiError::Unavailable {
@@ -158,6 +162,10 @@ fn not_taken(error: SubmitError) -> ApiError {
             ApiError::Unavailable { retry_after, reason: "The queue is full for this request's deadline" }
         }
         SubmitError::TooManyInFlight { retry_after } => ApiError::TooManyInFlight { retry_after },
+        SubmitError::Paused { retry_after } => ApiError::Unavailable {
+            retry_after,
+            reason: "The queue for this operation is paused by an operator",
+        },
         SubmitError::NoWorker { retry_after } => {
             ApiError::Unavailable { retry_after, reason: "No worker for this operation is running" }
         }

@@ -25,6 +25,10 @@ pub enum Operation {
     ListModels,
     RetrieveModel,
     CreateTreeSearch,
+    /// To look at what the installation does.
+    SeeOperations,
+    /// An operator's act.
+    Operate,
 }
 
 impl Operation {
@@ -36,6 +40,7 @@ impl Operation {
             Self::DeleteSample => Some(contract::scope::SAMPLES_DELETE),
             Self::ListModels | Self::RetrieveModel => Some(contract::scope::MODELS_READ),
             Self::CreateTreeSearch => None,
+            Self::SeeOperations | Self::Operate => Some(contract::scope::OPERATIONS),
         }
     }
 
@@ -46,7 +51,9 @@ impl Operation {
             | Self::RetrieveSample
             | Self::DeleteSample
             | Self::ListModels
-            | Self::RetrieveModel => Ration::Reads,
+            | Self::RetrieveModel
+            | Self::SeeOperations
+            | Self::Operate => Ration::Reads,
             Self::CreateSample => Ration::SamplesCreate,
             Self::CreateTreeSearch => Ration::TreeSearch,
         }

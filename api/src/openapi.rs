@@ -38,12 +38,18 @@ use crate::{endpoints, examples};
         endpoints::models::list,
         endpoints::models::retrieve,
         endpoints::treesearch::create,
+        endpoints::operations::state,
+        endpoints::operations::pause,
+        endpoints::operations::resume,
+        endpoints::operations::cancel,
+        endpoints::operations::retry,
     ),
     components(schemas(ErrorBody, ErrorItem, Location, SampleList)),
     tags(
         (name = "samples", description = "Samples of generated molecules."),
         (name = "models", description = "Generative models; an extension."),
         (name = "tree search", description = "Synthesis routes to a target molecule."),
+        (name = "operations", description = "What the installation does, for operators; an extension."),
     ),
 )]
 struct Api;
@@ -118,14 +124,16 @@ fn add_security(document: &mut Document, base: &str) {
 fn complete(path: &str, operation: &mut Operation) {
     let takes_body = operation.request_body.is_some();
     let is_search = path.starts_with("/synth");
+    let is_operators = path.starts_with("/operations");
     let needed: &[&str] = match operation.operation_id.as_deref() {
         Some("create_tree_search") => &[],
         Some("create_sample") => &[scope::SAMPLES_CREATE],
         Some("delete_sample") => &[scope::SAMPLES_DELETE],
         Some("list_models" | "retrieve_model") => &[scope::MODELS_READ],
+        _ if is_operators => &[scope::OPERATIONS],
         _ => &[scope::SAMPLES_READ],
     };
-    let flow = if is_search { "oauth2_code" } else { "oauth2_implicit" };
+    let flow = if is_search || is_operators { "oauth2_code" } else { "oauth2_implicit" };
     operation.security = Some(vec![
         SecurityRequirement::new("bearer", needed.iter().copied()),
         SecurityRequirement::new(flow, needed.iter().copied()),
@@ -155,6 +163,11 @@ fn complete(path: &str, operation: &mut Operation) {
         add("404", null("No sample that the caller can see has this id."));
     } else if path.ends_with("{model_id}") {
         add("404", null("No live sampler has a model of this id."));
+    } else if path.contains("{queue}") {
+        add("404", null("There is no queue of this name."));
+    } else if path.contains("{job_id}") {
+        add("404", null("There is no job of this id, or no longer."));
+        add("409", fault("The job stands so that this cannot be done to it."));
     } else {
         add("400", null("The request names something that is not there, or contradicts itself."));
     }
@@ -194,6 +207,8 @@ fn describe(parameter: &mut Parameter) {
             schema.default = Some(json!("*"));
         }
         "sample_id" => schema.example = Some(json!(examples::SAMPLE_ID)),
+        "queue" => schema.example = Some(json!("search")),
+        "job_id" => schema.example = Some(json!(examples::JOB_ID)),
         "model_id" => schema.example = Some(json!(examples::MODEL_ID)),
         "next-page" | "prev-page" => {
             schema.schema_type = SchemaType::from_iter([Type::String, Type::Null]);

@@ -15,4 +15,5 @@ pub mod plan;
 pub mod restore;
 pub mod sample;
 pub mod token;
+pub mod top;
 pub mod whoami;

@@ -1,13 +1,13 @@
-//! The journal: what operators did to the installation, when, and who they were.
+//! The operator's acts on the command line, each with its line in the journal (`identity::tables::journal`).
 //!
-//! An [`Act`] is a transaction that commits in one way only, with its line: what was not written down did not
-//! happen, and what did not happen is not written down. The database refuses to change or to delete lines. Who the
-//! operator is, their own machine says; the role they came with, the database.
+//! Who the operator is, their own machine says.
 
 use std::os::unix::fs::MetadataExt as _;
 
+use identity::tables::journal;
+pub use identity::tables::journal::Line;
 use serde_json::Value;
-use sqlx::{Connection as _, PgConnection, PgTransaction};
+use sqlx::{Connection as _, PgConnection};
 
 use crate::failure::Failure;
 
@@ -19,30 +19,20 @@ const OWN_PROCESS: &str = "/proc/self";
 
 /// An operator's act that is under way; dropped, it has not happened.
 pub struct Act<'a> {
-    transaction: PgTransaction<'a>,
+    act: journal::Act<'a>,
     doing: &'static str,
-}
-
-/// A line of the journal.
-#[derive(Debug)]
-pub struct Line {
-    at: String,
-    operator: String,
-    act: String,
-    subject: String,
-    details: Value,
 }
 
 impl<'a> Act<'a> {
     /// Begins an act; `doing` says in messages what it was.
     pub async fn begin(database: &'a mut PgConnection, doing: &'static str) -> Result<Self, Failure> {
         let transaction = database.begin().await.map_err(|error| Failure::database(doing, &error))?;
-        Ok(Self { transaction, doing })
+        Ok(Self { act: journal::Act::begin(transaction, operator()), doing })
     }
 
     /// The connection on which it is done.
     pub fn connection(&mut self) -> &mut PgConnection {
-        &mut self.transaction
+        self.act.connection()
     }
 
     /// What to say when a statement fails.
@@ -52,10 +42,9 @@ impl<'a> Act<'a> {
     }
 
     /// Writes down that `act` was done to `subject`, and commits.
-    pub async fn done(mut self, act: &str, subject: &str, details: Value) -> Result<(), Failure> {
+    pub async fn done(self, act: &str, subject: &str, details: Value) -> Result<(), Failure> {
         let failed = self.failed();
-        record(&mut self.transaction, act, subject, details).await.map_err(&failed)?;
-        self.transaction.commit().await.map_err(failed)
+        self.act.done(act, subject, details).await.map_err(failed)
     }
 }
 
@@ -66,16 +55,7 @@ pub async fn record(
     subject: &str,
     details: Value,
 ) -> Result<(), sqlx::Error> {
-    sqlx::query!(
-        "insert into journal (operator, act, subject, details) values ($1, $2, $3, $4)",
-        operator(),
-        act,
-        subject,
-        details
-    )
-    .execute(connection)
-    .await?;
-    Ok(())
+    journal::record(connection, &operator(), act, subject, details).await
 }
 
 /// The statement that writes a line, for a program that takes no arguments beside it.
@@ -92,26 +72,7 @@ pub fn statement(act: &str, subject: &str, details: &Value) -> String {
 
 /// The last `count` lines, the oldest first.
 pub async fn read(database: &mut PgConnection, count: u32) -> Result<Vec<Line>, Failure> {
-    let mut lines = sqlx::query_as!(
-        Line,
-        r#"select to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "at!",
-         case operator when '' then database_role else operator end as "operator!", act, subject, details
-         from journal order by id desc limit $1"#,
-        i64::from(count)
-    )
-    .fetch_all(database)
-    .await
-    .map_err(|error| Failure::database("reading the journal", &error))?;
-    lines.reverse();
-    Ok(lines)
-}
-
-impl Line {
-    /// Time, operator, act, subject and what else there is; separated by tabs.
-    pub fn to_line(&self) -> String {
-        let Self { at, operator, act, subject, details } = self;
-        format!("{at}\t{operator}\t{act}\t{subject}\t{details}")
-    }
+    journal::read(database, count).await.map_err(|error| Failure::database("reading the journal", &error))
 }
 
 /// `RETORT_OPERATOR`, else the user of this process, at this machine.

@@ -92,6 +92,8 @@ enum Subcommands {
     Backup(commands::backup::Backup),
     /// Put a backup in place.
     Restore(commands::restore::Restore),
+    /// Show what the installation does, live.
+    Top(commands::top::Top),
     /// Look at every part of the installation and say what is wrong.
     Doctor(commands::doctor::Doctor),
 }
@@ -129,6 +131,7 @@ pub async fn run() -> ExitCode {
         Subcommands::Model(command) => command.run(&cli.place),
         Subcommands::Backup(command) => command.run(&cli.place).await,
         Subcommands::Restore(command) => command.run(&cli.place).await,
+        Subcommands::Top(command) => command.run(&cli.place).await,
         Subcommands::Doctor(command) => command.run(&cli.place).await,
     };
     match done {

@@ -133,14 +133,36 @@ impl Service {
         self.call(Method::GET, path, |request| request.timeout(SHORT)).await
     }
 
-    /// Sends what `complete` makes of a request with a token, once more with another token where that is refused, and reads
-    /// the JSON answer.
+    /// Has the service do what stands at `path`.
+    pub async fn act(&self, path: &str) -> Result<(), Failure> {
+        self.answer(Method::POST, path, |request| request.timeout(SHORT)).await.map(drop)
+    }
+
+    /// Reads the JSON of the answer to what `complete` makes of a request.
     async fn call<T: DeserializeOwned>(
         &self,
         method: Method,
         path: &str,
         complete: impl Fn(RequestBuilder) -> RequestBuilder,
     ) -> Result<T, Failure> {
+        let response = self.answer(method, path, complete).await?;
+        if let Some(kind) = other_than_json(response.headers()) {
+            return Err(Failure::Other(anyhow::anyhow!(
+                "{}{path} answered {kind} and not JSON, though `Accept: application/json` asked for it: is a proxy in between?",
+                self.base
+            )));
+        }
+        response.json().await.map_err(|error| Failure::http(&self.base, &error))
+    }
+
+    /// Sends what `complete` makes of a request with a token, once more with another token where that is refused; the answer, if
+    /// it is no refusal.
+    async fn answer(
+        &self,
+        method: Method,
+        path: &str,
+        complete: impl Fn(RequestBuilder) -> RequestBuilder,
+    ) -> Result<Response, Failure> {
         let send = async |token: &str| {
             let request =
                 self.http.request(method.clone(), format!("{}{path}", self.base)).bearer_auth(token);
@@ -154,13 +176,7 @@ impl Service {
         if !response.status().is_success() {
             return Err(self.refusal(response).await);
         }
-        if let Some(kind) = other_than_json(response.headers()) {
-            return Err(Failure::Other(anyhow::anyhow!(
-                "{}{path} answered {kind} and not JSON, though `Accept: application/json` asked for it: is a proxy in between?",
-                self.base
-            )));
-        }
-        response.json().await.map_err(|error| Failure::http(&self.base, &error))
+        Ok(response)
     }
 
     /// The status and the body of a `GET` without credentials.
@@ -251,7 +267,10 @@ impl Service {
         let reasons = reasons(&text);
         match status {
             StatusCode::UNAUTHORIZED => self.not_logged_in("the service refused the login"),
-            StatusCode::FORBIDDEN => Failure::Refused(format!("the account may not do this ({status})")),
+            StatusCode::FORBIDDEN => {
+                let why = reasons.unwrap_or_else(|| status.to_string());
+                Failure::Refused(format!("the account may not do this ({why})"))
+            }
             StatusCode::BAD_REQUEST => reasons.map_or(Failure::NotThere, Failure::Refused),
             StatusCode::TOO_MANY_REQUESTS => {
                 Failure::Refused(format!("the rate limit is spent{retry_after}"))

@@ -78,6 +78,7 @@ async fn sample(settings: &Settings) -> Result<()> {
     let mut config = WorkerConfig {
         models: shelf.announce(),
         ready: ready.subscribe(),
+        ready_target: settings.reservoir_size,
         ready_places: READY_SAMPLES,
         ..config(settings)
     };

@@ -41,11 +41,13 @@ const ADMIT: &str = "api/queue/src/admit.sql";
 const DEAL: &str = "api/queue/src/deal.sql";
 const DEAL_TO_OLDER: &str = "api/queue/src/deal_to_older.sql";
 const RETENTION: &str = "api/queue/src/retention.rs";
+const OPERATE: &str = "api/queue/src/operations.rs";
 const QUEUE: &str = "api/queue/src/store.rs";
+const OPERATIONS: &str = "api/src/endpoints/operations/seen.rs";
 const MODELS: &str = "api/src/endpoints/models.rs";
 const SAMPLES: &str = "api/src/endpoints/samples/table.rs";
 const LOAD: &str = "ops/src/catalogue/load.rs";
-const JOURNAL: &str = "ops/src/journal.rs";
+const JOURNAL: &str = "api/identity/src/tables/journal.rs";
 const OLD_LINES: &str = "api/src/retention.rs";
 const BUDGET: &str = "api/queue/src/budget.rs";
 const CATALOGUE: &str = "worker/src/catalogue.rs";
@@ -57,24 +59,27 @@ const TABLES: [Table; 28] = [
     table("account_rations", &[ACCOUNTS], &[]),
     // A login that is older than the account's last change counts for nothing: all that comes from one asks.
     table("accounts", &[ACCOUNTS], &[BROWSERS, CODES, DEVICES, ORGANISATIONS, REFRESH, SESSIONS]),
-    table("apalis.jobs", &[ADMIT, DEAL_TO_OLDER, QUEUE], &[DEAL]),
+    table("apalis.jobs", &[ADMIT, DEAL_TO_OLDER, OPERATE, QUEUE], &[DEAL]),
     table("apalis.workers", &[QUEUE], &[]),
     table("applications", &[APPLICATIONS], &[DEVICES]),
     table("authorization_codes", &[CODES], &[]),
     table("browser_sessions", &[SESSIONS], &[]),
     table("building_blocks", &[LOAD], &[CATALOGUE, OFFERS]),
-    table("catalogue_version", &[LOAD], &[CATALOGUE]),
+    table("catalogue_version", &[LOAD], &[CATALOGUE, OPERATIONS]),
     table("consents", &[CONSENTS], &[]),
     table("device_codes", &[DEVICES], &[]),
-    table("jobs", &[ADMIT, DEAL, QUEUE], &[DEAL_TO_OLDER]),
+    // What operators do to a job is neither its ordinary way nor in the same file.
+    table("jobs", &[ADMIT, DEAL, OPERATE, QUEUE], &[DEAL_TO_OLDER]),
     // Operators write it, and the service lets go of what is too old.
     table("journal", &[JOURNAL, OLD_LINES], &[]),
     table("known_browsers", &[BROWSERS], &[]),
     table("live_callers", &[QUEUE], &[BUDGET]),
-    table("live_models", &[QUEUE], &[ADMIT, DEAL, DEAL_TO_OLDER]),
-    table("live_workers", &[QUEUE], &[ADMIT, BUDGET, DEAL, DEAL_TO_OLDER]),
+    table("live_models", &[QUEUE], &[ADMIT, DEAL, DEAL_TO_OLDER, OPERATE]),
+    table("live_workers", &[QUEUE], &[ADMIT, BUDGET, DEAL, DEAL_TO_OLDER, OPERATE]),
     table("offers", &[LOAD], &[CATALOGUE, OFFERS]),
     table("organisations", &[ORGANISATIONS], &[ACCOUNTS]),
+    // Asked wherever jobs are dealt or taken.
+    table("paused_queues", &[OPERATE], &[ADMIT, DEAL, QUEUE]),
     table("rate_limits", &[RATE_LIMITS], &[]),
     table("refresh_tokens", &[REFRESH], &[]),
     table("reservoir_blocks", &[RESERVOIR], &[MODELS]),

@@ -111,6 +111,9 @@ pub enum Problem {
     /// The caller hung up.
     #[error("cancelled")]
     Cancelled,
+    /// An operator cancelled it.
+    #[error("cancelled by an operator")]
+    CancelledByOperator,
     /// The job was begun `attempts` times and no worker finished it.
     #[error("given up after {attempts} attempts")]
     Abandoned { attempts: u32 },

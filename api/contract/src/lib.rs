@@ -8,6 +8,7 @@ mod error;
 mod flow;
 mod job;
 mod model;
+mod operations;
 mod ration;
 mod sample;
 pub mod scope;
@@ -17,6 +18,10 @@ pub use error::{ErrorBody, ErrorItem, Location};
 pub use flow::{Flow, FlowError};
 pub use job::{JobId, Problem, SampleJob, StoredSampleJob, StoredTreeSearchJob, TreeSearchJob};
 pub use model::{Model, ModelCard, ModelList, ModelMetrics, ModelObject, PropertyDistribution};
+pub use operations::{
+    CatalogueState, FailedJob, JobInFlight, JobState, OperationsState, QueuePause, QueueState,
+    ReservoirState, WorkerState,
+};
 pub use ration::{Ration, RationError};
 pub use sample::{
     ListObject, MAX_SAMPLE_SIZE, NotASampleId, Sample, SampleId, SampleList, SampleListItem, SampleObject,

@@ -17,8 +17,11 @@ pub const EMAIL: &str = "email";
 /// Ask for a refresh token.
 pub const OFFLINE_ACCESS: &str = "offline_access";
 
-/// Every scope with its meaning, in the order of the contract; a new account may use them all.
-pub const ALL: [(&str, &str); 12] = [
+/// See and change what the installation does: for operators.
+pub const OPERATIONS: &str = "operations";
+
+/// Every scope with its meaning, in the order of the contract.
+pub const ALL: [(&str, &str); 13] = [
     (SAMPLES_CREATE, "Create samples"),
     (SAMPLES_READ, "Read samples"),
     ("generator_api.samples:update", "Update samples"),
@@ -31,4 +34,10 @@ pub const ALL: [(&str, &str); 12] = [
     (PROFILE, "Access to basic profile information"),
     (OPENID, "Required for OpenID Connect sign-in"),
     (OFFLINE_ACCESS, "Request a refresh token"),
+    (OPERATIONS, "See and change what the installation does: queues, jobs, workers"),
 ];
+
+/// What a new account may use: everything but what is for operators.
+pub fn ordinary() -> impl Iterator<Item = &'static str> {
+    ALL.iter().map(|(name, _)| *name).filter(|name| *name != OPERATIONS)
+}

@@ -51,6 +51,7 @@ fn a_stored_problem_keeps_its_shape() {
         Problem::BadTarget { reason: "r".to_owned() },
         Problem::DeadlinePassed,
         Problem::Cancelled,
+        Problem::CancelledByOperator,
         Problem::Abandoned { attempts: 3 },
         Problem::Internal,
     ];

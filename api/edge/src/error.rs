@@ -35,6 +35,11 @@ pub enum ApiError {
         /// The one that it would need.
         scope: &'static str,
     },
+    /// What is to be changed stands so that this cannot be done to it.
+    Conflict {
+        /// How it stands.
+        message: String,
+    },
     /// It may be seen, and is another account's.
     NotYours,
     /// The account has used up a ration.
@@ -100,6 +105,7 @@ impl ApiError {
             Self::NotJson => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::Unauthorized(_) => StatusCode::UNAUTHORIZED,
             Self::Forbidden { .. } | Self::NotYours => StatusCode::FORBIDDEN,
+            Self::Conflict { .. } => StatusCode::CONFLICT,
             Self::RateLimited { .. } | Self::TooManyInFlight { .. } => StatusCode::TOO_MANY_REQUESTS,
             Self::BadAnswer(_) | Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
             Self::Unavailable { .. } => StatusCode::SERVICE_UNAVAILABLE,
@@ -131,6 +137,7 @@ impl ApiError {
                 "insufficient_scope",
                 &format!("The access token lacks the scope {scope}"),
             ),
+            Self::Conflict { message } => one(vec![], "conflict", &message),
             Self::NotYours => one(vec![], "not_yours", "Only the account that made the sample can delete it"),
             Self::RateLimited { .. } => {
                 one(vec![], "rate_limited", "The rate limit of this account is spent")

@@ -133,7 +133,9 @@ pub fn form(input: &[u8]) {
     let again = Form::parse(form.to_query().as_bytes());
     assert_eq!(again.map(|form| form.to_query()).ok(), Some(form.to_query()));
     for implicit_flow in [Switch::On, Switch::Off] {
-        let Ok(read) = AuthorizationRequest::of(application(), form.clone(), implicit_flow) else { continue };
+        let Ok(read) = AuthorizationRequest::of(application(), form.clone(), ISSUER, implicit_flow) else {
+            continue;
+        };
         let (reply, pairs) = match read {
             Read::Wanted(wanted) => {
                 assert!(wanted.scopes.iter().all(|scope| application().scopes.contains(scope)));
@@ -144,7 +146,10 @@ pub fn form(input: &[u8]) {
             }
         };
         let location = reply.location(ISSUER, &pairs);
-        assert!(application().redirects_to(&reply.redirect_uri) && location.starts_with(&reply.redirect_uri));
+        assert!(
+            application().redirects_to(&reply.redirect_uri, ISSUER)
+                && location.starts_with(&reply.redirect_uri)
+        );
         assert!(HeaderValue::try_from(location).is_ok(), "a browser can be sent there");
     }
 }

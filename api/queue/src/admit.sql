@@ -170,7 +170,8 @@ begin
     expected_seconds := prospect.expected_seconds;
     admitted_in := prospect.admitted_in;
     is_capped := prospect.in_flight >= most_in_flight;
-    admitted := slots > 0 and admitted_in = 0 and is_capped is not true;
+    admitted := slots > 0 and admitted_in = 0 and is_capped is not true
+        and not exists (select from paused_queues where queue = of_queue);
     if admitted then
         insert into jobs (id, queue, account_id, caller, model_id, kind, own_estimate, expected_seconds, longest_seconds, units,
             lay_ready, deadline, begin_by, turn_begins, turn_ends)

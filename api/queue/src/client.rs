@@ -30,6 +30,9 @@ use crate::{
 /// About how long a worker takes to start, for a caller that finds none.
 pub const WORKER_START: Duration = Duration::from_secs(5);
 
+/// When to come back whom an operator turned away: nobody knows what they will do, and a minute is soon enough to look.
+pub const AFTER_AN_OPERATOR: Duration = Duration::from_secs(60);
+
 /// A generative model that at least one live sampler has loaded.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LiveModel {
@@ -203,6 +206,9 @@ impl store::Admission {
         if self.all_slots > 0 && !self.model_is_known {
             return SubmitError::UnknownModel;
         }
+        if self.is_paused {
+            return SubmitError::Paused { retry_after: AFTER_AN_OPERATOR };
+        }
         let Some(admitted_in) = self.admitted_in else {
             return SubmitError::NoWorker { retry_after: WORKER_START };
         };
@@ -275,6 +281,7 @@ mod tests {
         store::Admission {
             admitted: false,
             is_capped: false,
+            is_paused: false,
             slots,
             all_slots: slots,
             model_is_known: true,
@@ -291,9 +298,11 @@ mod tests {
     fn who_is_refused_is_told_when_to_come_back() {
         let told = refusal(&refused(2, 20.0));
         let capped = refusal(&store::Admission { is_capped: true, ..refused(2, 3.0) });
+        let paused = refusal(&store::Admission { is_paused: true, ..refused(0, 0.0) });
 
         assert!(matches!(told, SubmitError::Full { retry_after } if retry_after == Duration::from_secs(20)));
         assert!(matches!(capped, SubmitError::TooManyInFlight { .. }));
+        assert!(matches!(paused, SubmitError::Paused { .. }));
     }
 
     #[test]

@@ -46,6 +46,8 @@ pub struct WorkerConfig {
     pub models: watch::Receiver<Vec<LiveModel>>,
     /// What lies ready, by model; it may change too.
     pub ready: watch::Receiver<BTreeMap<String, usize>>,
+    /// How much of each model the process keeps ready, for those who look; 0: nothing.
+    pub ready_target: usize,
     /// How long a job in flight may go on after the shutdown signal.
     pub grace: Duration,
     /// How often the process says that it lives and holds its jobs; five missed beats free a job.
@@ -66,6 +68,7 @@ impl Default for WorkerConfig {
             guest_places: 0,
             models: watch::channel(Vec::new()).1,
             ready: watch::channel(BTreeMap::new()).1,
+            ready_target: 0,
             grace: Duration::from_secs(30),
             beat: BEAT,
             heartbeat: Duration::from_secs(2),

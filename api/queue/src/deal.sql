@@ -10,6 +10,7 @@
 -- What a job that nobody holds has earned; null: another attempt.
 create or replace function job_verdict(job jobs, out outcome jsonb) language sql stable as $$
     select jsonb_build_object('Err', case
+        when job.cancelled_by is not null then jsonb_build_object('problem', 'cancelled_by_operator')
         when job.cancelled_at is not null then jsonb_build_object('problem', 'cancelled')
         when job.attempts >= 3 then jsonb_build_object('problem', 'abandoned', 'attempts', job.attempts)
         when job.deadline <= now() then jsonb_build_object('problem', 'deadline_passed')
@@ -37,6 +38,9 @@ declare
     task apalis.jobs;
     verdict jsonb;
 begin
+    if exists (select from paused_queues where queue = v_job_type) then
+        return;
+    end if;
     select * into process from live_workers where name = split_part(worker_id, '/', 1);
     if process.lease is null then
         return query select * from deal_to_older(worker_id, v_job_type, v_job_count);

@@ -25,6 +25,9 @@ pub enum SubmitError {
     /// The account has as many jobs in flight as it may; after `retry_after` one of them may be done.
     #[error("the account has too many jobs in flight")]
     TooManyInFlight { retry_after: Duration },
+    /// An operator has paused the queue; nobody knows until when, and `retry_after` is when to look again.
+    #[error("the queue is paused by an operator")]
+    Paused { retry_after: Duration },
     /// No worker lives that may take the job; `retry_after` is about how long one takes to start.
     #[error("no worker lives")]
     NoWorker { retry_after: Duration },

@@ -62,6 +62,9 @@ pub struct Ready {
     pub seconds: f64,
 }
 
+/// The queues that there are, as people list them.
+pub const QUEUES: [&str; 2] = [StoredSampleJob::QUEUE, StoredTreeSearchJob::QUEUE];
+
 impl Job for StoredSampleJob {
     const QUEUE: &'static str = "sample";
 

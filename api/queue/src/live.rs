@@ -35,6 +35,8 @@ pub(crate) struct Process {
     pub(crate) pool: PgPool,
     pub(crate) name: String,
     pub(crate) queue: &'static str,
+    /// What its machine is called, if it says so.
+    pub(crate) host: Option<String>,
     pub(crate) config: WorkerConfig,
     pub(crate) running: Arc<Running>,
     /// Told when the database did not answer an act in time: whatever else waits for it had better ask anew.
@@ -59,6 +61,8 @@ impl Process {
             connections: i32::try_from(self.config.process_connections).unwrap_or(i32::MAX),
             models: &models,
             ready: &ready,
+            ready_target: i64::try_from(self.config.ready_target).unwrap_or(i64::MAX),
+            host: self.host.as_deref(),
         };
         store::beat(&self.pool, alive).await
     }

@@ -29,6 +29,7 @@ pub(crate) mod callers {
             None => return INSTRUMENTS.submitted.add(1, &[queue(of)]),
             Some(SubmitError::Full { .. }) => "full",
             Some(SubmitError::TooManyInFlight { .. }) => "too_many_in_flight",
+            Some(SubmitError::Paused { .. }) => "paused",
             Some(SubmitError::NoWorker { .. }) => "no_worker",
             Some(SubmitError::UnknownModel) => "unknown_model",
             Some(SubmitError::Unencodable(_) | SubmitError::Panicked(_) | SubmitError::Database(_)) => {
@@ -45,6 +46,7 @@ pub(crate) mod callers {
             Ok(Err(Problem::DeadlinePassed)) | Err(AwaitError::DeadlinePassed) => "deadline_passed",
             Ok(Err(Problem::TooLate)) => "too_late",
             Ok(Err(Problem::Cancelled)) => "cancelled",
+            Ok(Err(Problem::CancelledByOperator)) => "cancelled_by_operator",
             Ok(Err(Problem::Abandoned { .. })) => "abandoned",
             Ok(Err(_)) => "refused_by_worker",
             Err(AwaitError::Lost) => "lost",

@@ -192,7 +192,7 @@ impl<H> Runner<H> {
         let begun = Begun::read(&metadata).ok_or("a job was dealt without its attempt")?;
         let Some(entry) = self.running.enter(&id, begun.attempt) else {
             info!(job.id = id, "still runs here, put off");
-            return self.release(&id, begun.attempt, STILL_HERE).await;
+            return self.release(&id, begun.attempt, STILL_HERE, None).await;
         };
         let span = info_span!(
             "job",
@@ -270,6 +270,7 @@ impl<H> Runner<H> {
             return Ok(());
         }
         attempt.end(if cancelled { "cancelled" } else { "failed" });
+        let cause = failure.as_ref().filter(|_| !cancelled).map(ToString::to_string);
         let pause = match failure {
             Some(failure) if !cancelled => {
                 let span = Span::current();
@@ -283,12 +284,18 @@ impl<H> Runner<H> {
                 Duration::ZERO
             }
         };
-        self.release(&entry.id, begun.attempt, pause).await
+        self.release(&entry.id, begun.attempt, pause, cause.as_deref()).await
     }
 
     /// Lets go of the job, and looks for it when it may be begun again.
-    async fn release(&self, id: &str, attempt: i32, pause: Duration) -> Result<(), BoxDynError> {
-        store::release(&self.pool, id, attempt, pause).await?;
+    async fn release(
+        &self,
+        id: &str,
+        attempt: i32,
+        pause: Duration,
+        failure: Option<&str>,
+    ) -> Result<(), BoxDynError> {
+        store::release(&self.pool, id, attempt, pause, failure).await?;
         let bell = Arc::clone(&self.bell);
         tokio::spawn(async move {
             tokio::time::sleep(pause).await;

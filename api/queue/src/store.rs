@@ -21,6 +21,9 @@ use crate::{
 /// Apalis must never give a task up by itself: its callers would hear nothing. The guard is `job_verdict`.
 const MAX_DEALS: i32 = 1_000_000;
 
+/// So many letters of a failed attempt's error are kept.
+const LONGEST_ERROR: usize = 1000;
+
 /// A job to be inserted.
 pub(crate) struct NewJob {
     pub(crate) id: String,
@@ -70,6 +73,8 @@ pub(crate) struct Admission {
     pub(crate) admitted: bool,
     /// Whether the account has as many jobs in flight as it may.
     pub(crate) is_capped: bool,
+    /// Whether an operator has paused the queue.
+    pub(crate) is_paused: bool,
     /// Slots that may take the job.
     pub(crate) slots: i64,
     /// Slots of the queue, whatever they serve.
@@ -95,7 +100,8 @@ pub(crate) async fn submit(pool: &PgPool, process: &str, job: NewJob) -> Result<
         Admission,
         r#"select admitted as "admitted!", coalesce(is_capped, false) as "is_capped!", slots as "slots!",
             all_slots as "all_slots!", model_is_known as "model_is_known!",
-            expected_seconds as "expected_seconds!", admitted_in
+            expected_seconds as "expected_seconds!", admitted_in,
+            exists (select from paused_queues where queue = $2) as "is_paused!"
         from submit_job($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)"#,
         job.id,
         terms.queue,
@@ -177,7 +183,7 @@ pub(crate) async fn cancel_of_the_dead(
     let done = sqlx::query!(
         r#"update jobs set cancelled_at = now(), (finished_at, outcome) = (
             select now(), '{"Err": {"problem": "cancelled"}}'::jsonb
-            where holder is null and (held_until is null or held_until < now())
+            where holder is null
         )
         where queue = $1 and finished_at is null and cancelled_at is null and caller is not null
             and not exists (
@@ -209,7 +215,7 @@ pub(crate) async fn cancel(pool: &PgPool, id: &str) -> Result<(), sqlx::Error> {
     sqlx::query!(
         r#"update jobs set cancelled_at = now(), (finished_at, outcome) = (
             select now(), '{"Err": {"problem": "cancelled"}}'::jsonb
-            where holder is null and (held_until is null or held_until < now())
+            where holder is null
         )
         where id = $1 and finished_at is null and cancelled_at is null"#,
         id
@@ -220,14 +226,15 @@ pub(crate) async fn cancel(pool: &PgPool, id: &str) -> Result<(), sqlx::Error> {
 }
 
 /// Gives a job that nobody holds and that can no longer be worked on the outcome that it has earned.
-pub(crate) async fn settle(pool: &PgPool, id: &str) -> Result<(), sqlx::Error> {
+pub(crate) async fn settle(database: impl PgExecutor<'_>, id: &str) -> Result<(), sqlx::Error> {
+    // What waits for its next attempt is held until then, by nobody.
     sqlx::query!(
         "update jobs set finished_at = now(), outcome = job_verdict(jobs)
-        where id = $1 and finished_at is null and (held_until is null or held_until < now())
-            and job_verdict(jobs) is not null",
+        where id = $1 and finished_at is null and job_verdict(jobs) is not null
+            and (held_until is null or held_until < now() or (holder is null and cancelled_at is not null))",
         id,
     )
-    .execute(pool)
+    .execute(database)
     .await?;
     Ok(())
 }
@@ -249,7 +256,8 @@ pub(crate) async fn let_go(pool: &PgPool, queue: &str) -> Result<u64, sqlx::Erro
     Ok(done.rows_affected())
 }
 
-/// Writes an outcome for the attempt that still holds the job; false when the job is no longer its own.
+/// Writes an outcome for the attempt that still holds the job; false when the job is no longer its own. The task of one that was done
+/// ends with it; another's stays, for who has it tried again.
 pub(crate) async fn finish(
     connection: &mut PgConnection,
     id: &str,
@@ -263,7 +271,7 @@ pub(crate) async fn finish(
             where id = $1 and attempts = $2 and finished_at is null and cancelled_at is null
             returning id
         ), done as (
-            delete from apalis.jobs where id in (select id from finished)
+            delete from apalis.jobs where id in (select id from finished) and not $3::jsonb ? 'Err'
         )
         select exists (select from finished) as "finished!""#,
         id,
@@ -274,20 +282,25 @@ pub(crate) async fn finish(
     .await
 }
 
-/// Lets go of a job that was begun in `attempt`: it waits again, to be begun after `pause`, or has the outcome that it has earned.
+/// Lets go of a job that was begun in `attempt`: it waits again, to be begun after `pause`, or has the outcome that it has earned. Why the
+/// attempt failed, if it did, is kept.
 pub(crate) async fn release(
     pool: &PgPool,
     id: &str,
     attempt: i32,
     pause: Duration,
+    failure: Option<&str>,
 ) -> Result<(), sqlx::Error> {
+    // PostgreSQL's texts have no NUL, and a message may be of any length.
+    let failure = failure.map(|text| text.replace('\0', "").chars().take(LONGEST_ERROR).collect::<String>());
     sqlx::query!(
-        "update jobs set holder = null, held_until = now() + $3, outcome = job_verdict(jobs),
-            finished_at = case when job_verdict(jobs) is not null then now() end
+        "update jobs set holder = null, held_until = now() + $3, last_error = coalesce($4, last_error),
+            outcome = job_verdict(jobs), finished_at = case when job_verdict(jobs) is not null then now() end
         where id = $1 and attempts = $2 and finished_at is null",
         id,
         attempt,
-        interval(pause)
+        interval(pause),
+        failure
     )
     .execute(pool)
     .await?;
@@ -358,6 +371,10 @@ pub(crate) struct Alive<'a> {
     pub(crate) models: &'a [LiveModel],
     /// What lies ready, by model.
     pub(crate) ready: &'a BTreeMap<String, usize>,
+    /// How much of each model it keeps ready.
+    pub(crate) ready_target: i64,
+    /// The name of its machine.
+    pub(crate) host: Option<&'a str>,
 }
 
 /// Says that a worker process lives, and with which models.
@@ -369,8 +386,9 @@ pub(crate) async fn beat(pool: &PgPool, alive: Alive<'_>) -> Result<(), sqlx::Er
     let cards: Vec<&Value> = alive.models.iter().map(|model| &model.card).collect();
     sqlx::query!(
         "with beat as (
-            insert into live_workers (name, queue, slots, ready_places, guest_places, lease, connections)
-            values ($1, $2, $3, $7, $8, $10, $11)
+            insert into live_workers
+                (name, queue, slots, ready_places, guest_places, lease, connections, ready_target, host)
+            values ($1, $2, $3, $7, $8, $10, $11, $12, $13)
             on conflict (name) do update set last_seen = now()
             returning name
         ),
@@ -392,7 +410,9 @@ pub(crate) async fn beat(pool: &PgPool, alive: Alive<'_>) -> Result<(), sqlx::Er
         alive.guest_places,
         &ready,
         interval(alive.lease),
-        alive.connections
+        alive.connections,
+        alive.ready_target,
+        alive.host
     )
     .execute(pool)
     .await?;

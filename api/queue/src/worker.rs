@@ -25,6 +25,9 @@ use crate::{
     store,
 };
 
+/// Where a kernel says what its machine is called.
+const HOST_NAME: &str = "/proc/sys/kernel/hostname";
+
 /// Heartbeats that an apalis worker may miss before its jobs go to others.
 const MISSED_HEARTBEATS: usize = 3;
 
@@ -64,7 +67,8 @@ where
         bell: Arc::clone(&bell),
     };
     let (silent, heard) = Default::default();
-    let process = Process { pool, name, queue: J::QUEUE, config, running, silent, heard };
+    let host = std::fs::read_to_string(HOST_NAME).ok().map(|name| name.trim().to_owned());
+    let process = Process { pool, name, queue: J::QUEUE, host, config, running, silent, heard };
     process.beat().await?;
     budget::warn_where_short(&process.pool).await;
     let beats = process.beats();
@@ -207,7 +211,7 @@ async fn drain(
 async fn leave(process: &Process, unfinished: &BTreeMap<String, i32>) {
     let left = async {
         for (id, attempt) in unfinished {
-            store::release(&process.pool, id, *attempt, Duration::ZERO).await?;
+            store::release(&process.pool, id, *attempt, Duration::ZERO, None).await?;
         }
         store::give_back(&process.pool, &process.name, &[]).await?;
         store::leave(&process.pool, &process.name).await

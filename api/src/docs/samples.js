@@ -61,6 +61,7 @@ export function commandLine({ operationId, body }) {
   const commands = {
     create_sample: () => `retort sample --size ${body.size} --json`,
     create_tree_search: () => `retort plan --json ${shellWord(body.search_smiles)}`,
+    operations_state: () => "retort top --json",
   };
   return commands[operationId]?.() ?? null;
 }

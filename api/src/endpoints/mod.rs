@@ -2,6 +2,7 @@
 
 pub mod health;
 pub mod models;
+pub mod operations;
 pub mod samples;
 pub mod treesearch;
 

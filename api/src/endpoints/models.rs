@@ -10,7 +10,7 @@ use axum::{
 use contract::{Model, ModelCard, ModelList};
 use edge::{ApiError, query_pairs};
 use queue::{Client, LiveModel, QueueError};
-use sqlx::PgPool;
+use sqlx::{PgExecutor, PgPool};
 
 use super::path_word;
 use crate::{
@@ -82,11 +82,11 @@ fn model(ready: Option<i64>, LiveModel { model_id, card, .. }: LiveModel) -> Mod
 }
 
 /// Molecules in the reservoir, by model.
-async fn ready(pool: &PgPool) -> Result<BTreeMap<String, i64>, sqlx::Error> {
+pub(super) async fn ready(database: impl PgExecutor<'_>) -> Result<BTreeMap<String, i64>, sqlx::Error> {
     let rows = sqlx::query!(
         r#"select model_id, sum(molecules) as "molecules!" from reservoir_blocks group by model_id"#
     )
-    .fetch_all(pool)
+    .fetch_all(database)
     .await?;
     Ok(rows.into_iter().map(|row| (row.model_id, row.molecules)).collect())
 }

@@ -12,11 +12,11 @@ use crate::{
     auth_device,
     browser::{PAGE, PROGRAM, REDIRECT, SECRET, SERVER},
     support::{PASSWORD, Service},
-    webdriver::Chromium,
+    webdriver::{Chromium, Script},
 };
 
 /// Says that a client is missing.
-fn skip(client: &str, why: &str) {
+pub fn skip(client: &str, why: &str) {
     let required = std::env::var("CLIENTS").unwrap_or_default();
     assert!(!required.split(',').any(|name| name == client), "{why}");
     eprintln!("skipped: {why}");
@@ -93,7 +93,7 @@ fn pair(role: &str, label: &str) -> (String, String) {
 
 #[tokio::test]
 async fn a_browser_without_script_logs_in_and_lets_an_application_in() {
-    let browser = match Chromium::start().await {
+    let browser = match Chromium::start(Script::Off).await {
         Ok(browser) => browser,
         Err(missing) => return skip("chromium", &missing),
     };
@@ -142,7 +142,7 @@ async fn a_browser_without_script_logs_in_and_lets_an_application_in() {
 
 #[tokio::test]
 async fn a_browser_lets_a_device_in_and_logs_out() {
-    let browser = match Chromium::start().await {
+    let browser = match Chromium::start(Script::Off).await {
         Ok(browser) => browser,
         Err(missing) => return skip("chromium", &missing),
     };

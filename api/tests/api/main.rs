@@ -15,6 +15,7 @@ mod auth_keys;
 mod auth_openid;
 mod auth_token;
 mod browser;
+mod console;
 mod docs;
 mod frozen;
 mod generator_v1_models;
@@ -23,6 +24,7 @@ mod generator_v1_samples_bad_input;
 mod generator_v1_samples_pages;
 mod isolation;
 mod limits;
+mod operations;
 mod process;
 #[path = "../../database/tests/support/proxy.rs"]
 mod proxy;

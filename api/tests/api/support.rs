@@ -243,7 +243,7 @@ pub async fn answer(request: RequestBuilder) -> Answer {
 
 pub fn claims(account: &str) -> Value {
     let now = Utc::now().timestamp();
-    let scopes: Vec<_> = scope::ALL.iter().map(|(name, _)| *name).collect();
+    let scopes: Vec<_> = scope::ordinary().collect();
     json!({
         "iss": ISSUER, "sub": account, "aud": "retort", "exp": now + 600, "nbf": now, "iat": now,
         "jti": "1", "client_id": "retort-cli", "scope": scopes.join(" "),
@@ -257,12 +257,12 @@ pub fn sign(kid: &str, key: &EncodingKey, claims: &Value) -> String {
     jsonwebtoken::encode(&header, claims, key).unwrap()
 }
 
-/// An account with every scope and [`PASSWORD`], as `retort account add` makes it.
+/// An account with every ordinary scope and [`PASSWORD`], as `retort account add` makes it.
 pub async fn add_account(pool: &PgPool, email: &str) -> String {
     let salt = SaltString::encode_b64(b"sixteen bytes ok").unwrap();
     let hash = Argon2::default().hash_password(PASSWORD.as_bytes(), &salt).unwrap().to_string();
     let id = format!("acc_{}", JobId::generate().to_string().to_lowercase());
-    let scopes: Vec<_> = scope::ALL.iter().map(|(name, _)| (*name).to_owned()).collect();
+    let scopes: Vec<_> = scope::ordinary().map(str::to_owned).collect();
     sqlx::query(
         "insert into accounts (id, email, name, password_hash, scopes) values ($1, $2, 'Demo', $3, $4)",
     )
@@ -273,6 +273,17 @@ pub async fn add_account(pool: &PgPool, email: &str) -> String {
     .execute(pool)
     .await
     .unwrap();
+    id
+}
+
+/// An account with every scope, the operators' too.
+pub async fn add_operator(pool: &PgPool, email: &str) -> String {
+    let id = add_account(pool, email).await;
+    sqlx::query("update accounts set scopes = scopes || '{operations}' where id = $1")
+        .bind(&id)
+        .execute(pool)
+        .await
+        .unwrap();
     id
 }
 

@@ -1,4 +1,4 @@
-//! Chromium, driven by chromedriver over WebDriver (W3C), as far as the pages need it. Script is switched off.
+//! Chromium, driven by chromedriver over WebDriver (W3C), as far as the pages need it.
 
 use std::{
     io::{self, Read, Write},
@@ -17,6 +17,13 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// The name by which WebDriver refers to elements.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
+/// Whether pages may run scripts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Script {
+    On,
+    Off,
+}
+
 /// A browser of a test's own.
 pub struct Chromium {
     driver: Child,
@@ -26,7 +33,7 @@ pub struct Chromium {
 
 impl Chromium {
     /// Starts the browser, or says what is missing.
-    pub async fn start() -> Result<Self, String> {
+    pub async fn start(script: Script) -> Result<Self, String> {
         let missing = |what: &str| format!("{what} does not start: apt-get install chromium chromium-driver");
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let mut command = Command::new("chromedriver");
@@ -49,9 +56,10 @@ impl Chromium {
         let options = json!({
             // As root there is no sandbox, and containers have little shared memory.
             "args": ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--window-size=900,700"],
-            "prefs": { "profile.managed_default_content_settings.javascript": 2 },
+            "prefs": { "profile.managed_default_content_settings.javascript": if script == Script::On { 1 } else { 2 } },
         });
-        let capabilities = json!({ "capabilities": { "alwaysMatch": { "goog:chromeOptions": options } } });
+        let wanted = json!({ "goog:chromeOptions": options, "goog:loggingPrefs": { "browser": "ALL" } });
+        let capabilities = json!({ "capabilities": { "alwaysMatch": wanted } });
         let session = chromium.try_call(Method::POST, "/session", Some(capabilities)).await;
         let session = session.map_err(|_| missing("chromium"))?;
         chromium.session = format!("{}/session/{}", chromium.session, session["sessionId"].as_str().unwrap());
@@ -106,6 +114,31 @@ impl Chromium {
     pub async fn type_where_the_cursor_is(&self, keys: &str) {
         let element = text(&self.call(Method::GET, "/element/active", None).await[ELEMENT]);
         self.call(Method::POST, &format!("/element/{element}/value"), Some(json!({ "text": keys }))).await;
+    }
+
+    /// Waits until the text of an element is one that `is_it` takes.
+    pub async fn wait_for_text(&self, selector: &str, is_it: impl Fn(&str) -> bool) -> String {
+        let begun = Instant::now();
+        loop {
+            let text = self.text(selector).await;
+            if is_it(&text) {
+                return text;
+            }
+            assert!(begun.elapsed() < PATIENCE, "{selector} says {text}");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// What the browser has said of the pages since the last time: errors of scripts, what policies forbade, what did not load.
+    pub async fn complaints(&self) -> Vec<Value> {
+        let log = self.call(Method::POST, "/se/log", Some(json!({ "type": "browser" }))).await;
+        log.as_array().unwrap().clone()
+    }
+
+    /// Makes the window as wide as a small telephone, or wide again.
+    pub async fn resize(&self, width: u32, height: u32) {
+        let size = json!({ "width": width, "height": height });
+        self.call(Method::POST, "/window/rect", Some(size)).await;
     }
 
     pub async fn cookies(&self) -> Vec<Value> {

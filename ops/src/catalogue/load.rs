@@ -224,10 +224,13 @@ pub async fn commit(mut transaction: Transaction<'_, Postgres>) -> Result<(), Fa
         .execute(&mut *transaction)
         .await
         .map_err(failed)?;
-    sqlx::query!("update catalogue_version set version = version + 1")
-        .execute(&mut *transaction)
-        .await
-        .map_err(failed)?;
+    sqlx::query!(
+        "update catalogue_version set version = version + 1, imported_at = now(),
+            building_blocks = (select count(*) from building_blocks), offers = (select count(*) from offers)"
+    )
+    .execute(&mut *transaction)
+    .await
+    .map_err(failed)?;
     transaction.commit().await.map_err(failed)
 }
 

@@ -49,9 +49,12 @@ pub enum Account {
         /// What they may do from now on, separated by commas; without it, nothing changes.
         #[arg(value_delimiter = ',', value_name = "SCOPE,…")]
         scopes: Option<Vec<String>>,
-        /// Everything.
+        /// Everything but what is for operators.
         #[arg(long, conflicts_with = "scopes")]
         all: bool,
+        /// Everything, and what is for operators: to see and change what the installation does.
+        #[arg(long, conflicts_with_all = ["scopes", "all"])]
+        operator: bool,
     },
     /// Log an account in here without its password, by the database: for scripts, and to see what its owner sees.
     Login {
@@ -119,9 +122,12 @@ pub struct Add {
     name: Option<String>,
     #[command(flatten)]
     password: NewPassword,
-    /// What tokens of the account may do, separated by commas [default: everything].
+    /// What tokens of the account may do, separated by commas [default: everything but what is for operators].
     #[arg(long, value_delimiter = ',', value_name = "SCOPE,…")]
     scopes: Option<Vec<String>>,
+    /// They may do everything, and see and change what the installation does.
+    #[arg(long, conflicts_with = "scopes")]
+    operator: bool,
 }
 
 impl Account {
@@ -152,14 +158,14 @@ impl Account {
                 new.show(&password)?;
                 terminal::note(&format!("changed the password of {email}; its tokens end within a minute"));
             }
-            Self::Scopes { email, scopes: None, all: false } => {
+            Self::Scopes { email, scopes: None, all: false, operator: false } => {
                 manage::scopes(&mut database, &email)
                     .await?
                     .iter()
                     .try_for_each(|scope| terminal::data(scope))?;
             }
-            Self::Scopes { email, scopes, all: _ } => {
-                let scopes = parse_scopes(scopes.as_deref())?;
+            Self::Scopes { email, scopes, operator, all: _ } => {
+                let scopes = if operator { everything() } else { parse_scopes(scopes.as_deref())? };
                 manage::change_scopes(&mut database, &email, &scopes).await?;
                 terminal::note(&format!("{email} may now do: {}", scopes.join(", ")));
             }
@@ -185,7 +191,7 @@ impl Account {
 impl Add {
     async fn run(self, place: &Place) -> Result<(), Failure> {
         let email = parse_email(&self.email)?;
-        let scopes = parse_scopes(self.scopes.as_deref())?;
+        let scopes = if self.operator { everything() } else { parse_scopes(self.scopes.as_deref())? };
         let name = self.name.unwrap_or_else(|| email.split('@').next().unwrap_or_default().to_owned());
         let name = parse_name(&name)?;
         let mut database = place.data().connect().await?;
@@ -246,19 +252,27 @@ pub fn parse_name(text: &str) -> Result<String, Failure> {
     Ok(name.to_owned())
 }
 
+/// The scopes that were named; where none was, all but what is for operators.
 pub fn parse_scopes(given: Option<&[String]>) -> Result<Vec<String>, Failure> {
     let known = scope::ALL.map(|(scope, _)| scope);
-    let Some(given) = given else { return Ok(known.map(ToOwned::to_owned).to_vec()) };
+    let Some(given) = given else { return Ok(scope::ordinary().map(ToOwned::to_owned).collect()) };
     if let Some(unknown) = given.iter().find(|scope| !known.contains(&scope.as_str())) {
         return Err(Failure::Usage(format!("there is no scope `{unknown}`; there are {}", known.join(", "))));
     }
     Ok(given.to_vec())
 }
 
-/// Scopes as people read them.
+fn everything() -> Vec<String> {
+    scope::ALL.iter().map(|(scope, _)| (*scope).to_owned()).collect()
+}
+
+/// Scopes as people read them: all that are not for operators are `all`.
 pub fn show_scopes(scopes: &[String]) -> String {
-    let all = scope::ALL.iter().all(|(scope, _)| scopes.iter().any(|held| held == scope));
-    if all { "all".to_owned() } else { scopes.join(",") }
+    if !scope::ordinary().all(|scope| scopes.iter().any(|held| held == scope)) {
+        return scopes.join(",");
+    }
+    let is_operator = scopes.iter().any(|scope| scope == scope::OPERATIONS);
+    if is_operator { format!("all,{}", scope::OPERATIONS) } else { "all".to_owned() }
 }
 
 fn generate_password() -> String {
@@ -282,6 +296,17 @@ mod tests {
         for text in ["", " ", "two\nlines", "tab\tbed"] {
             assert!(matches!(parse_name(text), Err(Failure::Usage(_))), "{text}");
         }
+    }
+
+    #[test]
+    fn what_is_for_operators_is_given_by_its_name_alone() {
+        let ordinary = parse_scopes(None).unwrap();
+
+        assert!(!ordinary.iter().any(|scope| scope == scope::OPERATIONS));
+        assert_eq!(
+            (show_scopes(&ordinary), show_scopes(&everything())),
+            ("all".into(), "all,operations".into())
+        );
     }
 
     #[test]

@@ -15,10 +15,10 @@ use sqlx::PgConnection;
 use url::Url;
 
 use super::account::{parse_name, parse_scopes, show_scopes};
-use crate::{Place, failure::Failure, journal::Act, terminal};
+use crate::{Place, failure::Failure, journal::Act, service::CLIENT_ID, terminal};
 
-/// The command line's own client, which migrations make.
-const BUILT_IN: &str = "retort-cli";
+/// The command line's own client and the service's own pages, which migrations make.
+const BUILT_IN: [&str; 2] = [CLIENT_ID, "console"];
 
 /// Manage applications.
 #[derive(Debug, Subcommand)]
@@ -95,7 +95,7 @@ impl Add {
             return Err(Failure::Usage("the flows code and implicit need a --redirect".into()));
         }
         if self.flows.contains(&Flow::Password) {
-            return Err(Failure::Usage(format!("passwords are for {BUILT_IN} alone")));
+            return Err(Failure::Usage(format!("passwords are for {CLIENT_ID} alone")));
         }
         let name = parse_name(&self.name)?;
         let addresses = |texts: Vec<String>| -> Result<Vec<_>, Failure> {
@@ -165,8 +165,8 @@ async fn list(database: &mut PgConnection) -> Result<Vec<Application>, Failure> 
 
 /// Removes the application with its codes, consents and refresh tokens, and revokes its access tokens.
 async fn remove(database: &mut PgConnection, client_id: &str) -> Result<(), Failure> {
-    if client_id == BUILT_IN {
-        return Err(Failure::Usage(format!("{BUILT_IN} is this program; it cannot be removed")));
+    if BUILT_IN.contains(&client_id) {
+        return Err(Failure::Usage(format!("{client_id} is a part of Retort; it cannot be removed")));
     }
     let mut act = Act::begin(database, "removing the application").await?;
     let failed = act.failed();
@@ -248,8 +248,9 @@ mod tests {
             assert_eq!(
                 lines,
                 [
-                    "retort-cli\tpublic\tcode,device,password\thttp://127.0.0.1/callback\tall\tRetort command line"
+                    "retort-cli\tpublic\tcode,device,password\thttp://127.0.0.1/callback\tall,operations\tRetort command line"
                         .to_owned(),
+                    "console\tpublic\tcode\t/console/operations\toperations,openid,profile,email\tRetort console".to_owned(),
                     format!("{id}\tconfidential\tcode,implicit\thttps://app.test/cb\tall\tApp"),
                 ]
             );
@@ -257,7 +258,9 @@ mod tests {
                 sqlx::query_as("select id from revocations").fetch_all(&mut *database).await.unwrap();
             assert_eq!(revoked, [(id.clone(),)]);
             assert!(remove(database, id).await.is_err());
-            assert!(matches!(remove(database, BUILT_IN).await, Err(Failure::Usage(_))));
+            for built_in in BUILT_IN {
+                assert!(matches!(remove(database, built_in).await, Err(Failure::Usage(_))));
+            }
         })
         .await;
     }

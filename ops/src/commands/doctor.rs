@@ -1,6 +1,7 @@
 //! `retort doctor`: looks at every part of an installation and says what is wrong.
 
 use clap::Args;
+use contract::QueuePause;
 use identity::tables::accounts;
 use queue::{
     LiveWorkers,
@@ -175,6 +176,17 @@ async fn check_workers(findings: &mut Findings, database: &mut PgConnection) -> 
             None => findings
                 .bad(&format!("workers: none for {queue} jobs lives; start `{command}`, or read its log"))?,
         }
+    }
+    match queue::operations::pauses(&mut *database).await {
+        Ok(pauses) => {
+            for (queue, QueuePause { since, by }) in pauses {
+                let since = since.format("%Y-%m-%d %H:%M UTC");
+                findings.bad(&format!(
+                    "queue {queue}: paused by {by} since {since}; p in `retort top` resumes it"
+                ))?;
+            }
+        }
+        Err(error) => findings.bad(&format!("queues: {error}"))?,
     }
     let models = queue::live_models(&mut *database).await;
     match models {

@@ -245,21 +245,29 @@ impl Installation {
 
     /// Makes an account, logs it in by the command line, and calls the API with its token.
     pub fn account(&self, name: &str) -> Caller {
+        self.account_with(name, &[])
+    }
+
+    /// The same for an account that `options` of `retort account add` make another.
+    pub fn account_with(&self, name: &str, options: &[&str]) -> Caller {
         let email = format!("{name}@example.org");
-        let (base, data) = (format!("http://{}", self.address()), self.folder.path().join(name));
-        let retort = || {
-            let mut command = self.command("retort");
-            command.arg("--data").arg(&data).args(["--api", &base]);
-            command
-        };
-        for arguments in [&["account", "add", &email, "--generate"][..], &["account", "login", &email]] {
-            let mut command = retort();
+        let add = [&["account", "add", &email, "--generate"], options].concat();
+        for arguments in [&add[..], &["account", "login", &email]] {
+            let mut command = self.retort_as(name);
             command.args(arguments);
             output(command);
         }
-        let mut token = retort();
+        let mut token = self.retort_as(name);
         token.arg("token");
-        Caller::new(&base, output(token).trim())
+        Caller::new(&format!("http://{}", self.address()), output(token).trim())
+    }
+
+    /// The command line where the account called `name` is logged in.
+    pub fn retort_as(&self, name: &str) -> Command {
+        let mut command = self.command("retort");
+        command.arg("--data").arg(self.folder.path().join(name));
+        command.args(["--api", &format!("http://{}", self.address())]);
+        command
     }
 
     /// Imports a catalogue in the columns of the demo catalogue.

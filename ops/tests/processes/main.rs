@@ -28,6 +28,7 @@ mod searches;
 mod settings;
 mod shutdown;
 mod systemd;
+mod top;
 mod traces;
 mod trials;
 mod upgrade;

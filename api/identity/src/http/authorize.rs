@@ -117,6 +117,9 @@ async fn needs_consent(
     person: &Person,
     granted: &[String],
 ) -> Result<bool, sqlx::Error> {
+    if wanted.application.is_own() {
+        return Ok(false);
+    }
     let asked_for = matches!(wanted.prompt, Prompt::Consent | Prompt::LoginAndConsent);
     if asked_for || !wanted.application.is_certain_at(&wanted.reply.redirect_uri) {
         return Ok(true);

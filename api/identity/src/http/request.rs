@@ -101,12 +101,18 @@ impl AuthorizationRequest {
         let Some(application) = applications::find(&identity.pool, client_id).await? else {
             return Err(PageError::BadRequest("The application that sent you here is not registered."));
         };
-        Self::of(application, form, identity.settings.implicit_flow)
+        Self::of(application, form, &identity.settings.public_url, identity.settings.implicit_flow)
     }
 
-    /// What `application` asks for with the parameters of `form`.
-    pub fn of(application: Application, form: Form, implicit_flow: Switch) -> Result<Read, PageError> {
-        let address = form.get("redirect_uri").filter(|address| application.redirects_to(address));
+    /// What `application` asks for with the parameters of `form`, of the service at `public_url`.
+    pub fn of(
+        application: Application,
+        form: Form,
+        public_url: &str,
+        implicit_flow: Switch,
+    ) -> Result<Read, PageError> {
+        let address = form.get("redirect_uri");
+        let address = address.filter(|address| application.redirects_to(address, public_url));
         let Some(redirect_uri) = address.map(str::to_owned) else {
             return Err(PageError::BadRequest(
                 "The application asks to send you to an address that is not registered for it.",

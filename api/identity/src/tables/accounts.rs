@@ -105,7 +105,7 @@ impl Accounts {
 
     /// Makes an account without a password for somebody from elsewhere, if there is none.
     pub async fn welcome(&self, id: &str, name: &str) -> Result<(), sqlx::Error> {
-        let scopes: Vec<_> = scope::ALL.iter().map(|(name, _)| *name).collect();
+        let scopes: Vec<_> = scope::ordinary().collect();
         let made = sqlx::query!(
             "insert into accounts (id, email, name, password_hash, scopes) \
              values ($1, $1 || '@external.invalid', $2, $3, $4) on conflict do nothing",
@@ -252,6 +252,16 @@ pub(crate) async fn put_into(
         .execute(connection)
         .await
         .map(drop)
+}
+
+/// The addresses of the accounts with these ids, by id; one that has gone is absent.
+pub async fn addresses(
+    connection: &mut PgConnection,
+    ids: &[String],
+) -> Result<BTreeMap<String, String>, sqlx::Error> {
+    let rows = sqlx::query!("select id, email from accounts where id = any($1)", ids);
+    let rows = rows.fetch_all(connection).await?;
+    Ok(rows.into_iter().map(|row| (row.id, row.email)).collect())
 }
 
 /// How many accounts are not disabled.

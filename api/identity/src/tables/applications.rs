@@ -2,7 +2,8 @@
 //!
 //! A redirect address counts only when it is, byte for byte, one that was registered. The one exception is
 //! the port of a loopback address, which a program on the person's machine cannot choose beforehand
-//! (RFC 8252, section 7.3). Nothing is parsed, so there are no two parsers to disagree.
+//! (RFC 8252, section 7.3). Nothing is parsed, so there are no two parsers to disagree. A path stands for the service's own
+//! page at it; only migrations register those.
 
 use contract::Flow;
 use sqlx::{PgConnection, PgPool};
@@ -48,9 +49,17 @@ impl Application {
         self.flows.iter().any(|allowed| allowed == flow.as_str())
     }
 
-    /// Whether answers may be sent to `address`.
-    pub(crate) fn redirects_to(&self, address: &str) -> bool {
-        self.redirect_uris.iter().any(|registered| is_same_address(registered, address))
+    /// Whether answers may be sent to `address`, of a service that is found at `public_url`.
+    pub(crate) fn redirects_to(&self, address: &str, public_url: &str) -> bool {
+        self.redirect_uris.iter().any(|registered| match is_own(registered) {
+            true => address.strip_prefix(public_url) == Some(registered),
+            false => is_same_address(registered, address),
+        })
+    }
+
+    /// Whether it is a page of the service itself, which nobody need be asked about: whoever logs in there has seen whose page it is.
+    pub(crate) fn is_own(&self) -> bool {
+        self.redirect_uris.iter().any(|registered| is_own(registered))
     }
 
     /// Whether a browser may be sent to `address` after a logout.
@@ -122,6 +131,11 @@ pub async fn remove(connection: &mut PgConnection, client_id: &str) -> Result<Op
     Ok(removed)
 }
 
+/// Whether the address is one of the service's own: a path, which operators cannot register.
+fn is_own(registered: &str) -> bool {
+    registered.starts_with('/')
+}
+
 fn is_same_address(registered: &str, address: &str) -> bool {
     registered == address
         || ["http://127.0.0.1", "http://[::1]"].iter().any(|host| {
@@ -142,6 +156,33 @@ fn after_port(text: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_page_of_the_service_is_found_where_the_service_is() {
+        let application = |redirect: &str| Application {
+            client_id: "console".to_owned(),
+            name: String::new(),
+            secret_hash: None,
+            redirect_uris: vec![redirect.to_owned()],
+            logout_uris: Vec::new(),
+            flows: Vec::new(),
+            scopes: Vec::new(),
+        };
+        let (page, other) = (application("/console/operations"), application("https://app.test/cb"));
+
+        for (address, leads_there) in [
+            ("https://retort.test/console/operations", true),
+            ("https://retort.test/console/operations?x=1", false),
+            ("https://retort.test.evil.test/console/operations", false),
+            ("https://retort.test:8443/console/operations", false),
+            ("/console/operations", false),
+            ("https://evil.test/console/operations", false),
+        ] {
+            assert_eq!(page.redirects_to(address, "https://retort.test"), leads_there, "{address}");
+        }
+        assert!(page.is_own() && !other.is_own());
+        assert!(!other.redirects_to("https://app.test/cb/cb", "https://app.test/cb"));
+    }
 
     #[test]
     fn an_address_is_the_registered_one_or_another_port_of_loopback() {

@@ -7,6 +7,7 @@ pub(crate) mod browsers;
 pub(crate) mod codes;
 pub(crate) mod consents;
 pub(crate) mod device_codes;
+pub mod journal;
 pub mod organisations;
 pub mod rate_limits;
 pub(crate) mod refresh;

@@ -1,0 +1,197 @@
+//! What operators do to queues and jobs, against a real Postgres.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot set up its stage has failed")]
+
+mod support;
+
+use std::time::Duration;
+
+use contract::{JobId, JobState, Problem};
+use queue::{
+    AwaitError, SubmitError,
+    operations::{self, Refusal, Standing},
+};
+use sqlx::postgres::PgListener;
+use support::{Act, Database, Put, Toy, Toys, Worker, eventually, live};
+
+const OPERATOR: &str = "ada@example.org";
+
+/// How many jobs the worker would be dealt now, and how many if no queue were paused. Nothing of it happens.
+async fn dealt(database: &Database) -> (i64, i64) {
+    let mut transaction = database.pool.begin().await.unwrap();
+    // apalis' own worker of the process, whose name begins with the process's.
+    let deal =
+        "select count(*) from (select id from apalis.workers order by last_seen desc limit 1) as worker,
+        apalis.get_jobs(worker.id, 'toy', 5)";
+    let now = sqlx::query_scalar(deal).fetch_one(&mut *transaction).await.unwrap();
+    sqlx::query("delete from paused_queues").execute(&mut *transaction).await.unwrap();
+    (now, sqlx::query_scalar(deal).fetch_one(&mut *transaction).await.unwrap())
+}
+
+async fn cancel(database: &Database, id: JobId) -> Result<(), Refusal> {
+    let mut connection = database.pool.acquire().await.unwrap();
+    operations::cancel(&mut connection, &id.to_string(), OPERATOR).await.unwrap()
+}
+
+async fn retry(database: &Database, id: JobId) -> Result<(), Refusal> {
+    operations::retry(&mut database.pool.acquire().await.unwrap(), &id.to_string()).await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_a_paused_queue_nothing_is_dealt_and_to_it_nothing_is_submitted_until_it_is_resumed() {
+    let database = Database::create().await;
+    let (client, toys) = (database.client().await, Toys::new(&database));
+    let worker = Worker::start(&toys, 1);
+    live(&client).await;
+    let (first, second) = (JobId::generate(), JobId::generate());
+    let in_hand = client.put(first, &Toy::new(Act::Sleep(300))).await.unwrap();
+    eventually("the first job runs", || async { toys.seen(first).now == 1 }).await;
+    let waiting = client.put(second, &Toy::new(Act::Answer(2))).await.unwrap();
+
+    let mut connection = database.pool.acquire().await.unwrap();
+    assert!(operations::pause(&mut connection, "toy", OPERATOR).await.unwrap());
+    assert!(!operations::pause(&mut connection, "toy", "bob@example.org").await.unwrap());
+    let pauses = operations::pauses(&mut *connection).await.unwrap();
+    let refused = client.put(JobId::generate(), &Toy::new(Act::Answer(3))).await.map(|pending| pending.id());
+    let of_the_first = in_hand.outcome().await.unwrap();
+    eventually("the slot is free", || async { dealt(&database).await.1 == 1 }).await;
+
+    let paused: Vec<_> = pauses.iter().map(|(queue, pause)| (queue.as_str(), pause.by.as_str())).collect();
+    assert_eq!(paused, [("toy", OPERATOR)]);
+    assert!(matches!(refused, Err(SubmitError::Paused { .. })), "{refused:?}");
+    assert_eq!(of_the_first, Ok(300), "what is in hand goes on");
+    assert_eq!(dealt(&database).await, (0, 1));
+    assert_eq!(toys.seen(second).started, 0);
+
+    let mut listener = PgListener::connect_with(&database.pool).await.unwrap();
+    listener.listen("apalis::job::insert").await.unwrap();
+    assert!(operations::resume(&mut connection, "toy").await.unwrap());
+    assert!(!operations::resume(&mut connection, "toy").await.unwrap());
+    assert_eq!(listener.recv().await.unwrap().payload(), r#"{"job_type" : "toy"}"#);
+    assert_eq!(waiting.outcome().await.unwrap(), Ok(2));
+    let next = client.put(JobId::generate(), &Toy::new(Act::Answer(4))).await.unwrap();
+    assert_eq!(next.outcome().await.unwrap(), Ok(4));
+    // The pool does not close before it has them back.
+    drop((connection, listener));
+    worker.stop().await;
+    database.drop_database().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_waits_for_a_cancelled_job_is_told_that_an_operator_did_it() {
+    let database = Database::create().await;
+    let (client, toys) = (database.client().await, Toys::new(&database));
+    let worker = Worker::start(&toys, 1);
+    live(&client).await;
+    let (first, second) = (JobId::generate(), JobId::generate());
+    let runs =
+        client.put(first, &Toy::new(Act::Sleep(60_000)).within(Duration::from_secs(90))).await.unwrap();
+    eventually("the first job runs", || async { toys.seen(first).now == 1 }).await;
+    let waits = client.put(second, &Toy::new(Act::Answer(2)).within(Duration::from_secs(90))).await.unwrap();
+    let open = operations::in_flight(&database.pool, 10).await.unwrap();
+    let bounded = operations::in_flight(&database.pool, 1).await.unwrap();
+
+    cancel(&database, second).await.unwrap();
+    let of_the_second = waits.outcome().await.unwrap();
+    let the_first_runs_still = toys.seen(first).now == 1;
+    cancel(&database, first).await.unwrap();
+    let of_the_first = runs.outcome().await.unwrap();
+
+    let standing: Vec<_> = open.first.iter().map(|job| (job.id.as_str(), job.state)).collect();
+    let (first_id, second_id) = (first.to_string(), second.to_string());
+    assert_eq!(standing, [(&*first_id, JobState::Running), (&*second_id, JobState::Waiting)]);
+    assert!(open.first[0].worker.as_deref().is_some_and(|name| name.starts_with("toy-")), "{open:?}");
+    assert_eq!((open.total, bounded.total, bounded.first.len()), (2, 2, 1));
+    assert_eq!(of_the_second, Err(Problem::CancelledByOperator));
+    assert!(the_first_runs_still, "it need not end for the other to be told");
+    assert_eq!(of_the_first, Err(Problem::CancelledByOperator));
+    assert!(toys.seen(first).cancelled);
+    assert_eq!(toys.seen(second).started, 0);
+    assert_eq!(cancel(&database, first).await, Err(Refusal::Stands(Standing::Failed)));
+    assert_eq!(cancel(&database, JobId::generate()).await, Err(Refusal::Unknown));
+    let failures = operations::failures(&database.pool, 10).await.unwrap();
+    let told: Vec<_> = failures.first.iter().map(|job| (job.id.as_str(), job.error.as_str())).collect();
+    let error = "cancelled by an operator: ada@example.org";
+    assert_eq!(told, [(&*first_id, error), (&*second_id, error)]);
+    worker.stop().await;
+    database.drop_database().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_failed_job_that_is_retried_has_all_of_its_time_and_attempts_again() {
+    let database = Database::create().await;
+    let (client, toys) = (database.client().await, Toys::new(&database));
+    let worker = Worker::start(&toys, 1);
+    live(&client).await;
+    let [first, second, late] = [(); 3].map(|()| JobId::generate());
+    let in_hand = client.put(first, &Toy::new(Act::Sleep(60_000))).await.unwrap();
+    eventually("the first job runs", || async { toys.seen(first).now == 1 }).await;
+    let waits = client.put(second, &Toy::new(Act::FailUntil(2))).await.unwrap();
+    let soon = Toy::new(Act::Answer(3)).within(Duration::from_millis(200));
+    let too_late = client.put(late, &soon).await.unwrap().outcome().await;
+    assert_eq!(retry(&database, second).await, Err(Refusal::Stands(Standing::Waiting)));
+    assert_eq!(retry(&database, first).await, Err(Refusal::Stands(Standing::Running)));
+    assert_eq!(cancel(&database, second).await, Ok(()));
+    assert_eq!(waits.outcome().await.unwrap(), Err(Problem::CancelledByOperator));
+
+    assert_eq!(retry(&database, second).await, Ok(()));
+    assert_eq!(cancel(&database, first).await, Ok(()));
+    assert_eq!(in_hand.outcome().await.unwrap(), Err(Problem::CancelledByOperator));
+
+    let done = || async {
+        let outcome: Option<serde_json::Value> = sqlx::query_scalar("select outcome from jobs where id = $1")
+            .bind(second.to_string())
+            .fetch_one(&database.pool)
+            .await
+            .unwrap();
+        outcome == Some(serde_json::json!({"Ok": 2}))
+    };
+    eventually("the second attempt answers", done).await;
+    let (time, cancelled): (f64, bool) = sqlx::query_as(
+        "select extract(epoch from deadline - created_at)::float8, cancelled_at is not null from jobs where id = $1",
+    )
+    .bind(second.to_string())
+    .fetch_one(&database.pool)
+    .await
+    .unwrap();
+    assert!((time - 30.0).abs() < 1e-3, "{time}");
+    assert!(!cancelled);
+    assert_eq!(retry(&database, second).await, Err(Refusal::Stands(Standing::Done)));
+    assert_eq!(retry(&database, JobId::generate()).await, Err(Refusal::Unknown));
+    // What ran out of time while nobody looked at it has failed too.
+    assert!(matches!(too_late, Err(AwaitError::DeadlinePassed)), "{too_late:?}");
+    assert_eq!(retry(&database, late).await, Ok(()));
+    worker.stop().await;
+    database.drop_database().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_failed_is_told_with_the_last_attempts_error_and_what_callers_left_is_not() {
+    let database = Database::create().await;
+    let (client, toys) = (database.client().await, Toys::new(&database));
+    let worker = Worker::start(&toys, 1);
+    live(&client).await;
+    let (failed, left) = (JobId::generate(), JobId::generate());
+    let abandoned = client.put(failed, &Toy::new(Act::Panic)).await.unwrap().outcome().await.unwrap();
+    let pending = client.put(left, &Toy::new(Act::Sleep(60_000))).await.unwrap();
+    eventually("the job runs", || async { toys.seen(left).now == 1 }).await;
+    drop(pending);
+    eventually("it is stopped", || async { toys.seen(left).cancelled }).await;
+
+    let failures = operations::failures(&database.pool, 10).await.unwrap();
+    let workers = operations::workers(&database.pool).await.unwrap();
+
+    assert_eq!(abandoned, Err(Problem::Abandoned { attempts: 3 }));
+    let [job] = &failures.first[..] else { panic!("{failures:?}") };
+    assert_eq!((&*job.id, &*job.problem, job.attempts), (&*failed.to_string(), "abandoned", 3));
+    assert!(job.error.starts_with("given up after 3 attempts: "), "{job:?}");
+    assert!(job.error.contains("on purpose"), "{job:?}");
+    let [live] = &workers[..] else { panic!("{workers:?}") };
+    assert_eq!(
+        (live.live, live.slots, &*live.queue, &live.models[..]),
+        (true, 1, "toy", &["toy_model".to_owned()][..])
+    );
+    assert_eq!(live.host.is_some(), std::path::Path::new("/proc/sys/kernel/hostname").exists());
+    worker.stop().await;
+    database.drop_database().await;
+}

@@ -1,0 +1,174 @@
+//! What operators see, and what they do: a page of ours and `retort top` show it.
+//!
+//! An act commits with its line in the journal, or not at all; who did it is the account's address.
+
+mod seen;
+
+use axum::{
+    Json,
+    extract::{Path, State, rejection::PathRejection},
+    http::{StatusCode, Uri},
+};
+use contract::OperationsState;
+use edge::{ApiError, query_pairs};
+use identity::tables::{accounts, journal::Act};
+use queue::operations::{self, Refusal};
+use serde_json::json;
+use sqlx::PgPool;
+
+use super::path_word;
+use crate::{
+    access::Caller,
+    fields::{Faults, Fields},
+};
+
+/// Returns what the installation does.
+#[utoipa::path(
+    get, path = "/operations/v1/state", tag = "operations", operation_id = "operations_state",
+    description = "Queues, workers, jobs in flight, failures, reservoirs and the catalogue at one moment. An extension, for operators.",
+    summary = "See what the installation does",
+    responses((status = 200, description = "The state.", body = OperationsState)),
+)]
+pub async fn state(
+    State(pool): State<PgPool>,
+    _: Caller,
+    uri: Uri,
+) -> Result<Json<OperationsState>, ApiError> {
+    nothing_else(&uri, Faults::default(), Some(()))?;
+    Ok(Json(seen::look(&pool).await?))
+}
+
+/// Pauses a queue.
+#[utoipa::path(
+    post, path = "/operations/v1/queues/{queue}/pause", tag = "operations", operation_id = "pause_queue",
+    description = "Workers are dealt nothing more of the queue and new requests are refused with 503; jobs in hand go on, and those \
+                   that wait do so until their deadlines. Of a queue that is paused already nothing changes. An extension, for operators.",
+    summary = "Pause a queue",
+    params(("queue" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$", description = "The queue's name.")),
+    responses((status = 204, description = "It is paused.")),
+)]
+pub async fn pause(
+    State(pool): State<PgPool>,
+    caller: Caller,
+    path: Result<Path<String>, PathRejection>,
+    uri: Uri,
+) -> Result<StatusCode, ApiError> {
+    let queue = queue_of(path, &uri)?;
+    let mut act = begin(&pool, &caller).await?;
+    let operator = act.operator().to_owned();
+    if operations::pause(act.connection(), queue, &operator).await? {
+        act.done("queue pause", queue, json!({})).await?;
+        tracing::info!(target: "audit", { account.id = caller.account_id, queue }, "an operator paused a queue");
+    }
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Resumes a queue.
+#[utoipa::path(
+    post, path = "/operations/v1/queues/{queue}/resume", tag = "operations", operation_id = "resume_queue",
+    description = "What waited is dealt at once. Of a queue that is not paused nothing changes. An extension, for operators.",
+    summary = "Resume a queue",
+    params(("queue" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$", description = "The queue's name.")),
+    responses((status = 204, description = "It is not paused.")),
+)]
+pub async fn resume(
+    State(pool): State<PgPool>,
+    caller: Caller,
+    path: Result<Path<String>, PathRejection>,
+    uri: Uri,
+) -> Result<StatusCode, ApiError> {
+    let queue = queue_of(path, &uri)?;
+    let mut act = begin(&pool, &caller).await?;
+    if operations::resume(act.connection(), queue).await? {
+        act.done("queue resume", queue, json!({})).await?;
+        tracing::info!(target: "audit", { account.id = caller.account_id, queue }, "an operator resumed a queue");
+    }
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Cancels a job.
+#[utoipa::path(
+    post, path = "/operations/v1/jobs/{job_id}/cancel", tag = "operations", operation_id = "cancel_job",
+    description = "A job that waits ends at once, one that a worker has in hand as soon as that has stopped; its caller is told with 503 \
+                   that an operator cancelled it. An extension, for operators.",
+    summary = "Cancel a job",
+    params(("job_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$", description = "Id of the job.")),
+    responses((status = 204, description = "It is cancelled.")),
+)]
+pub async fn cancel(
+    State(pool): State<PgPool>,
+    caller: Caller,
+    path: Result<Path<String>, PathRejection>,
+    uri: Uri,
+) -> Result<StatusCode, ApiError> {
+    let id = job_of(path, &uri)?;
+    let mut act = begin(&pool, &caller).await?;
+    let operator = act.operator().to_owned();
+    let done = operations::cancel(act.connection(), &id, &operator).await?;
+    done.map_err(|refusal| refused(refusal, "cancelled"))?;
+    act.done("job cancel", &id, json!({})).await?;
+    tracing::info!(target: "audit", { account.id = caller.account_id, job.id = id }, "an operator cancelled a job");
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Makes a job wait again.
+#[utoipa::path(
+    post, path = "/operations/v1/jobs/{job_id}/retry", tag = "operations", operation_id = "retry_job",
+    description = "A job that ended without an answer waits again, with all of its attempts and as much time as it had at first. Its caller \
+                   has had its answer; a sample that is made so is in its account's list. An extension, for operators.",
+    summary = "Retry a job",
+    params(("job_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$", description = "Id of the job.")),
+    responses((status = 204, description = "It waits.")),
+)]
+pub async fn retry(
+    State(pool): State<PgPool>,
+    caller: Caller,
+    path: Result<Path<String>, PathRejection>,
+    uri: Uri,
+) -> Result<StatusCode, ApiError> {
+    let id = job_of(path, &uri)?;
+    let mut act = begin(&pool, &caller).await?;
+    operations::retry(act.connection(), &id).await?.map_err(|refusal| refused(refusal, "retried"))?;
+    act.done("job retry", &id, json!({})).await?;
+    tracing::info!(target: "audit", { account.id = caller.account_id, job.id = id }, "an operator sent a job on its way again");
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Begins an act of the account that calls.
+async fn begin(pool: &PgPool, caller: &Caller) -> Result<Act<'static>, ApiError> {
+    let mut transaction = pool.begin().await?;
+    let ids = [caller.account_id.clone()];
+    let mut addresses = accounts::addresses(&mut transaction, &ids).await?;
+    let operator = addresses.remove(&caller.account_id).unwrap_or_else(|| caller.account_id.clone());
+    Ok(Act::begin(transaction, operator))
+}
+
+fn refused(refusal: Refusal, act: &str) -> ApiError {
+    match refusal {
+        Refusal::Unknown => ApiError::NotFound,
+        Refusal::Stands(standing) => {
+            ApiError::Conflict { message: format!("The job {standing}; it cannot be {act}") }
+        }
+    }
+}
+
+/// The queue that the path names.
+fn queue_of(path: Result<Path<String>, PathRejection>, uri: &Uri) -> Result<&'static str, ApiError> {
+    let mut faults = Faults::default();
+    let named = path_word("queue", path, &mut faults);
+    let named = nothing_else(uri, faults, named)?;
+    queue::QUEUES.into_iter().find(|queue| *queue == named).ok_or(ApiError::NotFound)
+}
+
+/// The id of a job that the path names.
+fn job_of(path: Result<Path<String>, PathRejection>, uri: &Uri) -> Result<String, ApiError> {
+    let mut faults = Faults::default();
+    let named = path_word("job_id", path, &mut faults);
+    nothing_else(uri, faults, named)
+}
+
+/// What was read of the request, which asks for nothing by its query.
+fn nothing_else<T>(uri: &Uri, mut faults: Faults, read: Option<T>) -> Result<T, ApiError> {
+    Fields::query(query_pairs(uri), &mut faults).finish();
+    faults.settle(read)
+}

@@ -1,0 +1,140 @@
+//! The console: all of it comes from here, its login is that of any web page, and a real browser can use it.
+
+use std::collections::BTreeSet;
+
+use crate::{
+    auth_clients::skip,
+    browser::{Application, Browser, Landed, VERIFIER},
+    support::{PASSWORD, Service, add_account, add_operator, answer},
+    webdriver::{Chromium, Script},
+};
+
+/// The application that every installation has.
+const CONSOLE: Application = Application {
+    client_id: "console",
+    secret: None,
+    redirects: &["http://retort.test/console/operations"],
+    flows: &["code"],
+    scopes: &["operations", "openid", "email"],
+};
+
+/// The words between each `before` of `text` and the next quotation mark.
+fn quoted(text: &str, before: &str) -> Vec<String> {
+    text.split(before).skip(1).filter_map(|rest| rest.split('"').next()).map(str::to_owned).collect()
+}
+
+#[tokio::test]
+async fn the_console_needs_nothing_from_elsewhere_and_nothing_inline() {
+    let service = Service::start_without_workers(&[]).await;
+    let mut seen = BTreeSet::new();
+    let mut waiting = vec!["/console/operations".to_owned()];
+    while let Some(path) = waiting.pop() {
+        let file = answer(service.http.get(format!("{}{path}", service.base))).await;
+
+        assert_eq!(file.status, 200, "{path}");
+        let policy = file.header("content-security-policy");
+        assert!(
+            policy.starts_with("default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'"),
+            "{path}"
+        );
+        for inline in ["innerHTML", " style=\"", " onclick=\"", "<style", "eval("] {
+            assert!(!file.text.contains(inline), "{inline} in {path}");
+        }
+        let modules = quoted(&file.text, "from \"./").into_iter().map(|name| format!("/console/{name}"));
+        let links = [quoted(&file.text, " src=\""), quoted(&file.text, " href=\"")].concat();
+        let new = links.into_iter().filter(|link| !link.starts_with('#')).chain(modules);
+        waiting.extend(new.filter(|name| seen.insert(name.clone())));
+    }
+
+    let parts = ["console.css", "elements.js", "icon.svg", "login.js", "operations.js"];
+    assert_eq!(Vec::from_iter(seen), parts.map(|part| format!("/console/{part}")));
+}
+
+#[tokio::test]
+async fn who_logs_in_at_the_console_is_asked_for_nothing_more_and_gets_what_the_account_may_do() {
+    let service = Service::start_without_workers(&[]).await;
+    add_operator(&service.pool, "ada@example.org").await;
+    let request = CONSOLE.request(&[("scope", "operations openid email")]);
+    let scope_of = async |email: &str| {
+        let browser = Browser::new(&service);
+        let page = browser.get(&request).await;
+        let landed = browser.follow(browser.fill_in(&page, email, PASSWORD).await).await;
+        let tokens =
+            CONSOLE.exchange(&service, &Landed::of(&landed).code(), &[("code_verifier", VERIFIER)]).await;
+        assert_eq!(tokens.status, 200, "{tokens:?}");
+        tokens.json()["scope"].as_str().unwrap().to_owned()
+    };
+
+    assert_eq!(scope_of("ada@example.org").await, "operations openid email");
+    assert_eq!(scope_of("demo@example.org").await, "openid email");
+    let browser = Browser::new(&service);
+    for address in
+        ["http://retort.test/console/other", "http://evil.test/console/operations", "/console/operations"]
+    {
+        let page = browser.get(&CONSOLE.request(&[("redirect_uri", address)])).await;
+        assert_eq!((page.status, page.header("location")), (400, ""), "{address}");
+    }
+}
+
+/// Logs in on the page that the console led to.
+async fn log_in(browser: &Chromium, email: &str) {
+    browser.wait_for_title("Log in · Retort").await;
+    browser.type_into("#email", email).await;
+    browser.type_into("#password", PASSWORD).await;
+    browser.click("button").await;
+}
+
+#[tokio::test]
+async fn an_operator_sees_the_queues_in_a_browser_and_pauses_and_resumes_one() {
+    let browser = match Chromium::start(Script::On).await {
+        Ok(browser) => browser,
+        Err(missing) => return skip("chromium", &missing),
+    };
+    let service = Service::start_with(&[("PUBLIC_URL", "")]).await;
+    add_operator(&service.pool, "ada@example.org").await;
+
+    browser.open(&format!("{}/console/operations", service.base)).await;
+    log_in(&browser, "ada@example.org").await;
+    browser.wait_for_title("Operations · Retort").await;
+    browser.wait_for_text("#verdict", |text| text.starts_with("All queues are served")).await;
+    let search = browser.text("#queues article:nth-child(2)").await;
+    browser.screenshot("operations").await;
+
+    browser.click("#queues article:nth-child(2) button").await;
+    assert_eq!(browser.text("#ask_title").await, "Pause search?");
+    browser.screenshot("operations_asking").await;
+    browser.click("#ask_yes").await;
+    let told = browser.wait_for_text("#told", |text| !text.is_empty()).await;
+    let paused = browser.wait_for_text("#verdict", |text| text.starts_with("Paused")).await;
+    let by: Vec<(String, String)> =
+        sqlx::query_as("select queue, paused_by from paused_queues").fetch_all(&service.pool).await.unwrap();
+    browser.resize(360, 800).await;
+    browser.screenshot("operations_narrow").await;
+    browser.click("#queues article:nth-child(2) button").await;
+    browser.wait_for_text("#verdict", |text| text.starts_with("All queues are served")).await;
+
+    assert!(search.starts_with("search") && search.contains("of 4"), "{search}");
+    assert_eq!(told, "Paused search.");
+    assert_eq!(paused, "Paused: search. New requests are refused until somebody resumes it.");
+    assert_eq!(by, [("search".to_owned(), "ada@example.org".to_owned())]);
+    assert_eq!(browser.complaints().await, [] as [serde_json::Value; 0]);
+}
+
+#[tokio::test]
+async fn who_may_not_operate_is_told_so_in_a_browser() {
+    let browser = match Chromium::start(Script::On).await {
+        Ok(browser) => browser,
+        Err(missing) => return skip("chromium", &missing),
+    };
+    let service = Service::start_without_workers(&[("PUBLIC_URL", "")]).await;
+    add_account(&service.pool, "bob@example.org").await;
+
+    browser.open(&format!("{}/console/operations", service.base)).await;
+    log_in(&browser, "bob@example.org").await;
+    let told = browser.wait_for_text("#notice", |text| !text.is_empty()).await;
+
+    assert!(told.starts_with("bob@example.org may not see what the installation does."), "{told}");
+    assert!(told.ends_with("retort account scopes bob@example.org --operator"), "{told}");
+    browser.screenshot("operations_refused").await;
+    assert_eq!(browser.complaints().await, [] as [serde_json::Value; 0]);
+}

@@ -1,0 +1,301 @@
+//! The live view: a look a second, keys in between.
+
+use std::{io, thread, time::Duration};
+
+use anyhow::Context as _;
+use contract::{JobInFlight, OperationsState, QueueState};
+use ratatui::{
+    DefaultTerminal, Frame,
+    crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers},
+    layout::{Constraint, Layout, Rect},
+    style::{Style, Stylize as _},
+    text::Line,
+    widgets::{Block, Borders, Cell, Row, Table, TableState},
+};
+use tokio::sync::mpsc;
+
+use super::{
+    STATE,
+    sections::{self, Section},
+};
+use crate::{failure::Failure, service::Service};
+
+/// How often is looked.
+const EVERY: Duration = Duration::from_secs(1);
+
+/// The most failures that are shown: the jobs have the rest of the screen.
+const FAILURES: usize = 6;
+
+/// The most workers and models.
+const WORKERS: usize = 8;
+
+/// Shows the installation until somebody has enough.
+pub async fn show(service: &Service, state: OperationsState) -> Result<(), Failure> {
+    let mut terminal = ratatui::try_init().context("taking the terminal")?;
+    let ended = live(&mut terminal, service, View::new(state)).await;
+    ratatui::restore();
+    ended
+}
+
+async fn live(terminal: &mut DefaultTerminal, service: &Service, mut view: View) -> Result<(), Failure> {
+    let mut keys = keys();
+    let look = async || {
+        tokio::time::sleep(EVERY).await;
+        service.get::<OperationsState>(STATE).await
+    };
+    let mut looking = Box::pin(look());
+    loop {
+        terminal.draw(|frame| view.draw(frame)).context("writing to the terminal")?;
+        tokio::select! {
+            key = keys.recv() => match key.and_then(|key| view.press(key)) {
+                Some(Command::Quit) => return Ok(()),
+                Some(Command::Act(act)) => {
+                    let acted = service.act(&act.path).await;
+                    view.said = acted.map_or_else(|failure| failure.to_string(), |()| act.done);
+                }
+                None => {}
+            },
+            seen = &mut looking => {
+                match seen {
+                    Ok(state) => view.see(state),
+                    Err(failure) => view.said = failure.to_string(),
+                }
+                looking = Box::pin(look());
+            }
+        }
+    }
+}
+
+/// The keys that are pressed from now on. Who reads them ends with the process: a terminal cannot be asked to let go of a reader.
+fn keys() -> mpsc::UnboundedReceiver<KeyEvent> {
+    let (sender, receiver) = mpsc::unbounded_channel();
+    let read = move || -> io::Result<()> {
+        loop {
+            if let Event::Key(key) = event::read()?
+                && key.kind == KeyEventKind::Press
+                && sender.send(key).is_err()
+            {
+                return Ok(());
+            }
+        }
+    };
+    thread::spawn(read);
+    receiver
+}
+
+/// What a key asks for.
+#[derive(Debug, PartialEq, Eq)]
+enum Command {
+    Quit,
+    Act(Act),
+}
+
+/// Something to be done at the service, and what to say then.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Act {
+    path: String,
+    done: String,
+}
+
+/// What is on the screen.
+struct View {
+    state: OperationsState,
+    /// The chosen queue.
+    queue: usize,
+    /// The chosen job, which may go.
+    job: Option<String>,
+    /// What is to be done if the answer is yes, and the question.
+    asked: Option<(Act, String)>,
+    /// What came of the last act.
+    said: String,
+}
+
+impl View {
+    fn new(state: OperationsState) -> Self {
+        Self { state, queue: 0, job: None, asked: None, said: String::new() }
+    }
+
+    fn see(&mut self, state: OperationsState) {
+        self.state = state;
+    }
+
+    /// Takes a key; what it asks for at once.
+    fn press(&mut self, key: KeyEvent) -> Option<Command> {
+        if key.modifiers.contains(KeyModifiers::CONTROL) && key.code == KeyCode::Char('c') {
+            return Some(Command::Quit);
+        }
+        if let Some((act, _)) = self.asked.take() {
+            return (key.code == KeyCode::Char('y')).then_some(Command::Act(act));
+        }
+        self.said.clear();
+        match key.code {
+            KeyCode::Char('q') | KeyCode::Esc => return Some(Command::Quit),
+            KeyCode::Left => self.queue = self.queue.saturating_sub(1),
+            KeyCode::Right => self.queue = (self.queue + 1).min(self.state.queues.len().saturating_sub(1)),
+            KeyCode::Up => self.choose(self.chosen().map_or(0, |at| at.saturating_sub(1))),
+            KeyCode::Down => self.choose(self.chosen().map_or(0, |at| at + 1)),
+            KeyCode::Char('p') => return self.turn(),
+            KeyCode::Char('c') => self.ask_to_cancel(),
+            _ => {}
+        }
+        None
+    }
+
+    /// Where the chosen job stands, if it is there still.
+    fn chosen(&self) -> Option<usize> {
+        let id = self.job.as_ref()?;
+        self.state.jobs.iter().position(|job| job.id == *id)
+    }
+
+    fn choose(&mut self, at: usize) {
+        let last = self.state.jobs.len().saturating_sub(1);
+        self.job = self.state.jobs.get(at.min(last)).map(|job| job.id.clone());
+    }
+
+    /// Resumes the chosen queue, or asks whether to pause it.
+    fn turn(&mut self) -> Option<Command> {
+        let QueueState { queue, paused, .. } = self.state.queues.get(self.queue)?;
+        let path = |act: &str| format!("/operations/v1/queues/{queue}/{act}");
+        if paused.is_some() {
+            return Some(Command::Act(Act { path: path("resume"), done: format!("resumed {queue}") }));
+        }
+        let question = format!("Pause {queue}? Jobs in hand go on, new ones are refused. y/n");
+        self.asked = Some((Act { path: path("pause"), done: format!("paused {queue}") }, question));
+        None
+    }
+
+    fn ask_to_cancel(&mut self) {
+        let Some(JobInFlight { id, account, .. }) = self.chosen().map(|at| &self.state.jobs[at]) else {
+            self.said = "no job is chosen: up and down choose one".to_owned();
+            return;
+        };
+        let act = Act { path: format!("/operations/v1/jobs/{id}/cancel"), done: format!("cancelled {id}") };
+        self.asked = Some((act, format!("Cancel {id} of {account}? y/n")));
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>) {
+        let high =
+            |rows: usize| Constraint::Length(u16::try_from(rows).unwrap_or(u16::MAX).saturating_add(2));
+        let state = &self.state;
+        let beside = state.workers.len().max(state.reservoirs.len()).clamp(1, WORKERS);
+        let [head, queues, jobs, failures, lowest, foot] = Layout::vertical([
+            Constraint::Length(1),
+            high(state.queues.len()),
+            Constraint::Min(4),
+            high(state.failures.len().clamp(1, FAILURES)),
+            high(beside),
+            Constraint::Length(1),
+        ])
+        .areas(frame.area());
+        let [workers, reservoirs] =
+            Layout::horizontal([Constraint::Fill(3), Constraint::Fill(1)]).spacing(2).areas(lowest);
+
+        let at = format!("retort top  {}  {}", state.at.format("%H:%M:%S UTC"), sections::catalogue(state));
+        frame.render_widget(Line::from(at).bold(), head);
+        draw(frame, queues, &sections::queues(state), Some(self.queue));
+        draw(frame, jobs, &sections::jobs(state), self.chosen());
+        draw(frame, failures, &sections::failures(state), None);
+        draw(frame, workers, &sections::workers(state), None);
+        draw(frame, reservoirs, &sections::reservoirs(state), None);
+        let line = match (&self.asked, self.said.as_str()) {
+            (Some((_, question)), _) => Line::from(question.as_str()).bold().yellow(),
+            (None, "") => Line::from("← → queue  ↑ ↓ job  p pause/resume  c cancel  q quit").dim(),
+            (None, said) => Line::from(said).yellow(),
+        };
+        frame.render_widget(line, foot);
+    }
+}
+
+/// Draws a table, with the row at `chosen` marked.
+fn draw(frame: &mut Frame<'_>, area: Rect, section: &Section, chosen: Option<usize>) {
+    // The last column gives way.
+    let widths = section.widths().into_iter().enumerate().map(|(at, width)| {
+        let width = u16::try_from(width).unwrap_or(u16::MAX);
+        match at + 1 == section.heads.len() {
+            true => Constraint::Min(width.min(12)),
+            false => Constraint::Length(width),
+        }
+    });
+    let rows = section.rows.iter().map(|cells| Row::new(cells.iter().map(|cell| Cell::from(cell.as_str()))));
+    let table = Table::new(rows, widths)
+        .header(Row::new(section.heads.iter().copied()).style(Style::new().dim()))
+        .column_spacing(2)
+        .row_highlight_style(Style::new().reversed())
+        .block(Block::new().borders(Borders::TOP).title(format!("{} ", section.title).bold()));
+    frame.render_stateful_widget(table, area, &mut TableState::new().with_selected(chosen));
+}
+
+#[cfg(test)]
+mod tests {
+    use ratatui::{Terminal, backend::TestBackend};
+
+    use super::*;
+
+    fn press(view: &mut View, code: KeyCode) -> Option<Command> {
+        view.press(KeyEvent::new(code, KeyModifiers::NONE))
+    }
+
+    fn act(path: &str, done: &str) -> Option<Command> {
+        Some(Command::Act(Act { path: path.to_owned(), done: done.to_owned() }))
+    }
+
+    #[test]
+    fn a_pause_and_a_cancellation_happen_only_after_a_yes() {
+        let mut view = View::new(sections::tests::state());
+
+        assert_eq!(press(&mut view, KeyCode::Char('p')), None);
+        assert_eq!(press(&mut view, KeyCode::Char('n')), None);
+        assert_eq!(press(&mut view, KeyCode::Char('y')), None);
+        assert_eq!(press(&mut view, KeyCode::Char('p')), None);
+        assert_eq!(
+            press(&mut view, KeyCode::Char('y')),
+            act("/operations/v1/queues/sample/pause", "paused sample")
+        );
+        assert_eq!(press(&mut view, KeyCode::Char('c')), None);
+        assert_eq!(press(&mut view, KeyCode::Char('y')), None, "no job is chosen");
+        for key in [KeyCode::Down, KeyCode::Down, KeyCode::Char('c')] {
+            assert_eq!(press(&mut view, key), None);
+        }
+        assert_eq!(
+            press(&mut view, KeyCode::Char('y')),
+            act("/operations/v1/jobs/JOB2/cancel", "cancelled JOB2")
+        );
+        assert_eq!(press(&mut view, KeyCode::Char('q')), Some(Command::Quit));
+    }
+
+    #[test]
+    fn a_paused_queue_is_resumed_at_once_and_the_choice_stays_with_its_job() {
+        let mut view = View::new(sections::tests::state());
+        press(&mut view, KeyCode::Right);
+        press(&mut view, KeyCode::Down);
+
+        let resumed = press(&mut view, KeyCode::Char('p'));
+        view.state.jobs.reverse();
+
+        assert_eq!(resumed, act("/operations/v1/queues/search/resume", "resumed search"));
+        assert_eq!(view.chosen(), Some(1));
+    }
+
+    #[test]
+    fn the_screen_shows_every_table_and_asks_at_its_foot() {
+        let mut view = View::new(sections::tests::state());
+        let mut terminal = Terminal::new(TestBackend::new(140, 30)).unwrap();
+        press(&mut view, KeyCode::Char('p'));
+
+        terminal.draw(|frame| view.draw(frame)).unwrap();
+
+        let screen = terminal.backend().to_string();
+        for words in [
+            "QUEUES",
+            "paused by bob@example.org",
+            "JOBS IN FLIGHT (2 of 7)",
+            "JOB2",
+            "no disk",
+            "WORKERS",
+            "RESERVOIRS",
+        ] {
+            assert!(screen.contains(words), "{words}:\n{screen}");
+        }
+        assert!(screen.contains("Pause sample? Jobs in hand go on"), "{screen}");
+    }
+}

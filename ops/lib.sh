@@ -286,6 +286,7 @@ listen_addresses = '127.0.0.1'
 unix_socket_directories = '$socket'
 max_connections = 200
 shared_buffers = '256MB'
+autovacuum_naptime = '15s'
 fsync = $fsync
 log_line_prefix = '%m [%p] '
 CONFIGURATION

@@ -1,6 +1,4 @@
--- Apalis' table as ours (migration 0020): PostgreSQL's own settings clean up when a fifth of it is dead. Every change of a task moves
--- it in an index, so room in its page would help nobody.
+-- Apalis' table as ours (migration 0020): PostgreSQL's own settings clean up when a fifth of it is dead.
 alter table apalis.jobs set (
-    autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_limit = 2000,
-    autovacuum_analyze_scale_factor = 0.1, autovacuum_analyze_threshold = 1000
+    autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_limit = 2000
 );

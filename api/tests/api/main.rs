@@ -24,11 +24,11 @@ mod generator_v1_samples_pages;
 mod isolation;
 mod limits;
 mod process;
-mod retention;
 #[path = "../../database/tests/support/proxy.rs"]
 mod proxy;
 #[path = "../../../worker/tests/repository/mod.rs"]
 mod repository;
+mod retention;
 mod service;
 mod statements;
 mod support;

@@ -114,9 +114,11 @@ impl Client {
         };
         let said = self.command("pg_dump").arg("--version").output().with_context(missing)?;
         let said = String::from_utf8_lossy(&said.stdout).into_owned();
-        let version = said.split_whitespace().nth(2).map(|version| version.split(['.', 'b', 'd', 'r']).next());
+        let version =
+            said.split_whitespace().nth(2).map(|version| version.split(['.', 'b', 'd', 'r']).next());
         let version = version.flatten().and_then(|version| version.parse().ok());
-        Ok(version.ok_or_else(|| anyhow!("{} does not say its version: `{}`", path.display(), said.trim()))?)
+        Ok(version
+            .ok_or_else(|| anyhow!("{} does not say its version: `{}`", path.display(), said.trim()))?)
     }
 }
 
@@ -135,7 +137,8 @@ impl Address {
         let mut url = Url::parse(text).context("the database's address cannot be read")?;
         let mut password = url.password().map(decoded);
         if password.is_some() {
-            url.set_password(None).map_err(|()| anyhow!("the database's address has a password and no host"))?;
+            url.set_password(None)
+                .map_err(|()| anyhow!("the database's address has a password and no host"))?;
         }
         let mut kept = Vec::new();
         for (name, value) in url.query_pairs() {
@@ -164,7 +167,8 @@ fn encoded(text: &str) -> String {
 impl Running {
     /// Starts `command`; what it says on standard error is kept.
     pub fn start(mut command: Command) -> Result<Self, Failure> {
-        let name = Path::new(command.get_program()).file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name =
+            Path::new(command.get_program()).file_name().unwrap_or_default().to_string_lossy().into_owned();
         let complaints = tempfile::tempfile().context("making a temporary file")?;
         let written = complaints.try_clone().context("making a temporary file")?;
         let child = command.stderr(written).spawn().with_context(|| format!("starting {name}"))?;
@@ -217,7 +221,11 @@ mod tests {
         for (text, url, password) in [
             ("postgres://ada@db/retort", "postgres://ada@db/retort", None),
             ("postgres://ada:a%2Fb+c&d@db:5433/retort", "postgres://ada@db:5433/retort", Some("a/b+c&d")),
-            ("postgres:///retort?host=/run/pg&password=secret", "postgres:///retort?host=%2Frun%2Fpg", Some("secret")),
+            (
+                "postgres:///retort?host=/run/pg&password=secret",
+                "postgres:///retort?host=%2Frun%2Fpg",
+                Some("secret"),
+            ),
             (
                 "postgres://ada@db/retort?ssl-mode=require&statement-cache-capacity=0&options=-c%20a%3Db",
                 "postgres://ada@db/retort?sslmode=require&options=-c%20a%3Db",

@@ -62,16 +62,17 @@ pub async fn back_up(
     let client = Client::new(url, server.major)?;
     let failed = |error| Failure::database("reading the database", &error);
 
-    let mut snapshot = database.begin_with("begin isolation level repeatable read, read only").await.map_err(failed)?;
+    let mut snapshot =
+        database.begin_with("begin isolation level repeatable read, read only").await.map_err(failed)?;
     let id: String = sqlx::query_scalar!(r#"select pg_export_snapshot() as "id!""#)
         .fetch_one(&mut *snapshot)
         .await
         .map_err(failed)?;
     let made_at: DateTime<Utc> =
         sqlx::query_scalar!(r#"select now() as "now!""#).fetch_one(&mut *snapshot).await.map_err(failed)?;
-    let schema = schema_version(&mut snapshot).await.ok_or_else(|| {
-        anyhow!("the database has no schema of Retort, so there is nothing to back up")
-    })?;
+    let schema = schema_version(&mut snapshot)
+        .await
+        .ok_or_else(|| anyhow!("the database has no schema of Retort, so there is nothing to back up"))?;
     let rows = count_rows(&mut snapshot).await?;
     let mut manifest = Manifest::new(schema, made_at, server.version, rows);
     manifest.parts.push(dump(&client, &id, draft.path())?);
@@ -109,7 +110,10 @@ pub(super) async fn schema_version(database: &mut PgConnection) -> Option<i64> {
 fn begin(target: &Path) -> Result<(TempDir, PathBuf), Failure> {
     let doing = || format!("making {}", target.display());
     if target.symlink_metadata().is_ok() {
-        return Err(Failure::Usage(format!("{} is there already: a backup is a new folder", target.display())));
+        return Err(Failure::Usage(format!(
+            "{} is there already: a backup is a new folder",
+            target.display()
+        )));
     }
     let target = std::path::absolute(target).with_context(doing)?;
     let parent = target.parent().ok_or_else(|| anyhow!("{} is no name of a folder", target.display()))?;
@@ -142,7 +146,14 @@ async fn count_rows(database: &mut PgConnection) -> Result<BTreeMap<String, i64>
 /// Runs `pg_dump` on the snapshot `id`.
 fn dump(client: &Client, id: &str, folder: &Path) -> Result<super::manifest::Part, Failure> {
     let mut command = client.on_database("pg_dump");
-    command.args(["--format=custom", "--schema=public", "--schema=apalis", "--extension=*", "--snapshot", id]);
+    command.args([
+        "--format=custom",
+        "--schema=public",
+        "--schema=apalis",
+        "--extension=*",
+        "--snapshot",
+        id,
+    ]);
     command.args(PASSING.map(|table| format!("--exclude-table-data={table}")));
     command.stdout(Stdio::piped());
     let bar = terminal::bytes_spinner("reading the database");

@@ -2,8 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    fs,
-    io,
+    fs, io,
     path::{Component, Path},
 };
 
@@ -102,7 +101,9 @@ impl Manifest {
             |path: &str| Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
         let is_name = |name: &str| {
             !name.is_empty()
-                && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_.".contains(&byte))
+                && name
+                    .bytes()
+                    .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_.".contains(&byte))
         };
         self.parts.iter().all(|part| is_inside(&part.path))
             && self.parts.iter().any(|part| part.path == DATABASE)

@@ -146,6 +146,9 @@ mod tests {
         assert_eq!((placed.new, placed.same), (vec!["gone".to_owned()], vec!["kept".to_owned()]));
         assert_eq!(placed.other, ["changed"]);
         let text = |name: &str| fs::read_to_string(models.path().join(name)).unwrap();
-        assert_eq!((text("gone/config.json"), text("changed/deep/config.json")), ("1".into(), "other".into()));
+        assert_eq!(
+            (text("gone/config.json"), text("changed/deep/config.json")),
+            ("1".into(), "other".into())
+        );
     }
 }

@@ -25,7 +25,8 @@ pub fn write(folder: &Path, path: &str, source: impl Read, bar: &ProgressBar) ->
     if let Some(parent) = file.parent() {
         fs::create_dir_all(parent).with_context(doing)?;
     }
-    let mut to = OpenOptions::new().create_new(true).write(true).mode(0o600).open(&file).with_context(doing)?;
+    let mut to =
+        OpenOptions::new().create_new(true).write(true).mode(0o600).open(&file).with_context(doing)?;
     let (bytes, sha256) = copy(source, |block| {
         bar.inc(block.len() as u64);
         to.write_all(block)
@@ -63,10 +64,7 @@ pub fn verify(folder: &Path, manifest: &Manifest) -> Result<(), Failure> {
 }
 
 /// Gives all that `source` has to `take`, block by block; returns its length and its SHA-256.
-fn copy(
-    mut source: impl Read,
-    mut take: impl FnMut(&[u8]) -> io::Result<()>,
-) -> io::Result<(u64, String)> {
+fn copy(mut source: impl Read, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<(u64, String)> {
     let (mut hash, mut bytes, mut block) = (Sha256::new(), 0, vec![0; BLOCK]);
     loop {
         let length = match source.read(&mut block) {
@@ -104,7 +102,9 @@ mod tests {
         manifest.parts = vec![part];
         verify(folder.path(), &manifest).unwrap();
 
-        for (bytes, fault) in [(&b"the back"[..], "has 8 bytes instead of 10"), (b"the bookup", "another checksum")] {
+        for (bytes, fault) in
+            [(&b"the back"[..], "has 8 bytes instead of 10"), (b"the bookup", "another checksum")]
+        {
             fs::write(folder.path().join("models/a/b"), bytes).unwrap();
             let found = verify(folder.path(), &manifest).unwrap_err().to_string();
             assert!(found.contains(fault), "{found}");

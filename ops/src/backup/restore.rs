@@ -16,7 +16,7 @@ use sqlx::PgConnection;
 
 use super::{
     client::{Client, Running},
-    dump::{server, schema_version},
+    dump::{schema_version, server},
     manifest::{DATABASE, Manifest},
     packs::{self, Placed},
     parts,
@@ -114,7 +114,8 @@ pub async fn restore(
     run(&client, folder, &manifest)?;
     let migrated = schema::migrate(url).await;
     migrated.map_err(|error| {
-        anyhow!(error).context("the backup is in place; bringing its schema up to date (`retort-api migrate`)")
+        anyhow!(error)
+            .context("the backup is in place; bringing its schema up to date (`retort-api migrate`)")
     })?;
     // Until somebody has looked at the rows, every plan is a guess.
     let failed = |error| Failure::database("looking at the restored rows", &error);
@@ -128,7 +129,10 @@ fn run(client: &Client, folder: &Path, manifest: &Manifest) -> Result<(), Failur
     let archive = folder.join(DATABASE);
     let contents = contents(client, &archive)?;
     let mut command = client.command("pg_restore");
-    command.args(["--no-owner", "--no-privileges", "--file=-", "--use-list"]).arg(contents.path()).arg(&archive);
+    command
+        .args(["--no-owner", "--no-privileges", "--file=-", "--use-list"])
+        .arg(contents.path())
+        .arg(&archive);
     command.stdout(Stdio::piped());
     let mut reader = Running::start(command)?;
     let mut statements = reader.child.stdout.take().expect("restore: its output is a pipe");
@@ -197,7 +201,8 @@ fn ending(folder: &Path, manifest: &Manifest) -> String {
         );
     }
     text.push_str("end\n$$;\n");
-    let details = json!({ "made_at": manifest.made_at, "version": manifest.version, "schema": manifest.schema });
+    let details =
+        json!({ "made_at": manifest.made_at, "version": manifest.version, "schema": manifest.schema });
     text.push_str(&journal::statement("restore", &folder.display().to_string(), &details));
     text.push_str("\ncommit;\n");
     text

@@ -6,13 +6,7 @@ use clap::Args;
 use identity::tables::signing_keys;
 use serde_json::json;
 
-use crate::{
-    Place, backup,
-    failure::Failure,
-    journal::Act,
-    models::ModelsFolder,
-    terminal,
-};
+use crate::{Place, backup, failure::Failure, journal::Act, models::ModelsFolder, terminal};
 
 /// Keep a copy of the database and of the imported models; the service may run.
 ///

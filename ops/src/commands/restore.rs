@@ -75,10 +75,15 @@ impl Restore {
             )));
         }
         if !processes.is_empty() {
-            return Err(anyhow!("stop the service first; connected to `{database}`: {}", processes.join(", ")).into());
+            return Err(anyhow!(
+                "stop the service first; connected to `{database}`: {}",
+                processes.join(", ")
+            )
+            .into());
         }
         if std::io::stdin().is_terminal() {
-            let answer = terminal::ask(&format!("Delete all that `{database}` holds? Type its name to go on"))?;
+            let answer =
+                terminal::ask(&format!("Delete all that `{database}` holds? Type its name to go on"))?;
             if answer != *database {
                 return Err(anyhow!("nothing was deleted").into());
             }

@@ -221,7 +221,8 @@ impl Volume {
     pub fn fill_but(&self, kilobytes: u64) {
         let mut df = Command::new("df");
         df.args(["--output=avail", "--block-size=1K"]).arg(&self.path);
-        let free: u64 = output(df).lines().last().unwrap_or_default().trim().parse().expect("df says a number");
+        let free: u64 =
+            output(df).lines().last().unwrap_or_default().trim().parse().expect("df says a number");
         let ballast = vec![0; usize::try_from((free - kilobytes) * 1024).expect("it is in memory")];
         fs::write(self.ballast(), ballast).expect("there is as much room");
     }

@@ -59,6 +59,7 @@ struct Api;
 pub fn document() -> Document {
     let mut document = Api::openapi();
     add_security(&mut document, "");
+    widen(&mut document);
     for (path, item) in &mut document.paths.paths {
         for operation in [&mut item.get, &mut item.post, &mut item.delete].into_iter().flatten() {
             complete(path, operation);
@@ -89,6 +90,17 @@ impl Served {
 /// `GET /openapi.json`.
 pub async fn serve(State(Served(document)): State<Served>) -> Answer {
     ([(header::CONTENT_TYPE, "application/json")], document).into_response()
+}
+
+/// "At most so many" may be any number, of which the type that we keep it in is no bound.
+fn widen(document: &mut Document) {
+    let request = document.components.as_mut().and_then(|parts| parts.schemas.get_mut("TreeSearchRequest"));
+    let Some(RefOr::T(Schema::Object(request))) = request else { return };
+    for name in ["max_backbone_groups", "max_backbone_group_size"] {
+        if let Some(RefOr::T(Schema::Object(property))) = request.properties.get_mut(name) {
+            property.format = None;
+        }
+    }
 }
 
 fn add_security(document: &mut Document, base: &str) {

@@ -318,7 +318,8 @@ pub(crate) struct Held {
 
 /// Holds the jobs that run here, each by its attempt, for another `lease` and says how they stand.
 ///
-/// A job that has become another worker's is left to that one's lease.
+/// A job that has become another worker's is left to that one's lease. A cancelled one nobody begins any more: held anew between its
+/// release and its end, it would have no outcome, and whoever waits for it would not be told.
 pub(crate) async fn hold(
     pool: &PgPool,
     running: &BTreeMap<String, i32>,
@@ -330,7 +331,7 @@ pub(crate) async fn hold(
         Held,
         r#"update jobs set held_until = case
             when finished_at is not null then null
-            when attempts = mine.attempt then now() + $3
+            when attempts = mine.attempt and cancelled_at is null then now() + $3
             else held_until
         end
         from unnest($1::text[], $2::int[]) as mine (id, attempt)

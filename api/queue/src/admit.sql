@@ -71,7 +71,9 @@ begin
 
     -- What is long past weighs nothing.
     select case when finished_at is null or finished_at > now() - interval '1 minute' then turn_ends end into turn
-    from jobs where queue = of_queue and account_id = of_account order by id desc limit 1;
+    from jobs where queue = of_queue and account_id = of_account
+    -- As the index of an account's jobs has it: by the id alone, all jobs might be read for an account that has none.
+    order by queue desc, account_id desc, id desc limit 1;
 
     -- Of the work that is open only the part counts that falls to the slots which may take the job: what other slots may
     -- take as well counts by the share of ours among those.

@@ -329,9 +329,13 @@ pub(crate) async fn hold(
         running.iter().map(|(id, &attempt)| (id.as_str(), attempt)).unzip();
     sqlx::query_as!(
         Held,
-        r#"update jobs set
-            held_until = case when attempts = mine.attempt and finished_at is null then now() + $3 else held_until end,
-            holder = case when attempts = mine.attempt and finished_at is null then $4 else holder end
+        r#"update jobs set (held_until, holder) = (
+            select case when is_ours then now() + $3 else held_until end, case when is_ours then $4 else holder end
+            from (
+                select jobs.attempts = mine.attempt and finished_at is null
+                    and (holder = $4 or (holder is null and held_until is null)) as is_ours
+            ) as state
+        )
         from unnest($1::text[], $2::int[]) as mine (id, attempt)
         where jobs.id = mine.id
         returning jobs.id, attempts as attempt, cancelled_at is not null or finished_at is not null as "over!""#,

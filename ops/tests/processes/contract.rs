@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::json;
 
 use crate::{
-    installation::{Installation, Role},
+    installation::Installation,
     process::{is_installed, root},
     searches::CATALOGUE,
 };

@@ -8,13 +8,16 @@ use std::{
     time::Duration,
 };
 
+use contract::CatalogueState;
 use database::Background;
 use opentelemetry::{
     KeyValue, global,
     metrics::{AsyncInstrument, Meter},
 };
-use queue::{Backlog, LiveWorkers};
+use queue::{Backlog, LiveWorkers, operations};
 use sqlx::PgPool;
+
+use crate::endpoints::operations::seen::catalogue;
 
 /// How often is looked.
 const LOOK: Duration = Duration::from_secs(5);
@@ -22,16 +25,19 @@ const LOOK: Duration = Duration::from_secs(5);
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What was seen at the last look.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Seen {
     backlogs: Vec<Backlog>,
     workers: Vec<LiveWorkers>,
+    /// Queues that are paused.
+    paused: Vec<String>,
+    catalogue: CatalogueState,
     server: Server,
     tables: Vec<Table>,
 }
 
 /// PostgreSQL as a whole, and the service's database.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Server {
     backends: i64,
     connection_max: i64,
@@ -110,7 +116,9 @@ async fn look(pool: &PgPool) -> Result<Seen, sqlx::Error> {
             backlogs.push(Backlog { queue: live.queue.clone(), waiting: 0, running: 0, oldest_wait: 0.0 });
         }
     }
-    Ok(Seen { backlogs, workers, server, tables })
+    let paused = operations::pauses(&mut *connection).await?.into_iter().map(|(queue, _)| queue).collect();
+    let catalogue = catalogue(&mut connection).await?;
+    Ok(Seen { backlogs, workers, paused, catalogue, server, tables })
 }
 
 /// A figure and what tells it apart.
@@ -138,6 +146,18 @@ fn show(meter: &Meter, seen: &Arc<RwLock<Option<Seen>>>) {
     });
     gauge("retort.queue.oldest_wait", "s", "How long the job waits that has waited longest", |seen| {
         seen.backlogs.iter().map(|backlog| (backlog.oldest_wait, vec![queue(&backlog.queue)])).collect()
+    });
+    gauge("retort.queue.paused", "1", "Whether an operator has paused the queue", |seen| {
+        let is_paused = |name: &str| seen.paused.iter().any(|paused| paused == name);
+        queue::QUEUES.map(|name| (f64::from(u8::from(is_paused(name))), vec![queue(name)])).into()
+    });
+    gauge("retort.catalogue.version", "1", "A number that rises with every import", |seen| {
+        one(seen.catalogue.version)
+    });
+    gauge("retort.catalogue.size", "{row}", "What the catalogue holds, by kind", |seen| {
+        [("building_blocks", seen.catalogue.building_blocks), ("offers", seen.catalogue.offers)]
+            .map(|(kind, rows)| (rows as f64, vec![KeyValue::new("kind", kind)]))
+            .into()
     });
     gauge("retort.workers.live", "{process}", "Worker processes that live", |seen| {
         seen.workers.iter().map(|live| (live.processes as f64, vec![queue(&live.queue)])).collect()

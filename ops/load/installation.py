@@ -228,12 +228,12 @@ class Installation:
             "NO_COLOR": "1",
         } | settings
 
-    def api(self, port: int | None = None) -> subprocess.Popen[bytes]:
+    def api(self, port: int | None = None, **settings: str) -> subprocess.Popen[bytes]:
         """Starts an API process; tokens are those of the first one, whose port it is where none is named."""
         port = port or free_port()
         self.port = self.port or port
         self.environment["PUBLIC_URL"] = f"http://127.0.0.1:{self.port}"
-        process = self.start("retort-api", "serve", HTTP_ADDR=f"127.0.0.1:{port}")
+        process = self.start("retort-api", "serve", HTTP_ADDR=f"127.0.0.1:{port}", **settings)
         self.wait_for(process, lambda: Service(port).call("GET", "/healthz").status == 200, "the API answers")
         return process
 

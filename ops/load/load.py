@@ -57,12 +57,17 @@ class Load:
 
 
 @contextmanager
-def service(args: argparse.Namespace) -> Iterator[Load]:
-    """An API, a sampler and a searcher, the demo catalogue, and accounts that have a sample each."""
+def service(args: argparse.Namespace, ports: dict[str, int] | None = None) -> Iterator[Load]:
+    """An API, a sampler and a searcher, the demo catalogue, and accounts that have a sample each; Prometheus is answered on the ports."""
+    metrics = {name: {"OTEL_EXPORTER_PROMETHEUS_PORT": str(port)} for name, port in (ports or {}).items()}
     settings = UNRATIONED | {"SAMPLER_MODELS": MODEL, "RESERVOIR_SIZE": "50000", "JOBS_IN_FLIGHT": "0"}
     with installation(args.binaries, settings) as on:
         on.retort("catalogue", "import", str(ROOT / "ops/catalogue/demo.csv.gz"))
-        processes = {"api": on.api().pid, "sampler": on.sampler().pid, "searcher": on.searcher().pid}
+        processes = {
+            "api": on.api(**metrics.get("api", {})).pid,
+            "sampler": on.sampler(**metrics.get("sampler", {})).pid,
+            "searcher": on.searcher(**metrics.get("searcher", {})).pid,
+        }
         processes["postgresql"] = on.cluster.postmaster()
         accounts = []
         for number in range(ACCOUNTS):

@@ -184,6 +184,7 @@ begin
             prospect.turn, prospect.turn + prospect.expected_seconds);
         insert into apalis.jobs (id, job_type, job, status, attempts, max_attempts, run_at, priority, metadata)
         values (job_id, of_queue, payload, 'Pending', 0, max_deals, now(), 0, hstore(trace_keys, trace_values));
+        perform pg_notify('job_waits', job_bell(of_queue, of_model, dead_after));
     end if;
 end
 $$;

@@ -19,6 +19,22 @@ create or replace function job_verdict(job jobs, out outcome jsonb) language sql
     where job.cancelled_at is not null or job.attempts >= 3 or coalesce(job.begin_by, job.deadline) < now()
 $$;
 
+-- Whom a job of `of_queue` that waits is told to, as the payload of `job_waits`: the queue, for all of its workers, and where they are many
+-- the names of some that may take it. Each that is woken looks, and a thousand looks for one job would cost the database more than the
+-- job; if all of the some are busy, who ends a job looks, and who is idle looks once a second.
+create or replace function job_bell(of_queue text, of_model text, dead_after interval, out payload text) language plpgsql stable as $$
+declare
+    many constant integer := 8;
+    some constant integer := 4;
+    names text[];
+begin
+    select array_agg(name order by random()) into names from live_workers as worker
+    where queue = of_queue and last_seen > now() - dead_after
+        and (of_model is null or exists (select from live_models where worker = worker.name and model_id = of_model));
+    payload := concat_ws(' ', of_queue, case when cardinality(names) > many then array_to_string(names[:some], ' ') end);
+end
+$$;
+
 create or replace function apalis.get_jobs(worker_id text, v_job_type text, v_job_count integer default 5)
 returns setof apalis.jobs language plpgsql volatile as $$
 declare

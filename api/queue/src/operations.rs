@@ -275,11 +275,6 @@ async fn look(connection: &mut PgConnection, id: &str) -> Result<Option<(String,
 
 /// Has workers look for jobs of `queue`, as a new one does.
 async fn ring(connection: &mut PgConnection, queue: &str) -> Result<(), sqlx::Error> {
-    sqlx::query!(
-        "select pg_notify('apalis::job::insert', json_build_object('job_type', $1::text)::text)",
-        queue
-    )
-    .execute(connection)
-    .await?;
+    sqlx::query!("select pg_notify('job_waits', $1::text)", queue).execute(connection).await?;
     Ok(())
 }

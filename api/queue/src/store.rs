@@ -248,7 +248,7 @@ pub(crate) async fn let_go(pool: &PgPool, queue: &str) -> Result<u64, sqlx::Erro
             where queue = $1 and finished_at is null and holder is not null and held_until < now()
             returning id
         )
-        select pg_notify('apalis::job::insert', json_build_object('job_type', $1::text)::text) from lapsed limit 1",
+        select pg_notify('job_waits', $1::text) from lapsed limit 1",
         queue
     )
     .execute(pool)

@@ -10,7 +10,6 @@ use std::{collections::BTreeMap, pin::pin, sync::Arc, time::Duration};
 use apalis::prelude::{BackendExt, Task, WorkerBuilder, WorkerBuilderExt, WorkerContext, WorkerError};
 use apalis_postgres::{Config, PostgresStorage};
 use database::{Background, Database, Heard};
-use serde::Deserialize;
 use serde_json::Value;
 use tracing::{debug, info, warn};
 use ulid::Ulid;
@@ -56,9 +55,8 @@ where
     let running = Arc::new(Running::default());
     let _stop = StopAll(Arc::clone(&running));
     let bell = Arc::new(Bell::default());
-    let _listener = ear::<J>(&database, Arc::clone(&bell), Arc::clone(&running));
-
     let name = format!("{}-{}", J::QUEUE, Ulid::generate());
+    let _listener = ear::<J>(&database, name.clone(), Arc::clone(&bell), Arc::clone(&running));
     let runner = Runner {
         pool: pool.clone(),
         running: Arc::clone(&running),
@@ -119,24 +117,24 @@ where
     Ok(())
 }
 
-/// Hears of new jobs and of callers that left.
-fn ear<J: Job>(database: &Database, bell: Arc<Bell>, running: Arc<Running>) -> Background {
-    #[derive(Deserialize)]
-    struct Inserted {
-        job_type: String,
-    }
-
-    database::listen(database, &["apalis::job::insert", "job_cancelled"], move |heard| match heard {
+/// Hears of jobs that wait and of callers that left.
+fn ear<J: Job>(database: &Database, name: String, bell: Arc<Bell>, running: Arc<Running>) -> Background {
+    database::listen(database, &["job_waits", "job_cancelled"], move |heard| match heard {
         // Cancellations that went unheard are found by the next beat.
         Heard::Connected => bell.ring(),
         Heard::Notification { channel: "job_cancelled", payload } => running.cancel(payload),
         Heard::Notification { payload, .. } => {
-            let other = serde_json::from_str::<Inserted>(payload).is_ok_and(|new| new.job_type != J::QUEUE);
-            if !other {
+            if is_meant::<J>(payload, &name) {
                 bell.ring();
             }
         }
     })
+}
+
+/// Whether the process `name` is to look for a job, by what `job_bell` of `deal.sql` says: a queue, and maybe who of many.
+fn is_meant<J: Job>(bell: &str, name: &str) -> bool {
+    let mut words = bell.split(' ');
+    words.next() == Some(J::QUEUE) && words.next().is_none_or(|first| first == name || words.any(|other| other == name))
 }
 
 /// Lets apalis deal out jobs, until it fails or `context` is stopped and the jobs in flight are done.

@@ -64,10 +64,10 @@ async fn of_a_paused_queue_nothing_is_dealt_and_to_it_nothing_is_submitted_until
     assert_eq!(toys.seen(second).started, 0);
 
     let mut listener = PgListener::connect_with(&database.pool).await.unwrap();
-    listener.listen("apalis::job::insert").await.unwrap();
+    listener.listen("job_waits").await.unwrap();
     assert!(operations::resume(&mut connection, "toy").await.unwrap());
     assert!(!operations::resume(&mut connection, "toy").await.unwrap());
-    assert_eq!(listener.recv().await.unwrap().payload(), r#"{"job_type" : "toy"}"#);
+    assert_eq!(listener.recv().await.unwrap().payload(), "toy");
     assert_eq!(waiting.outcome().await.unwrap(), Ok(2));
     let next = client.put(JobId::generate(), &Toy::new(Act::Answer(4))).await.unwrap();
     assert_eq!(next.outcome().await.unwrap(), Ok(4));

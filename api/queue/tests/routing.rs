@@ -2,10 +2,11 @@
 
 mod support;
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use contract::JobId;
 use queue::{LiveModel, SubmitError, WorkerConfig};
+use sqlx::postgres::PgListener;
 use support::{Act, Database, Put, Toy, Toys, Worker, config, eventually, models, serves};
 use tokio::sync::watch;
 
@@ -132,5 +133,32 @@ async fn a_model_that_nobody_has_is_unknown_and_one_whose_worker_is_away_is_not(
     })
     .await;
     first.stop().await;
+    database.drop_database().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_many_workers_some_that_may_take_a_job_are_told_of_it_and_of_few_all() {
+    let database = Database::create().await;
+    let client = database.client().await;
+    let mut listener = PgListener::connect_with(&database.pool).await.unwrap();
+    listener.listen("job_waits").await.unwrap();
+    let mut told_of = async |names: &[&str]| {
+        for name in names {
+            let statement = "insert into live_workers (name, queue, slots) values ($1, 'toy', 1)";
+            sqlx::query(statement).bind(name).execute(&database.pool).await.unwrap();
+        }
+        let pending = client.put(JobId::generate(), &Toy::new(Act::Answer(1))).await.unwrap();
+        let told = listener.recv().await.unwrap().payload().to_owned();
+        drop(pending);
+        told
+    };
+
+    let few = told_of(&["a", "b", "c", "d", "e", "f", "g", "h"]).await;
+    let many = told_of(&["i"]).await;
+
+    assert_eq!(few, "toy");
+    let words: BTreeSet<&str> = many.split(' ').collect();
+    assert_eq!((words.len(), words.contains("toy")), (5, true), "{many}");
+    drop(listener);
     database.drop_database().await;
 }

@@ -2,7 +2,7 @@
 //!
 //! An act commits with its line in the journal, or not at all; who did it is the account's address.
 
-mod seen;
+pub(crate) mod seen;
 
 use axum::{
     Json,

@@ -86,7 +86,8 @@ async fn reservoirs(connection: &mut PgConnection) -> Result<Vec<ReservoirState>
     Ok(ready.into_iter().map(state).collect())
 }
 
-async fn catalogue(connection: &mut PgConnection) -> Result<CatalogueState, sqlx::Error> {
+/// What can be bought.
+pub async fn catalogue(connection: &mut PgConnection) -> Result<CatalogueState, sqlx::Error> {
     sqlx::query_as!(
         CatalogueState,
         "select version, building_blocks, offers, imported_at from catalogue_version where is_the_only"

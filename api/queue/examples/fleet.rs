@@ -1,0 +1,293 @@
+//! What many workers cost PostgreSQL: jobs at a rate, dealt to a fleet of light workers that do nothing but wait.
+//!
+//! `TEST_DATABASE_URL=… cargo run --release --workspace --example fleet WORKERS RATE SECONDS [WORK_MS]`. A light worker says to the
+//! database all that a real one says (it listens on a connection of its own, beats, looks when it is told to and once a second, is
+//! dealt jobs, writes outcomes), by the same statements, but shares a pool for the latter with the others, as behind a pooler. Callers
+//! are real ones. One line is printed: what the jobs met, and what PostgreSQL did for each.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use contract::JobId;
+use queue::{Caller, Client, Connections, Job, Work};
+use serde::{Deserialize, Serialize};
+use sqlx::{
+    AssertSqlSafe, Connection, PgConnection, PgPool,
+    postgres::{PgConnectOptions, PgListener, PgPoolOptions},
+};
+use tokio::{sync::Semaphore, task::JoinSet};
+
+type Anything = Box<dyn std::error::Error + Send + Sync>;
+
+/// Connections that all light workers share, beside one of each that listens.
+const SHARED: u32 = 48;
+/// Jobs that a light worker has in hand at once.
+const SLOTS: usize = 4;
+
+#[derive(Serialize, Deserialize)]
+struct Light;
+
+impl Job for Light {
+    const QUEUE: &'static str = "light";
+
+    type Outcome = ();
+
+    fn work(&self) -> Work<'_> {
+        Work { kind: "light", seconds: 0.01, longest: None, ready: None }
+    }
+}
+
+#[derive(Clone)]
+struct Fleet {
+    pool: PgPool,
+    work: Duration,
+    looks: Arc<AtomicU64>,
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Anything> {
+    let argument = |number| std::env::args().nth(number).ok_or("fleet WORKERS RATE SECONDS [WORK_MS]");
+    let (workers, rate, seconds): (usize, f64, f64) =
+        (argument(1)?.parse()?, argument(2)?.parse()?, argument(3)?.parse()?);
+    let work = Duration::from_millis(argument(4).map_or(Ok(10), |text| text.parse())?);
+    let server =
+        std::env::var("TEST_DATABASE_URL").map_err(|_| "TEST_DATABASE_URL names no PostgreSQL server")?;
+    let name = format!("fleet_{}", JobId::generate().to_string().to_lowercase());
+    let mut admin = PgConnection::connect(&server).await?;
+    sqlx::raw_sql(AssertSqlSafe(format!("create database {name}"))).execute(&mut admin).await?;
+    let options =
+        server.parse::<PgConnectOptions>()?.database(&name).options([("synchronous_commit", "off")]);
+    let pool = PgPoolOptions::new()
+        .max_connections(SHARED)
+        .acquire_timeout(Duration::from_secs(60))
+        .connect_with(options)
+        .await?;
+    sqlx::migrate!("../../migrations").run(&pool).await?;
+    queue::setup(&pool).await?;
+
+    let fleet = Fleet { pool: pool.clone(), work, looks: Arc::default() };
+    let mut working = JoinSet::new();
+    let starting = Arc::new(Semaphore::new(16));
+    for number in 0..workers {
+        let (fleet, starting) = (fleet.clone(), Arc::clone(&starting));
+        let listener = {
+            let _turn = starting.acquire().await?;
+            fleet.join(number).await?
+        };
+        working.spawn(async move { fleet.work(number, listener).await });
+    }
+    let client = Client::connect(pool.clone(), Connections { queue: 16, process: 16 }).await?;
+    let _ = at_a_rate(&client, rate, 3.0).await;
+    fleet.looks.store(0, Ordering::Relaxed);
+    let before = Spent::so_far(&pool).await?;
+    let begun = Instant::now();
+    let (mut latencies, failed) = at_a_rate(&client, rate, seconds).await;
+    let lasted = begun.elapsed().as_secs_f64();
+    let after = Spent::so_far(&pool).await?;
+    latencies.sort();
+    print(&fleet, workers, rate, &latencies, failed, lasted, &before, &after);
+    working.abort_all();
+    drop(working);
+    sqlx::raw_sql(AssertSqlSafe(format!("drop database {name} with (force)"))).execute(&mut admin).await?;
+    Ok(())
+}
+
+impl Fleet {
+    fn name(number: usize) -> String {
+        format!("light-{number:05}")
+    }
+
+    /// Says for the first time that the worker lives.
+    async fn join(&self, number: usize) -> Result<PgListener, sqlx::Error> {
+        sqlx::query("insert into live_workers (name, queue, slots, lease) values ($1, 'light', $2, '5 s')")
+            .bind(Self::name(number))
+            .bind(SLOTS as i32)
+            .execute(&self.pool)
+            .await?;
+        let options = (*self.pool.connect_options()).clone();
+        let its_own = PgPoolOptions::new().max_connections(1).connect_with(options).await?;
+        let mut listener = PgListener::connect_with(&its_own).await?;
+        listener.listen_all(["job_waits", "job_cancelled"]).await?;
+        Ok(listener)
+    }
+
+    /// Works until dropped.
+    async fn work(self, number: usize, mut listener: PgListener) {
+        let name = Self::name(number);
+        let bell = Arc::new(tokio::sync::Notify::new());
+        let mut running = JoinSet::new();
+        // Not all in the same moment.
+        let phase = Duration::from_micros(number as u64 * 997 % 1_000_000);
+        let mut beats = tokio::time::interval_at(tokio::time::Instant::now() + phase, Duration::from_secs(1));
+        loop {
+            let look = tokio::select! {
+                heard = listener.recv() => heard.is_ok_and(|heard| {
+                    let mut words = heard.payload().split(' ');
+                    heard.channel() == "job_waits" && words.next() == Some("light")
+                        && words.next().is_none_or(|first| first == name || words.any(|other| other == name))
+                }),
+                () = bell.notified() => true,
+                _ = beats.tick() => {
+                    let _ = self.beat(&name).await;
+                    true
+                }
+                Some(_) = running.join_next(), if !running.is_empty() => false,
+            };
+            if look && running.len() < SLOTS {
+                for (id, attempt) in self.look(&name).await.unwrap_or_default() {
+                    let (fleet, bell) = (self.clone(), Arc::clone(&bell));
+                    running.spawn(async move {
+                        tokio::time::sleep(fleet.work).await;
+                        let _ = fleet.finish(&id, attempt).await;
+                        bell.notify_one();
+                    });
+                }
+            }
+        }
+    }
+
+    /// What a worker says every second (`live.rs`).
+    async fn beat(&self, name: &str) -> Result<(), sqlx::Error> {
+        for statement in [
+            "update jobs set cancelled_at = now() where queue = 'light' and finished_at is null and cancelled_at is null
+                and caller is not null and $1 <> '' and not exists (
+                    select from live_callers where live_callers.name = jobs.caller and last_seen > now() - interval '3 s')",
+            "update jobs set holder = null where queue = 'light' and finished_at is null and holder is not null
+                and held_until < now() and $1 <> ''",
+            "update live_workers set last_seen = now() where name = $1",
+        ] {
+            sqlx::query(statement).bind(name).execute(&self.pool).await?;
+        }
+        Ok(())
+    }
+
+    /// What apalis asks for.
+    async fn look(&self, name: &str) -> Result<Vec<(String, i32)>, sqlx::Error> {
+        self.looks.fetch_add(1, Ordering::Relaxed);
+        let mut transaction = self.pool.begin().await?;
+        let dealt = sqlx::query_as(
+            "select id, (metadata -> 'job.attempt')::int from apalis.get_jobs($1 || '/1', 'light', 4)",
+        )
+        .bind(name)
+        .fetch_all(&mut *transaction)
+        .await?;
+        transaction.commit().await?;
+        Ok(dealt)
+    }
+
+    /// What `store::finish` does.
+    async fn finish(&self, id: &str, attempt: i32) -> Result<(), sqlx::Error> {
+        sqlx::query(
+            "with finished as (
+                update jobs set finished_at = now(), held_until = null, outcome = '{\"Ok\": null}',
+                    turn_ends = turn_begins + extract(epoch from now() - started_at)
+                where id = $1 and attempts = $2 and finished_at is null and cancelled_at is null
+                returning id
+            )
+            delete from apalis.jobs where id in (select id from finished)",
+        )
+        .bind(id)
+        .bind(attempt)
+        .execute(&self.pool)
+        .await?;
+        Ok(())
+    }
+}
+
+/// The latencies of what was answered, and how much was not.
+async fn at_a_rate(client: &Client, rate: f64, seconds: f64) -> (Vec<Duration>, usize) {
+    let begun = Instant::now();
+    let mut asked = JoinSet::new();
+    for number in 0..(rate * seconds) as usize {
+        let due = begun + Duration::from_secs_f64(number as f64 / rate);
+        tokio::time::sleep_until(due.into()).await;
+        let client = client.clone();
+        asked.spawn(async move {
+            let account_id = format!("acc_{}", number % 50);
+            let caller =
+                Caller { account_id: &account_id, patience: Duration::from_secs(30), most_in_flight: None };
+            let pending = client.submit(JobId::generate(), &Light, caller).await.ok()?;
+            pending.outcome().await.ok()?.ok()?;
+            Some(due.elapsed())
+        });
+    }
+    let answers = asked.join_all().await;
+    let failed = answers.iter().filter(|answer| answer.is_none()).count();
+    (answers.into_iter().flatten().collect(), failed)
+}
+
+/// What PostgreSQL has spent.
+struct Spent {
+    transactions: i64,
+    wal: f64,
+    /// Seconds of all its processes, those that live.
+    cpu: f64,
+    /// MiB that they share with none.
+    memory: f64,
+    processes: usize,
+}
+
+impl Spent {
+    async fn so_far(pool: &PgPool) -> Result<Self, Anything> {
+        let (transactions, wal): (i64, f64) = sqlx::query_as(
+            "select sum(xact_commit)::bigint, (pg_current_wal_lsn() - '0/0'::pg_lsn)::float8 from pg_stat_database",
+        )
+        .fetch_one(pool)
+        .await?;
+        let processes: Vec<i32> =
+            sqlx::query_scalar("select pid from pg_stat_activity").fetch_all(pool).await?;
+        let (mut cpu, mut memory) = (0.0, 0.0);
+        for pid in &processes {
+            let read = |file: &str| std::fs::read_to_string(format!("/proc/{pid}/{file}")).unwrap_or_default();
+            // After the name, which stands in parentheses: the 14th and 15th fields of all (proc_pid_stat(5)).
+            let fields = read("stat");
+            let fields: Vec<&str> =
+                fields.rsplit_once(')').map(|(_, rest)| rest.split_whitespace().collect()).unwrap_or_default();
+            cpu += fields.iter().skip(11).take(2).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0;
+            let status = read("status");
+            let anonymous = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
+            memory += anonymous
+                .and_then(|line| line.split_whitespace().next())
+                .and_then(|kib| kib.parse::<f64>().ok())
+                .unwrap_or(0.0)
+                / 1024.0;
+        }
+        Ok(Self { transactions, wal, cpu, memory, processes: processes.len() })
+    }
+}
+
+#[expect(clippy::print_stdout, reason = "the figures are what this program is for")]
+#[expect(clippy::too_many_arguments, reason = "one line of figures")]
+fn print(
+    fleet: &Fleet,
+    workers: usize,
+    rate: f64,
+    sorted: &[Duration],
+    failed: usize,
+    lasted: f64,
+    before: &Spent,
+    after: &Spent,
+) {
+    let at = |share: f64| {
+        sorted.get(((sorted.len().max(1) - 1) as f64 * share) as usize).map_or(f64::NAN, |it| it.as_secs_f64() * 1e3)
+    };
+    let jobs = sorted.len().max(1) as f64;
+    println!(
+        "{workers:5} workers, {rate:.0} jobs/s asked: {:.0} done/s, {failed} not; p50 {:.1} ms, p99 {:.1} ms; PostgreSQL: {:.2} cores, \
+         {:.0} transactions/s, {:.1} looks a job, {:.1} kB WAL a job, {} connections, {:.0} MiB",
+        jobs / lasted,
+        at(0.5),
+        at(0.99),
+        (after.cpu - before.cpu) / lasted,
+        (after.transactions - before.transactions) as f64 / lasted,
+        fleet.looks.load(Ordering::Relaxed) as f64 / jobs,
+        (after.wal - before.wal) / jobs / 1e3,
+        after.processes,
+        after.memory,
+    );
+}

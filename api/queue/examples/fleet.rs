@@ -243,12 +243,16 @@ impl Spent {
             sqlx::query_scalar("select pid from pg_stat_activity").fetch_all(pool).await?;
         let (mut cpu, mut memory) = (0.0, 0.0);
         for pid in &processes {
-            let read = |file: &str| std::fs::read_to_string(format!("/proc/{pid}/{file}")).unwrap_or_default();
+            let read =
+                |file: &str| std::fs::read_to_string(format!("/proc/{pid}/{file}")).unwrap_or_default();
             // After the name, which stands in parentheses: the 14th and 15th fields of all (proc_pid_stat(5)).
             let fields = read("stat");
-            let fields: Vec<&str> =
-                fields.rsplit_once(')').map(|(_, rest)| rest.split_whitespace().collect()).unwrap_or_default();
-            cpu += fields.iter().skip(11).take(2).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0;
+            let fields: Vec<&str> = fields
+                .rsplit_once(')')
+                .map(|(_, rest)| rest.split_whitespace().collect())
+                .unwrap_or_default();
+            cpu += fields.iter().skip(11).take(2).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>()
+                / 100.0;
             let status = read("status");
             let anonymous = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
             memory += anonymous
@@ -274,7 +278,9 @@ fn print(
     after: &Spent,
 ) {
     let at = |share: f64| {
-        sorted.get(((sorted.len().max(1) - 1) as f64 * share) as usize).map_or(f64::NAN, |it| it.as_secs_f64() * 1e3)
+        sorted
+            .get(((sorted.len().max(1) - 1) as f64 * share) as usize)
+            .map_or(f64::NAN, |it| it.as_secs_f64() * 1e3)
     };
     let jobs = sorted.len().max(1) as f64;
     println!(

@@ -134,7 +134,8 @@ fn ear<J: Job>(database: &Database, name: String, bell: Arc<Bell>, running: Arc<
 /// Whether the process `name` is to look for a job, by what `job_bell` of `deal.sql` says: a queue, and maybe who of many.
 fn is_meant<J: Job>(bell: &str, name: &str) -> bool {
     let mut words = bell.split(' ');
-    words.next() == Some(J::QUEUE) && words.next().is_none_or(|first| first == name || words.any(|other| other == name))
+    words.next() == Some(J::QUEUE)
+        && words.next().is_none_or(|first| first == name || words.any(|other| other == name))
 }
 
 /// Lets apalis deal out jobs, until it fails or `context` is stopped and the jobs in flight are done.

@@ -1,15 +1,11 @@
 //! What every search algorithm must do: one suite, run for each of them.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
-
-mod toy;
-
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::toy::*;
 use proptest::prelude::*;
 use synth::{Algorithm, Masks, Plan, Planner, RetroModel, Settings, Stop, Task, UnknownAlgorithm};
-use toy::*;
 
 fn planner(model: &Arc<RetroModel>, algorithm: Algorithm) -> Planner {
     Planner::new(Arc::clone(model), Settings { algorithm, cache_bytes: 0, ..Settings::default() })

@@ -1,14 +1,10 @@
 //! Other forms of a molecule, neutral and tautomeric, beside RDKit's: see `data/SOURCES.md` and `data/make_forms.py`.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may stop and report")]
-
 use std::collections::BTreeMap;
 
 use chem::Molecule;
 
-mod shared;
-
-use shared::{expect_none, vectors};
+use crate::shared::{expect_none, vectors};
 
 fn parse(smiles: &str) -> Molecule {
     smiles.parse().unwrap_or_else(|error| panic!("`{smiles}`: {error}"))
@@ -25,7 +21,7 @@ const OURS: &[(&str, &str, &str)] = &[];
 fn neutral_forms_are_rdkits() {
     let mut wrong = Vec::new();
     let mut count = 0;
-    for row in rows(include_str!("data/neutral.tsv")) {
+    for row in rows(include_str!("../data/neutral.tsv")) {
         let [smiles, rdkits] = row[..] else { panic!("{row:?}") };
         let expected = OURS.iter().find(|known| known.0 == smiles).map_or(rdkits, |known| known.1);
         count += 1;
@@ -46,7 +42,7 @@ fn neutral_forms_are_rdkits() {
 fn tautomers_share_a_key_and_others_do_not() {
     let mut wrong = Vec::new();
     let mut count = 0;
-    for row in rows(include_str!("data/tautomers.tsv")) {
+    for row in rows(include_str!("../data/tautomers.tsv")) {
         let [one, other, word] = row[..] else { panic!("{row:?}") };
         let [one, other] = [one, other].map(parse);
         count += 1;

@@ -1,16 +1,12 @@
 //! What a model directory may look like, and what is said of a broken one.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
-
-mod toy;
-
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::toy::*;
 use candle_core::{DType, Device, Tensor};
 use synth::{Plan, RetroModel, Step, plan};
-use toy::*;
 
 const HEADER: &str = "\tretro_template\ttemplate_hash\tlibrary_occurrence\tlibrary_index\n";
 

@@ -1,18 +1,14 @@
 //! What operators do to queues and jobs, against a real Postgres.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot set up its stage has failed")]
-
-mod support;
-
 use std::time::Duration;
 
+use crate::support::{Act, Database, Put, Toy, Toys, Worker, eventually, live};
 use contract::{JobId, JobState, Problem};
 use queue::{
     AwaitError, SubmitError,
     operations::{self, Refusal, Standing},
 };
 use sqlx::postgres::PgListener;
-use support::{Act, Database, Put, Toy, Toys, Worker, eventually, live};
 
 const OPERATOR: &str = "ada@example.org";
 

@@ -1,14 +1,10 @@
 //! Who comes when, who is refused, and who is told so in time: against a real Postgres.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot set up its stage has failed")]
-
-mod support;
-
 use std::{mem, time::Duration};
 
+use crate::support::{Act, Database, Put, Toy, Toys, Worker, config, eventually, live, models, serves};
 use contract::{JobId, Problem};
 use queue::{Client, SubmitError, WorkerConfig};
-use support::{Act, Database, Put, Toy, Toys, Worker, config, eventually, live, models, serves};
 use tokio::sync::watch;
 
 const MINUTE: Duration = Duration::from_secs(60);

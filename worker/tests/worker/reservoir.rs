@@ -1,9 +1,5 @@
 //! Molecules that are kept ready: taken once, of the right model and version, and replaced while nobody asks.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
-
-mod support;
-
 use std::{
     collections::{BTreeMap, HashSet},
     io::Write,
@@ -11,12 +7,12 @@ use std::{
     time::Duration,
 };
 
+use crate::support::{CALLER, Database, MACHINE, live, models, write_endless_pack, write_pack};
 use chrono::Utc;
 use contract::{JobId, Problem, SampleId, SampleJob, StoredSampleJob};
 use queue::{Client, LiveModel, Pending, QueueError, WorkerConfig, run_worker};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 use sqlx::{PgPool, postgres::PgPoolOptions};
-use support::{CALLER, Database, MACHINE, live, models, write_endless_pack, write_pack};
 use tempfile::TempDir;
 use tokio::{sync::oneshot, task::JoinHandle};
 use worker::{

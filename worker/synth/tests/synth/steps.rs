@@ -3,17 +3,13 @@
 //! Each row is asked as a user would ask: the product alone, one step deep, with the row's precursors on the shelf. Where
 //! the rows come from: `data/SOURCES.md`.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests fail and speak like tests")]
-
-mod toy;
-
 use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 
+use crate::toy::{expansions, shelf, shipped, task};
 use chem::Molecule;
 use synth::{RetroModel, Task, explain, plan};
-use toy::{expansions, shelf, shipped, task};
 
 /// A row of a table.
 struct Row {

@@ -1,16 +1,12 @@
 //! What the search finds, on a toy chemistry.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
-
-mod toy;
-
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
+use crate::toy::*;
 use chem::Molecule;
 use synth::{Budget, GroupOrder, Masks, Region, Stop, Task, Trivial, plan};
-use toy::*;
 
 const DIAMIDE: &str = "CCCNC(=O)CCC(=O)NCC";
 

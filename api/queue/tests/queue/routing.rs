@@ -1,13 +1,11 @@
 //! Jobs that need a model, and workers that serve some: against a real Postgres.
 
-mod support;
-
 use std::{collections::BTreeSet, time::Duration};
 
+use crate::support::{Act, Database, Put, Toy, Toys, Worker, config, eventually, models, serves};
 use contract::JobId;
 use queue::{LiveModel, SubmitError, WorkerConfig};
 use sqlx::postgres::PgListener;
-use support::{Act, Database, Put, Toy, Toys, Worker, config, eventually, models, serves};
 use tokio::sync::watch;
 
 /// A worker that serves `ids`, and the toys that it handles.

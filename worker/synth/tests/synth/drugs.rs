@@ -1,18 +1,14 @@
 //! Fifteen known drugs, planned with the shipped model and the demo catalogue by a number of expansions: which are solved, and what
 //! the best route of each is. `data/drugs.tsv` says what came out when somebody last looked; with `RETORT_BLESS=1` it is written anew.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
-
-mod toy;
-
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use crate::toy::{expansions, row, shipped, task, text};
 use flate2::read::MultiGzDecoder;
 use synth::{Catalogue, Plan, RetroModel, Stop, Task, plan};
-use toy::{expansions, row, shipped, task, text};
 
 const EXPANSIONS: u64 = 200;
 /// Rounding differs between processors, and a route that is as good as another may come first: most stay.

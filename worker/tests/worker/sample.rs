@@ -1,18 +1,16 @@
 //! Sample jobs, from the queue to the stored sample, on tiny models.
 
-mod support;
-
 use std::{
     fs,
     sync::Arc,
     time::{Duration, Instant},
 };
 
+use crate::support::{CALLER, Database, MACHINE, live, models, write_endless_pack, write_pack};
 use chrono::Utc;
 use contract::{JobId, Problem, SampleId, SampleJob, StoredSampleJob};
 use generator::Budget;
 use queue::{WorkerConfig, run_worker};
-use support::{CALLER, Database, MACHINE, live, models, write_endless_pack, write_pack};
 use tokio::sync::oneshot;
 use worker::{Activity, Drawn, Ended, Models, Ready, Sampling, Shelf, draw};
 

@@ -1,17 +1,13 @@
 //! Search jobs on a toy chemistry: what the answer says, and where it comes from.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot set up its stage has failed")]
-
-mod support;
-
 use std::{
     sync::Arc,
     time::{Duration, Instant},
 };
 
+use crate::support::{Database, MACHINE, models, offer, raise_version, shelve};
 use clap::Parser;
 use contract::{Country, Problem, StoredTreeSearchJob, TreeSearchJob, TreeSearchRequest, TreeSearchResult};
-use support::{Database, MACHINE, models, offer, raise_version, shelve};
 use synth::{Budget, Catalogue};
 use worker::{CatalogueView, Search, Settings, load_planner, offers_for, replay, search};
 

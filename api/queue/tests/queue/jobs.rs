@@ -1,12 +1,10 @@
 //! The queue against a real Postgres: the ordinary ways of a job.
 
-mod support;
-
 use std::time::{Duration, Instant};
 
+use crate::support::{Act, Database, Put, Toy, Toys, Worker, config, eventually, live};
 use contract::{JobId, Problem};
 use queue::{AwaitError, SubmitError};
-use support::{Act, Database, Put, Toy, Toys, Worker, config, eventually, live};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn outcomes_come_by_notification_and_not_by_the_slow_re_read() {

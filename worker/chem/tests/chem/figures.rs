@@ -1,11 +1,7 @@
 //! How much CPU time things take; run with `cargo nextest run --release -p chem --run-ignored only figures --no-capture`.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may stop and report")]
-
-mod shared;
-
+use crate::shared::vectors;
 use chem::{Molecule, PreparedMolecule, Template};
-use shared::vectors;
 
 #[test]
 #[ignore = "prints figures"]

@@ -1,11 +1,7 @@
 //! Molecules against RDKit: canonical form, weight, fingerprint, and what is a molecule at all.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may stop and report")]
-
-mod shared;
-
+use crate::shared::{every, expect_none, vectors};
 use chem::{Limits, Molecule};
-use shared::{every, expect_none, vectors};
 
 fn parse(smiles: &str) -> Molecule {
     smiles.parse().unwrap_or_else(|error| panic!("`{smiles}`: {error}"))

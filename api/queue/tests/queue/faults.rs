@@ -1,12 +1,10 @@
 //! The queue against a real Postgres, with things going wrong.
 
-mod support;
-
 use std::time::{Duration, Instant};
 
+use crate::support::{Act, Database, Put, Toy, Toys, Worker, config, eventually, live};
 use contract::JobId;
 use queue::Job;
-use support::{Act, Database, Put, Toy, Toys, Worker, config, eventually, live};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_job_whose_worker_died_is_finished_by_another() {

@@ -1,13 +1,9 @@
 //! Patterns and templates against RDKit: match matrix, outcomes, recovery of recorded reactants.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may stop and report")]
-
-mod shared;
-
 use std::collections::BTreeSet;
 
+use crate::shared::{every, expect_none, vectors};
 use chem::{Molecule, Outcome, Pattern, PreparedMolecule, Template};
-use shared::{every, expect_none, vectors};
 
 fn parse(smiles: &str) -> Molecule {
     smiles.parse().unwrap_or_else(|error| panic!("`{smiles}`: {error}"))

@@ -1,7 +1,5 @@
 //! What holds for every molecule and every string.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may stop and report")]
-
 use chem::{Limits, Molecule, Pattern, PreparedMolecule, Template};
 use proptest::prelude::*;
 

@@ -1,14 +1,10 @@
 //! The benchmark kit's templates and network on a few of its targets, where the kit is at hand.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
-
-mod toy;
-
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::toy::{expansions, shelf, task, text};
 use synth::{RetroModel, Stop, Task, plan};
-use toy::{expansions, shelf, task, text};
 
 /// The kit, beside the repository or where `RETORT_SHARED` says.
 fn kit() -> Option<PathBuf> {

@@ -1,0 +1,11 @@
+//! The queue against a real PostgreSQL. One program, since each takes half a minute to compile.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot set up its stage has failed")]
+
+mod fairness;
+mod faults;
+mod jobs;
+mod operations;
+mod routing;
+#[path = "../support/mod.rs"]
+mod support;

@@ -1,0 +1,12 @@
+//! Chemistry, beside that of RDKit.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may stop and report")]
+
+mod figures;
+mod forms;
+mod laws;
+mod molecules;
+mod own_set;
+#[path = "../shared/mod.rs"]
+mod shared;
+mod templates;

@@ -1,0 +1,13 @@
+//! The search, its model and its steps. One program, since each takes half a minute to compile.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may stop and report")]
+
+mod algorithms;
+mod bad_input;
+mod drugs;
+mod kit;
+mod model;
+mod search;
+mod steps;
+#[path = "../toy/mod.rs"]
+mod toy;

@@ -1,0 +1,9 @@
+//! Workers against a real PostgreSQL.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot set up its stage has failed")]
+
+mod reservoir;
+mod sample;
+mod search;
+#[path = "../support/mod.rs"]
+mod support;

@@ -14,13 +14,23 @@ fn body(field: &str, value: &str) -> String {
 #[tokio::test]
 async fn a_target_alone_is_searched_with_the_defaults_of_the_contract() {
     let service = Service::start().await;
+    // A job that was done is not there any more.
+    sqlx::raw_sql(
+        "create table kept (job bytea);
+        create function keep() returns trigger language plpgsql as
+            'begin insert into kept values (new.job); return new; end';
+        create trigger keep after insert on apalis.jobs for each row execute function keep()",
+    )
+    .execute(&service.pool)
+    .await
+    .unwrap();
 
     let answer = service.post(SEARCH, r#"{"search_smiles": "CCO"}"#).await;
 
     assert_eq!(answer.status, 200, "{answer:?}");
     assert_eq!(answer.json()["route_hierarchy"], json!({}));
     assert_eq!(answer.json()["metadata"]["total_graph_nodes"], 1);
-    let (job,): (Value,) = sqlx::query_as("select convert_from(job, 'utf8')::jsonb from apalis.jobs")
+    let (job,): (Value,) = sqlx::query_as("select convert_from(job, 'utf8')::jsonb from kept")
         .fetch_one(&service.pool)
         .await
         .unwrap();

@@ -7,6 +7,7 @@ use std::process::Command;
 use serde_json::json;
 
 use crate::{
+    client::Caller,
     installation::Installation,
     process::{is_installed, root},
     searches::CATALOGUE,
@@ -14,6 +15,9 @@ use crate::{
 
 /// Tens of seconds; a thousand take an hour.
 const EXAMPLES: &str = "5";
+
+/// What only operators may do.
+const OPERATIONS: &str = "^/operations/";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn schemathesis_finds_no_answer_that_the_document_does_not_have() {
@@ -31,6 +35,26 @@ async fn schemathesis_finds_no_answer_that_the_document_does_not_have() {
     let caller = installation.account("owner");
     let sample = caller.create("/generator/v1/samples", &json!({ "size": 2 })).await;
 
+    let told = |caller: &Caller, which: [&str; 2]| {
+        let mut command = schemathesis(&installation, caller);
+        command.args(which).env("RETORT_MODEL", sample["model_id"].as_str().unwrap());
+        command.env("RETORT_SAMPLE", sample["id"].as_str().unwrap());
+        let told = command.output().unwrap();
+        let words = String::from_utf8_lossy(&told.stdout).into_owned();
+        assert!(told.status.success(), "{words}{}", String::from_utf8_lossy(&told.stderr));
+        words
+    };
+    let words = told(&caller, ["--exclude-path-regex", OPERATIONS]);
+    assert!(words.contains("Tested: 7"), "it looked at every operation: {words}");
+    // Last, since an operator's acts end what others could do.
+    let words =
+        told(&installation.account_with("operator", &["--operator"]), ["--include-path-regex", OPERATIONS]);
+    assert!(words.contains("Tested: 5"), "it looked at every operation: {words}");
+    installation.must_live();
+}
+
+/// It asks the installation in the name of `caller`.
+fn schemathesis(installation: &Installation, caller: &Caller) -> Command {
     let settings = root().join("ops/tests/processes/schemathesis");
     let examples = std::env::var("SCHEMATHESIS_EXAMPLES").unwrap_or_else(|_| EXAMPLES.to_owned());
     let mut command = Command::new("schemathesis");
@@ -42,14 +66,7 @@ async fn schemathesis_finds_no_answer_that_the_document_does_not_have() {
         .args(["--checks", "all", "--max-examples", &examples, "--continue-on-failure", "--no-color"])
         .env("SCHEMATHESIS_HOOKS", settings.join("hooks.py"))
         .env("PYTHONDONTWRITEBYTECODE", "1")
-        .env("RETORT_MODEL", sample["model_id"].as_str().unwrap())
-        .env("RETORT_SAMPLE", sample["id"].as_str().unwrap())
         // It keeps files where it runs.
         .current_dir(installation.folder());
-    let told = command.output().unwrap();
-
-    let words = String::from_utf8_lossy(&told.stdout);
-    assert!(told.status.success(), "{words}{}", String::from_utf8_lossy(&told.stderr));
-    assert!(words.contains("Tested: 7"), "it looked at every operation: {words}");
-    installation.must_live();
+    command
 }

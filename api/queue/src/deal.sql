@@ -24,14 +24,14 @@ $$;
 -- job; if all of the some are busy, who ends a job looks, and who is idle looks once a second.
 create or replace function job_bell(of_queue text, of_model text, dead_after interval, out payload text) language plpgsql stable as $$
 declare
-    many constant integer := 8;
-    some constant integer := 4;
+    most_told constant integer := 8;
+    picked constant integer := 4;
     names text[];
 begin
     select array_agg(name order by random()) into names from live_workers as worker
     where queue = of_queue and last_seen > now() - dead_after
         and (of_model is null or exists (select from live_models where worker = worker.name and model_id = of_model));
-    payload := concat_ws(' ', of_queue, case when cardinality(names) > many then array_to_string(names[:some], ' ') end);
+    payload := concat_ws(' ', of_queue, case when cardinality(names) > most_told then array_to_string(names[:picked], ' ') end);
 end
 $$;
 

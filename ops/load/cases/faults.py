@@ -17,8 +17,6 @@ from recording import SAMPLES, Account, Crowd, Deadlines, Record
 from trial import DEFAULT_MODEL, Figure, Stage, Trial, statuses
 from wire import wire
 
-# How long what is stopped or cut stays so, and how long all is let be between two faults.
-STILL, BETWEEN = (2.0, 8.0), (3.0, 10.0)
 # Callers who hang up at once.
 CROWD = 1000
 # Two samples that share so many molecules, and such a part of the smaller, were given the same block of the reservoir: samples that were
@@ -33,11 +31,15 @@ class Faults(Trial):
     """Processes are killed and frozen, PostgreSQL is killed, stopped, frozen and cut off, callers hang up and fall silent, at random."""
 
     name = "faults"
-    short = {"seconds": 40.0, "accounts": 2}
+    short = {"seconds": 40.0, "accounts": 2, "still": (1.0, 3.0), "between": (0.5, 1.5)}
     short_deadlines = Deadlines(sample=5.0, search_slack=3.0, read=5.0)
     seconds: float = 600.0
     accounts: int = 4
     """Each has four callers for reading and four for samples and searches."""
+    still: tuple[float, float] = (2.0, 8.0)
+    """Seconds for which what is stopped or cut stays so."""
+    between: tuple[float, float] = (3.0, 10.0)
+    """Seconds in which all is let be."""
     seed: int = 17
 
     def run(self, stage: Stage) -> list[Figure]:
@@ -69,7 +71,7 @@ class Faults(Trial):
                 stage.event(name)
                 faults[name]()
                 back.append(recovered(service, stage.deadlines))
-                time.sleep(chance.uniform(*BETWEEN))
+                time.sleep(chance.uniform(*self.between))
             for crowd in crowds:
                 crowd.stopping.set()
             met = [record for crowd in crowds for record in crowd.stop()]
@@ -82,7 +84,7 @@ class Faults(Trial):
         """What may happen, by name."""
 
         def a_while() -> None:
-            time.sleep(chance.uniform(*STILL))
+            time.sleep(chance.uniform(*self.still))
 
         def meanwhile(away: Callable[[], object]) -> Callable[[], None]:
             def happen() -> None:
@@ -117,7 +119,7 @@ class Faults(Trial):
             "PostgreSQL is unreachable": meanwhile(cut),
             "every connection to PostgreSQL is cut": cut_connections,
             f"{CROWD} callers hang up": lambda: hang_up(caller, CROWD),
-            "callers send half a request": lambda: stall(caller, 50),
+            "callers send half a request": lambda: stall(caller, 50, self.still[1]),
         }
 
     def figures(
@@ -193,13 +195,13 @@ def hang_up(caller: Account, callers: int) -> None:
                 line.sendall(request_of(caller, body, len(body)))
 
 
-def stall(caller: Account, callers: int) -> None:
-    """So many callers send half a request and nothing more for some seconds."""
+def stall(caller: Account, callers: int, seconds: float) -> None:
+    """So many callers send half a request and nothing more for a while."""
     with sockets(caller, callers) as lines:
         for line in lines:
             with suppress(OSError):
                 line.sendall(request_of(caller, b'{"size"', 14))
-        time.sleep(STILL[1])
+        time.sleep(seconds)
 
 
 @contextmanager

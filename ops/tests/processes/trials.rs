@@ -7,8 +7,8 @@ use crate::process::{binaries, output, root};
 
 /// Those that end in counts. What is left is for `./ops/bench`: filling a large reservoir, and minutes without a database,
 /// which `outage` has in short.
-const TRIALS: [&str; 7] =
-    ["flood-searches", "flood-samples", "overload", "dead-api", "frozen", "stopped", "unreachable"];
+const TRIALS: [&str; 8] =
+    ["flood-searches", "flood-samples", "overload", "dead-api", "frozen", "stopped", "unreachable", "faults"];
 
 #[test]
 fn nobody_is_refused_while_his_share_is_free_nor_answered_without_a_search_nor_late() {

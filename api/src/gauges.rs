@@ -147,11 +147,11 @@ fn show(meter: &Meter, seen: &Arc<RwLock<Option<Seen>>>) {
     gauge("retort.queue.oldest_wait", "s", "How long the job waits that has waited longest", |seen| {
         seen.backlogs.iter().map(|backlog| (backlog.oldest_wait, vec![queue(&backlog.queue)])).collect()
     });
-    gauge("retort.queue.paused", "1", "Whether an operator has paused the queue", |seen| {
+    gauge("retort.queue.paused", "{queue}", "Whether an operator has paused the queue", |seen| {
         let is_paused = |name: &str| seen.paused.iter().any(|paused| paused == name);
         queue::QUEUES.map(|name| (f64::from(u8::from(is_paused(name))), vec![queue(name)])).into()
     });
-    gauge("retort.catalogue.version", "1", "A number that rises with every import", |seen| {
+    gauge("retort.catalogue.version", "{import}", "A number that rises with every import", |seen| {
         one(seen.catalogue.version)
     });
     gauge("retort.catalogue.size", "{row}", "What the catalogue holds, by kind", |seen| {

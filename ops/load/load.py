@@ -61,6 +61,8 @@ def service(args: argparse.Namespace, ports: dict[str, int] | None = None) -> It
     """An API, a sampler and a searcher, the demo catalogue, and accounts that have a sample each; Prometheus is answered on the ports."""
     metrics = {name: {"OTEL_EXPORTER_PROMETHEUS_PORT": str(port)} for name, port in (ports or {}).items()}
     settings = UNRATIONED | {"SAMPLER_MODELS": MODEL, "RESERVOIR_SIZE": "50000", "JOBS_IN_FLIGHT": "0"}
+    # All callers are of one address here.
+    settings |= {"CONNECTIONS": "20000", "CONNECTIONS_PER_ADDRESS": "20000"}
     with installation(args.binaries, settings) as on:
         on.retort("catalogue", "import", str(ROOT / "ops/catalogue/demo.csv.gz"))
         processes = {

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import combinations
 
-from cases.database import BACK, LATE, jobs, reads
+from cases.database import BACK, LATE, Away, jobs, reads
 from installation import ROOT, Installation, Service, free_port, parent, processes, wait_until
 from recording import SAMPLES, Account, Crowd, Deadlines, Record
 from trial import DEFAULT_MODEL, Figure, Stage, Trial, statuses
@@ -79,16 +79,16 @@ class Faults(Trial):
             return self.figures(on, accounts, met, back, done)
 
     def faults(
-        self, on: Installation, house: "House", caller: Account, cut: Callable[[], object], chance: random.Random
+        self, on: Installation, house: "House", caller: Account, cut: Away, chance: random.Random
     ) -> dict[str, Callable[[], None]]:
         """What may happen, by name."""
 
         def a_while() -> None:
             time.sleep(chance.uniform(*self.still))
 
-        def meanwhile(away: Callable[[], object]) -> Callable[[], None]:
+        def meanwhile(away: Away) -> Callable[[], None]:
             def happen() -> None:
-                with away():  # type: ignore[attr-defined]
+                with away():
                     a_while()
 
             return happen

@@ -5,5 +5,4 @@
 mod reservoir;
 mod sample;
 mod search;
-#[path = "../support/mod.rs"]
 mod support;

@@ -7,5 +7,4 @@ mod faults;
 mod jobs;
 mod operations;
 mod routing;
-#[path = "../support/mod.rs"]
 mod support;

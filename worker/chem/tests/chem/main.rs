@@ -7,6 +7,5 @@ mod forms;
 mod laws;
 mod molecules;
 mod own_set;
-#[path = "../shared/mod.rs"]
 mod shared;
 mod templates;

@@ -55,7 +55,7 @@ const OFFERS: &str = "worker/src/offers.rs";
 const RESERVOIR: &str = "worker/src/reservoir.rs";
 const DRAWN: &str = "worker/src/samples.rs";
 
-const TABLES: [Table; 29] = [
+const TABLES: [Table; 30] = [
     table("account_rations", &[ACCOUNTS], &[]),
     // A login that is older than the account's last change counts for nothing: all that comes from one asks.
     table("accounts", &[ACCOUNTS], &[BROWSERS, CODES, DEVICES, ORGANISATIONS, REFRESH, SESSIONS]),
@@ -80,6 +80,7 @@ const TABLES: [Table; 29] = [
     table("organisations", &[ORGANISATIONS], &[ACCOUNTS]),
     // Asked wherever jobs are dealt or taken.
     table("paused_queues", &[OPERATE], &[ADMIT, DEAL, QUEUE]),
+    table("queue_turns", &[QUEUE], &[]),
     table("rate_limits", &[RATE_LIMITS], &[]),
     table("refresh_tokens", &[REFRESH], &[]),
     table("reservoir_blocks", &[RESERVOIR], &[MODELS]),

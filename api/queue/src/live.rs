@@ -78,11 +78,15 @@ impl Process {
         Ok(())
     }
 
-    /// Cancels what nobody waits for any more and lets go of what nobody holds any more, unless this process was silent itself: a silence
-    /// that all share is the database's, and after it the others have until the next beat.
+    /// In its turn, which comes to one process for all: cancels what nobody waits for any more and lets go of what nobody holds any more.
+    /// Not if this process was silent itself: a silence that all share is the database's, and after it the others have until the next beat.
     async fn bury(&self) -> Result<(), sqlx::Error> {
         let heard = *self.heard.lock().unwrap_or_else(PoisonError::into_inner);
         if heard.is_none_or(|heard| heard.elapsed() > CALLER_DEAD_AFTER) {
+            return Ok(());
+        }
+        // A little less than between beats, or every other one would come too early.
+        if !store::take_turn(&self.pool, self.queue, self.config.beat.mul_f64(0.9)).await? {
             return Ok(());
         }
         let jobs = store::cancel_of_the_dead(&self.pool, self.queue, CALLER_DEAD_AFTER).await?;

@@ -21,6 +21,10 @@ use tokio::time::{Instant, Sleep};
 /// The pause without notifications.
 const IDLE: Duration = Duration::from_secs(1);
 
+/// The same where workers are so many that only some are told of a job: those who end jobs look, all the time, and a thousand looks
+/// a second for nothing are a core of the database's.
+const IDLE_IN_A_CROWD: Duration = Duration::from_secs(5);
+
 /// The first pause of a burst; each further one is twice as long.
 const FIRST: Duration = Duration::from_millis(2);
 
@@ -31,6 +35,7 @@ const BURST: u32 = 7;
 #[derive(Debug, Default)]
 pub(crate) struct Bell {
     rung: AtomicBool,
+    in_a_crowd: AtomicBool,
     waker: AtomicWaker,
 }
 
@@ -38,6 +43,11 @@ impl Bell {
     pub(crate) fn ring(&self) {
         self.rung.store(true, Ordering::Release);
         self.waker.wake();
+    }
+
+    /// Whether the last job was told to some workers of many.
+    pub(crate) fn heard_in_a_crowd(&self, is_crowd: bool) {
+        self.in_a_crowd.store(is_crowd, Ordering::Relaxed);
     }
 }
 
@@ -56,7 +66,7 @@ impl OnBell {
 
     fn next_pause(&mut self) -> Duration {
         if self.left == 0 {
-            return IDLE;
+            return if self.bell.in_a_crowd.load(Ordering::Relaxed) { IDLE_IN_A_CROWD } else { IDLE };
         }
         self.left -= 1;
         FIRST * 2_u32.pow(BURST - 1 - self.left)

@@ -381,6 +381,26 @@ pub(crate) struct Alive<'a> {
     pub(crate) host: Option<&'a str>,
 }
 
+/// Makes the turns of `queue`, where it has none yet.
+pub(crate) async fn make_turns(pool: &PgPool, queue: &str) -> Result<(), sqlx::Error> {
+    sqlx::query!("insert into queue_turns (queue) values ($1) on conflict do nothing", queue)
+        .execute(pool)
+        .await?;
+    Ok(())
+}
+
+/// Whether it is the caller's turn to look after the dead of `queue`, which comes to one process in each `pause`.
+pub(crate) async fn take_turn(pool: &PgPool, queue: &str, pause: Duration) -> Result<bool, sqlx::Error> {
+    let done = sqlx::query!(
+        "update queue_turns set taken_at = now() where queue = $1 and taken_at < now() - $2::interval",
+        queue,
+        interval(pause)
+    )
+    .execute(pool)
+    .await?;
+    Ok(done.rows_affected() == 1)
+}
+
 /// Says that a worker process lives, and with which models.
 pub(crate) async fn beat(pool: &PgPool, alive: Alive<'_>) -> Result<(), sqlx::Error> {
     let ids: Vec<&str> = alive.models.iter().map(|model| model.model_id.as_str()).collect();

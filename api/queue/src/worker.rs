@@ -67,6 +67,7 @@ where
     let (silent, heard) = Default::default();
     let host = std::fs::read_to_string(HOST_NAME).ok().map(|name| name.trim().to_owned());
     let process = Process { pool, name, queue: J::QUEUE, host, config, running, silent, heard };
+    store::make_turns(&process.pool, process.queue).await?;
     process.beat().await?;
     budget::warn_where_short(&process.pool).await;
     let beats = process.beats();
@@ -124,18 +125,22 @@ fn ear<J: Job>(database: &Database, name: String, bell: Arc<Bell>, running: Arc<
         Heard::Connected => bell.ring(),
         Heard::Notification { channel: "job_cancelled", payload } => running.cancel(payload),
         Heard::Notification { payload, .. } => {
-            if is_meant::<J>(payload, &name) {
-                bell.ring();
+            if let Some((queue, told)) = read_bell(payload)
+                && queue == J::QUEUE
+            {
+                bell.heard_in_a_crowd(!told.is_empty());
+                if told.is_empty() || told.contains(&name.as_str()) {
+                    bell.ring();
+                }
             }
         }
     })
 }
 
-/// Whether the process `name` is to look for a job, by what `job_bell` of `deal.sql` says: a queue, and maybe who of many.
-fn is_meant<J: Job>(bell: &str, name: &str) -> bool {
-    let mut words = bell.split(' ');
-    words.next() == Some(J::QUEUE)
-        && words.next().is_none_or(|first| first == name || words.any(|other| other == name))
+/// What `job_bell` of `deal.sql` says: a queue, and where its workers are many those who are to look.
+fn read_bell(payload: &str) -> Option<(&str, Vec<&str>)> {
+    let mut words = payload.split(' ');
+    Some((words.next()?, words.collect()))
 }
 
 /// Lets apalis deal out jobs, until it fails or `context` is stopped and the jobs in flight are done.

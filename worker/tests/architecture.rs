@@ -10,13 +10,14 @@ use std::{
 use serde_json::Value;
 
 /// Our packages and the packages of ours that each may link, directly or not.
-const ARROWS: [(&str, &[&str]); 14] = [
+const ARROWS: [(&str, &[&str]); 15] = [
     ("contract", &[]),
     ("edge", &["contract"]),
     ("database", &[]),
     ("identity", &["contract", "database", "edge"]),
     ("telemetry", &[]),
     ("chem", &[]),
+    ("catalogue", &["chem"]),
     ("generator", &["chem"]),
     ("reactivity", &["chem"]),
     ("synth", &["chem", "reactivity"]),

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use repository::text;
 
-const PACKAGES: [&str; 15] = [
+const PACKAGES: [&str; 16] = [
     "api",
     "api/contract",
     "api/database",
@@ -21,6 +21,7 @@ const PACKAGES: [&str; 15] = [
     "ops/replay",
     "ops/telemetry",
     "worker",
+    "worker/catalogue",
     "worker/chem",
     "worker/generator",
     "worker/reactivity",

@@ -39,7 +39,6 @@ const SESSIONS: &str = "api/identity/src/tables/sessions.rs";
 const KEYS: &str = "api/identity/src/tables/signing_keys.rs";
 const ADMIT: &str = "api/queue/src/admit.sql";
 const DEAL: &str = "api/queue/src/deal.sql";
-const DEAL_TO_OLDER: &str = "api/queue/src/deal_to_older.sql";
 const RETENTION: &str = "api/queue/src/retention.rs";
 const OPERATE: &str = "api/queue/src/operations.rs";
 const QUEUE: &str = "api/queue/src/store.rs";
@@ -59,7 +58,7 @@ const TABLES: [Table; 30] = [
     table("account_rations", &[ACCOUNTS], &[]),
     // A login that is older than the account's last change counts for nothing: all that comes from one asks.
     table("accounts", &[ACCOUNTS], &[BROWSERS, CODES, DEVICES, ORGANISATIONS, REFRESH, SESSIONS]),
-    table("apalis.jobs", &[ADMIT, DEAL_TO_OLDER, OPERATE, QUEUE], &[DEAL]),
+    table("apalis.jobs", &[ADMIT, OPERATE, QUEUE], &[DEAL]),
     table("apalis.workers", &[QUEUE], &[]),
     table("applications", &[APPLICATIONS], &[DEVICES]),
     table("authorization_codes", &[CODES], &[]),
@@ -69,13 +68,13 @@ const TABLES: [Table; 30] = [
     table("consents", &[CONSENTS], &[]),
     table("device_codes", &[DEVICES], &[]),
     // What operators do to a job is neither its ordinary way nor in the same file.
-    table("jobs", &[ADMIT, DEAL, OPERATE, QUEUE], &[DEAL_TO_OLDER]),
+    table("jobs", &[ADMIT, DEAL, OPERATE, QUEUE], &[]),
     // Operators write it, and the service lets go of what is too old.
     table("journal", &[JOURNAL, OLD_LINES], &[]),
     table("known_browsers", &[BROWSERS], &[]),
     table("live_callers", &[QUEUE], &[BUDGET]),
-    table("live_models", &[QUEUE], &[ADMIT, DEAL, DEAL_TO_OLDER, OPERATE]),
-    table("live_workers", &[QUEUE], &[ADMIT, BUDGET, DEAL, DEAL_TO_OLDER, OPERATE]),
+    table("live_models", &[QUEUE], &[ADMIT, DEAL, OPERATE]),
+    table("live_workers", &[QUEUE], &[ADMIT, BUDGET, DEAL, OPERATE]),
     table("offers", &[LOAD], &[CATALOGUE, OFFERS]),
     table("organisations", &[ORGANISATIONS], &[ACCOUNTS]),
     // Asked wherever jobs are dealt or taken.

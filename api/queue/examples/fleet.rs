@@ -1,8 +1,8 @@
 //! What many workers cost PostgreSQL: jobs at a rate, dealt to a fleet of light workers that do nothing but wait.
 //!
 //! `TEST_DATABASE_URL=… cargo run --release --workspace --example fleet WORKERS RATE SECONDS [WORK_MS]`. A light worker says to the
-//! database all that a real one says (it listens on a connection of its own, beats, looks when it is told to and once a second, is
-//! dealt jobs, writes outcomes), by the same statements, but shares a pool for the latter with the others, as behind a pooler. Callers
+//! database all that a real one says (it listens on a connection of its own, beats, looks when it is told to and now and then besides, is
+//! dealt jobs, writes outcomes, looks after the dead in its turn), by the same statements, but shares a pool for the latter with the others, as behind a pooler. Callers
 //! are real ones. One line is printed: what the jobs met, and what PostgreSQL did for each.
 
 use std::{
@@ -28,6 +28,9 @@ type Anything = Box<dyn std::error::Error + Send + Sync>;
 const SHARED: u32 = 48;
 /// Jobs that a light worker has in hand at once.
 const SLOTS: usize = 4;
+/// Between two looks that nobody rang for: of few workers, and of so many that only some are told of a job (`poll.rs`).
+const IDLE: Duration = Duration::from_secs(1);
+const IDLE_IN_A_CROWD: Duration = Duration::from_secs(5);
 
 #[derive(Serialize, Deserialize)]
 struct Light;
@@ -69,6 +72,7 @@ async fn main() -> Result<(), Anything> {
         .await?;
     sqlx::migrate!("../../migrations").run(&pool).await?;
     queue::setup(&pool).await?;
+    sqlx::query("insert into queue_turns (queue) values ('light')").execute(&pool).await?;
 
     let fleet = Fleet { pool: pool.clone(), work, looks: Arc::default() };
     let mut working = JoinSet::new();
@@ -124,21 +128,26 @@ impl Fleet {
         // Not all in the same moment.
         let phase = Duration::from_micros(number as u64 * 997 % 1_000_000);
         let mut beats = tokio::time::interval_at(tokio::time::Instant::now() + phase, Duration::from_secs(1));
+        let (mut idle, mut looked) = (IDLE, Instant::now());
         loop {
             let look = tokio::select! {
                 heard = listener.recv() => heard.is_ok_and(|heard| {
-                    let mut words = heard.payload().split(' ');
-                    heard.channel() == "job_waits" && words.next() == Some("light")
-                        && words.next().is_none_or(|first| first == name || words.any(|other| other == name))
+                    let words: Vec<_> = heard.payload().split(' ').collect();
+                    let is_ours = heard.channel() == "job_waits" && words[0] == "light";
+                    if is_ours {
+                        idle = if words.len() > 1 { IDLE_IN_A_CROWD } else { IDLE };
+                    }
+                    is_ours && (words.len() == 1 || words.contains(&&*name))
                 }),
                 () = bell.notified() => true,
                 _ = beats.tick() => {
                     let _ = self.beat(&name).await;
-                    true
+                    looked.elapsed() >= idle
                 }
                 Some(_) = running.join_next(), if !running.is_empty() => false,
             };
             if look && running.len() < SLOTS {
+                looked = Instant::now();
                 for (id, attempt) in self.look(&name).await.unwrap_or_default() {
                     let (fleet, bell) = (self.clone(), Arc::clone(&bell));
                     running.spawn(async move {
@@ -151,18 +160,24 @@ impl Fleet {
         }
     }
 
-    /// What a worker says every second (`live.rs`).
+    /// What a worker says every second (`live.rs`): that it lives, and to one of them, what becomes of the dead's jobs.
     async fn beat(&self, name: &str) -> Result<(), sqlx::Error> {
-        for statement in [
-            "update jobs set cancelled_at = now() where queue = 'light' and finished_at is null and cancelled_at is null
-                and caller is not null and $1 <> '' and not exists (
-                    select from live_callers where live_callers.name = jobs.caller and last_seen > now() - interval '3 s')",
-            "update jobs set holder = null where queue = 'light' and finished_at is null and holder is not null
-                and held_until < now() and $1 <> ''",
-            "update live_workers set last_seen = now() where name = $1",
-        ] {
-            sqlx::query(statement).bind(name).execute(&self.pool).await?;
+        let turn = "update queue_turns set taken_at = now() where queue = 'light' and taken_at < now() - interval '0.9 s'";
+        if sqlx::query(turn).execute(&self.pool).await?.rows_affected() == 1 {
+            for statement in [
+                "update jobs set cancelled_at = now() where queue = 'light' and finished_at is null and cancelled_at is null
+                    and caller is not null and not exists (
+                        select from live_callers where live_callers.name = jobs.caller and last_seen > now() - interval '3 s')",
+                "update jobs set holder = null where queue = 'light' and finished_at is null and holder is not null
+                    and held_until < now()",
+            ] {
+                sqlx::query(statement).execute(&self.pool).await?;
+            }
         }
+        sqlx::query("update live_workers set last_seen = now() where name = $1")
+            .bind(name)
+            .execute(&self.pool)
+            .await?;
         Ok(())
     }
 

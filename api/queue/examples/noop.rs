@@ -13,10 +13,7 @@ use queue::{
     run_worker,
 };
 use serde::{Deserialize, Serialize};
-use sqlx::{
-    AssertSqlSafe, Connection, PgConnection, PgPool,
-    postgres::{PgConnectOptions, PgPoolOptions},
-};
+use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool, postgres::PgConnectOptions};
 use tokio::sync::oneshot;
 
 /// How long jobs are kept where tables are looked at over time.
@@ -65,7 +62,7 @@ async fn main() -> Result<(), Anything> {
 
     let options =
         server.parse::<PgConnectOptions>()?.database(&name).options([("synchronous_commit", "off")]);
-    let pool = PgPoolOptions::new().max_connections(20).connect_with(options).await?;
+    let pool = database::pool("noop", options, 20, Duration::from_secs(5)).await?;
     let measured = measure(pool.clone(), slots, lasting).await;
     pool.close().await;
     sqlx::raw_sql(AssertSqlSafe(format!("drop database {name} with (force)"))).execute(&mut admin).await?;

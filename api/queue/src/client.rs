@@ -3,17 +3,12 @@
 //! One LISTEN connection per process wakes all waiters. A waiter is registered before its job is inserted,
 //! so no outcome can come too early to be heard.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use contract::JobId;
 use database::{Background, Database, Heard};
 use serde_json::Value;
 use sqlx::PgPool;
-use tokio::sync::Notify;
 use tracing::{Instrument, info_span, warn};
 use ulid::Ulid;
 
@@ -25,6 +20,7 @@ use crate::{
     live::ACT,
     metrics::{self, callers},
     pool, store,
+    waiters::Waiters,
 };
 
 /// About how long a worker takes to start, for a caller that finds none.
@@ -32,6 +28,12 @@ pub const WORKER_START: Duration = Duration::from_secs(5);
 
 /// When to come back whom an operator turned away: nobody knows what they will do, and a minute is soon enough to look.
 pub const AFTER_AN_OPERATOR: Duration = Duration::from_secs(60);
+
+/// The channel that says which job has an outcome.
+const FINISHED: &str = "job_finished";
+
+/// The channel that says it before that with the outcome itself, where it is small (migration 0024).
+const OUTCOME: &str = "job_outcome";
 
 /// A generative model that at least one live sampler has loaded.
 #[derive(Debug, Clone, PartialEq)]
@@ -87,10 +89,11 @@ impl Client {
         budget::warn_where_short(&pool).await;
         let beats = beats(pool.clone(), name.clone(), connections.process);
         let waiters = Arc::new(Waiters::default());
-        let listener = database::listen(&database, &["job_finished"], {
+        let listener = database::listen(&database, &[OUTCOME, FINISHED], {
             let waiters = Arc::clone(&waiters);
             move |heard| match heard {
                 Heard::Connected => waiters.wake_all(),
+                Heard::Notification { channel: OUTCOME, payload } => waiters.tell(payload),
                 Heard::Notification { payload, .. } => waiters.wake(payload),
             }
         });
@@ -238,39 +241,6 @@ fn beats(pool: PgPool, name: String, connections: u32) -> Background {
 }
 
 /// Who waits for which job.
-#[derive(Debug, Default)]
-pub(crate) struct Waiters {
-    by_job: Mutex<HashMap<String, Arc<Notify>>>,
-}
-
-impl Waiters {
-    /// Wakes whoever waits for `id`, now or at the next wait.
-    fn wake(&self, id: &str) {
-        if let Some(waiter) = self.lock().get(id) {
-            waiter.notify_one();
-        }
-    }
-
-    fn wake_all(&self) {
-        for waiter in self.lock().values() {
-            waiter.notify_one();
-        }
-    }
-
-    pub(crate) fn register(&self, id: String) -> Arc<Notify> {
-        let waiter = Arc::new(Notify::new());
-        self.lock().insert(id, Arc::clone(&waiter));
-        waiter
-    }
-
-    pub(crate) fn remove(&self, id: &str) {
-        self.lock().remove(id);
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Arc<Notify>>> {
-        self.by_job.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 #[cfg(test)]
 mod tests {

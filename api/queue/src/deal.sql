@@ -26,12 +26,17 @@ create or replace function job_bell(of_queue text, of_model text, dead_after int
 declare
     most_told constant integer := 8;
     picked constant integer := 4;
-    names text[];
 begin
-    select array_agg(name order by random()) into names from live_workers as worker
-    where queue = of_queue and last_seen > now() - dead_after
-        and (of_model is null or exists (select from live_models where worker = worker.name and model_id = of_model));
-    payload := concat_ws(' ', of_queue, case when cardinality(names) > most_told then array_to_string(names[:picked], ' ') end);
+    payload := of_queue;
+    if (select count(*) from live_workers where queue = of_queue and last_seen > now() - dead_after) > most_told then
+        select concat_ws(' ', of_queue, string_agg(name, ' ')) into payload from (
+            select name from live_workers as worker
+            where queue = of_queue and last_seen > now() - dead_after
+                and (of_model is null or exists (select from live_models where worker = worker.name and model_id = of_model))
+            order by random()
+            limit picked
+        ) as told;
+    end if;
 end
 $$;
 
@@ -58,8 +63,7 @@ begin
         return;
     end if;
     select * into process from live_workers where name = split_part(worker_id, '/', 1);
-    if process.lease is null then
-        return query select * from deal_to_older(worker_id, v_job_type, v_job_count);
+    if not found then
         return;
     end if;
 
@@ -93,8 +97,7 @@ begin
         select * into job from jobs
         where id = next.id and holder is null and finished_at is null and cancelled_at is null for update skip locked;
         continue when not found;
-        -- A process of the release before this has it in hand, and not begun.
-        select * into task from apalis.jobs where id = next.id and status in ('Pending', 'Failed');
+        select * into task from apalis.jobs where id = next.id;
         continue when not found;
 
         verdict := job_verdict(job);

@@ -23,6 +23,7 @@ mod pool;
 pub mod retention;
 mod run;
 mod store;
+mod waiters;
 mod worker;
 
 pub use budget::{Budget, budget};

@@ -20,13 +20,9 @@ pub(crate) async fn own(pool: &PgPool, max_connections: u32) -> Result<PgPool, s
     database::pool("queue", options, max_connections, ACQUIRE_TIMEOUT).await
 }
 
-/// The functions by which jobs are taken and dealt, and how apalis' table is kept small.
-const OVER_APALIS: [&str; 4] = [
-    include_str!("admit.sql"),
-    include_str!("deal_to_older.sql"),
-    include_str!("deal.sql"),
-    include_str!("vacuum.sql"),
-];
+/// The functions by which jobs are taken and dealt, and what becomes of apalis' table.
+const OVER_APALIS: [&str; 3] =
+    [include_str!("admit.sql"), include_str!("deal.sql"), include_str!("tasks.sql")];
 
 /// Makes apalis' own schema, and what the queue puts over it; the project's migrations, which come first, make the rest.
 /// Running it again changes nothing; two processes must not run it at the same time.

@@ -5,6 +5,8 @@ use std::time::{Duration, Instant};
 use crate::support::{Act, Database, Put, Toy, Toys, Worker, config, eventually, live};
 use contract::{JobId, Problem};
 use queue::{AwaitError, SubmitError};
+use serde_json::{Value, json};
+use sqlx::postgres::PgListener;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn outcomes_come_by_notification_and_not_by_the_slow_re_read() {
@@ -91,7 +93,7 @@ async fn dropping_the_wait_cancels_the_job_while_it_runs() {
 
     eventually("the handler hears of it", || async { toys.seen(id).cancelled }).await;
     let outcome = || async {
-        let outcome: Option<serde_json::Value> = sqlx::query_scalar("select outcome from jobs where id = $1")
+        let outcome: Option<Value> = sqlx::query_scalar("select outcome from jobs where id = $1")
             .bind(id.to_string())
             .fetch_one(&database.pool)
             .await
@@ -137,7 +139,7 @@ async fn the_wait_ends_at_the_deadline_and_the_late_outcome_is_still_stored() {
     assert!(matches!(answer, Err(AwaitError::DeadlinePassed)), "{answer:?}");
     assert!(started.elapsed() < Duration::from_millis(3500), "{:?}", started.elapsed());
     let stored = || async {
-        let outcome: Option<serde_json::Value> = sqlx::query_scalar("select outcome from jobs where id = $1")
+        let outcome: Option<Value> = sqlx::query_scalar("select outcome from jobs where id = $1")
             .bind(id.to_string())
             .fetch_one(&database.pool)
             .await
@@ -164,7 +166,7 @@ async fn a_job_whose_deadline_passed_in_the_queue_is_never_begun() {
 
     assert!(matches!(late, Err(AwaitError::DeadlinePassed)), "{late:?}");
     let outcome = || async {
-        let outcome: Option<serde_json::Value> = sqlx::query_scalar("select outcome from jobs where id = $1")
+        let outcome: Option<Value> = sqlx::query_scalar("select outcome from jobs where id = $1")
             .bind(id.to_string())
             .fetch_one(&database.pool)
             .await
@@ -260,5 +262,44 @@ async fn old_finished_jobs_are_swept_and_open_ones_stay() {
 
     assert_eq!(open.outcome().await.unwrap(), Ok(4000));
     worker.stop().await;
+    database.drop_database().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_outcome_comes_along_where_it_is_small_and_is_read_where_it_is_not() {
+    let database = Database::create().await;
+    let client = database.client().await;
+    let mut listener = PgListener::connect_with(&database.pool).await.unwrap();
+    listener.listen_all(["job_outcome", "job_finished"]).await.unwrap();
+    let idle = "insert into live_workers (name, queue, slots) values ('idle', 'toy', 1)";
+    sqlx::query(idle).execute(&database.pool).await.unwrap();
+    // What repeats itself is compressed, and a payload is not.
+    let texts = ["no".to_owned(), "a".repeat(3_000), "a".repeat(5_000), "a".repeat(1_000_000)];
+
+    for (reason, comes_along) in texts.into_iter().zip([true, true, false, false]) {
+        let id = JobId::generate();
+        let pending = client.put(id, &Toy::new(Act::Refuse)).await.unwrap();
+        let problem = Problem::BadTarget { reason };
+        let outcome = json!({ "Err": problem });
+        sqlx::query("update jobs set finished_at = now(), outcome = $2 where id = $1")
+            .bind(id.to_string())
+            .bind(&outcome)
+            .execute(&database.pool)
+            .await
+            .unwrap();
+
+        let answer = pending.outcome().await.unwrap();
+
+        assert_eq!(answer, Err(problem));
+        if comes_along {
+            let told = listener.recv().await.unwrap();
+            let (of, outcome_told) = told.payload().split_once(' ').unwrap();
+            assert_eq!((told.channel(), of), ("job_outcome", &*id.to_string()));
+            assert_eq!(outcome_told.parse::<Value>().unwrap(), outcome);
+        }
+        let told = listener.recv().await.unwrap();
+        assert_eq!((told.channel(), told.payload()), ("job_finished", &*id.to_string()));
+    }
+    drop(listener);
     database.drop_database().await;
 }

@@ -1,0 +1,74 @@
+//! Who waits in this process for the outcome of which job.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use tokio::sync::Notify;
+
+/// The waiters by their jobs' ids; one listening connection wakes them all.
+#[derive(Debug, Default)]
+pub(crate) struct Waiters {
+    by_job: Mutex<HashMap<String, Arc<Waiter>>>,
+}
+
+/// One that waits.
+#[derive(Debug, Default)]
+pub(crate) struct Waiter {
+    woken: Notify,
+    told: Mutex<Option<String>>,
+}
+
+impl Waiter {
+    /// Waits until there is something to read.
+    pub(crate) async fn woken(&self) {
+        self.woken.notified().await;
+    }
+
+    /// The outcome, if it came along.
+    pub(crate) fn told(&self) -> Option<String> {
+        lock(&self.told).take()
+    }
+}
+
+impl Waiters {
+    /// Wakes whoever waits for the job `id`, now or at the next wait.
+    pub(crate) fn wake(&self, id: &str) {
+        if let Some(waiter) = lock(&self.by_job).get(id) {
+            waiter.woken.notify_one();
+        }
+    }
+
+    /// Hands whoever waits for a job its outcome: `message` is the id, a space, and the outcome.
+    pub(crate) fn tell(&self, message: &str) {
+        let Some((id, outcome)) = message.split_once(' ') else { return };
+        if let Some(waiter) = lock(&self.by_job).get(id) {
+            *lock(&waiter.told) = Some(outcome.to_owned());
+            waiter.woken.notify_one();
+        }
+    }
+
+    /// Wakes all: what was said meanwhile is lost.
+    pub(crate) fn wake_all(&self) {
+        for waiter in lock(&self.by_job).values() {
+            waiter.woken.notify_one();
+        }
+    }
+
+    /// From now on somebody waits for the job `id`.
+    pub(crate) fn register(&self, id: String) -> Arc<Waiter> {
+        let waiter = Arc::<Waiter>::default();
+        lock(&self.by_job).insert(id, Arc::clone(&waiter));
+        waiter
+    }
+
+    /// Nobody waits for the job `id` any more.
+    pub(crate) fn remove(&self, id: &str) {
+        lock(&self.by_job).remove(id);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -11,7 +11,7 @@ use std::{
 use contract::CatalogueState;
 use database::Background;
 use opentelemetry::{
-    KeyValue, global,
+    KeyValue,
     metrics::{AsyncInstrument, Meter},
 };
 use queue::{Backlog, LiveWorkers, operations};
@@ -63,7 +63,7 @@ struct Table {
 /// Looks and shows until dropped.
 pub fn gauges(pool: PgPool) -> Background {
     let seen = Arc::new(RwLock::new(None));
-    show(&global::meter("retort"), &seen);
+    show(&telemetry::meter(), &seen);
     Background::keep("looking at what metrics show", move || {
         let (pool, seen) = (pool.clone(), Arc::clone(&seen));
         async move {

@@ -7,8 +7,8 @@ use std::{sync::Arc, time::Duration};
 
 use chrono::Utc;
 use contract::{
-    ErrorItem, JobId, Problem, SampleId, SampleJob, SampleRequest, StoredSampleJob, StoredTreeSearchJob,
-    TreeSearchJob, TreeSearchRequest, TreeSearchResult,
+    Cause, ErrorItem, JobId, Problem, SampleId, SampleJob, SampleRequest, StoredSampleJob,
+    StoredTreeSearchJob, TreeSearchJob, TreeSearchRequest, TreeSearchResult,
 };
 use queue::{AwaitError, Caller, Job, Pending, SubmitError};
 
@@ -133,8 +133,9 @@ impl Jobs {
                 retry_after: queue::AFTER_AN_OPERATOR,
                 reason: "An operator cancelled the request",
             }),
-            // Cancelled by somebody else than its caller, or forgotten by a database that crashed.
-            Ok(Err(Problem::Cancelled)) | Err(AwaitError::Lost) => Err(ApiError::Unavailable {
+            // Cancelled by somebody else than its caller, forgotten by a database that crashed, or not stored by one that is full.
+            Ok(Err(Problem::Cancelled | Problem::Abandoned { cause: Some(Cause::Database), .. }))
+            | Err(AwaitError::Lost) => Err(ApiError::Unavailable {
                 retry_after: queue::WORKER_START,
                 reason: "The request was lost on its way; it can be sent again",
             }),

@@ -17,7 +17,7 @@ use axum::{
 };
 use identity::Transport;
 use opentelemetry::{
-    KeyValue, global,
+    KeyValue,
     metrics::{Histogram, UpDownCounter},
 };
 use tracing::{Instrument, Span, field};
@@ -158,7 +158,7 @@ const BOUNDS: [f64; 17] =
     [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0, 30.0, 60.0, 120.0];
 
 static REQUESTS: LazyLock<Requests> = LazyLock::new(|| {
-    let meter = global::meter("retort");
+    let meter = telemetry::meter();
     Requests {
         duration: meter
             .f64_histogram("http.server.request.duration")

@@ -7,10 +7,11 @@ use std::{
 
 use generator::Tally;
 use opentelemetry::{
-    KeyValue, global,
+    KeyValue,
     metrics::{Counter, Histogram, Meter},
 };
 use synth::{Plan, Planner};
+use telemetry::meter;
 
 use crate::{CatalogueView, Ready};
 
@@ -23,10 +24,6 @@ const BYTES: [f64; 7] =
 
 static SAMPLING: LazyLock<Sampling> = LazyLock::new(|| Sampling::new(&meter()));
 static SEARCHING: LazyLock<Searching> = LazyLock::new(|| Searching::new(&meter()));
-
-fn meter() -> Meter {
-    global::meter("retort")
-}
 
 fn model(id: &str) -> KeyValue {
     KeyValue::new("retort.model.id", id.to_owned())

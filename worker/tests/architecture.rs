@@ -12,9 +12,9 @@ use serde_json::Value;
 /// Our packages and the packages of ours that each may link, directly or not.
 const ARROWS: [(&str, &[&str]); 15] = [
     ("contract", &[]),
-    ("edge", &["contract"]),
-    ("database", &[]),
-    ("identity", &["contract", "database", "edge"]),
+    ("edge", &["contract", "database", "telemetry"]),
+    ("database", &["telemetry"]),
+    ("identity", &["contract", "database", "edge", "telemetry"]),
     ("telemetry", &[]),
     ("chem", &[]),
     ("catalogue", &["chem"]),

@@ -114,10 +114,23 @@ pub enum Problem {
     /// An operator cancelled it.
     #[error("cancelled by an operator")]
     CancelledByOperator,
-    /// The job was begun `attempts` times and no worker finished it.
+    /// The job was begun `attempts` times and no worker finished it; `cause` says why the last did not, where that is no fault of ours.
     #[error("given up after {attempts} attempts")]
-    Abandoned { attempts: u32 },
+    Abandoned {
+        attempts: u32,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cause: Option<Cause>,
+    },
     /// A fault of ours; the cause is in the worker's log under the job's id.
     #[error("internal error")]
     Internal,
+}
+
+/// What an attempt failed of beside ourselves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Cause {
+    /// The database was away, or had no room.
+    Database,
 }

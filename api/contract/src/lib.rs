@@ -16,7 +16,7 @@ mod treesearch;
 
 pub use error::{ErrorBody, ErrorItem, Location};
 pub use flow::{Flow, FlowError};
-pub use job::{JobId, Problem, SampleJob, StoredSampleJob, StoredTreeSearchJob, TreeSearchJob};
+pub use job::{Cause, JobId, Problem, SampleJob, StoredSampleJob, StoredTreeSearchJob, TreeSearchJob};
 pub use model::{Model, ModelCard, ModelList, ModelMetrics, ModelObject, PropertyDistribution};
 pub use operations::{
     CatalogueState, FailedJob, JobInFlight, JobState, OperationsState, QueuePause, QueueState,

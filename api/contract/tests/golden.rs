@@ -5,7 +5,9 @@
 use std::fmt::Debug;
 
 use chrono::{DateTime, TimeZone, Utc};
-use contract::{Problem, SampleJob, StoredSampleJob, StoredTreeSearchJob, TreeSearchJob, TreeSearchRequest};
+use contract::{
+    Cause, Problem, SampleJob, StoredSampleJob, StoredTreeSearchJob, TreeSearchJob, TreeSearchRequest,
+};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
@@ -52,7 +54,8 @@ fn a_stored_problem_keeps_its_shape() {
         Problem::DeadlinePassed,
         Problem::Cancelled,
         Problem::CancelledByOperator,
-        Problem::Abandoned { attempts: 3 },
+        Problem::Abandoned { attempts: 3, cause: None },
+        Problem::Abandoned { attempts: 3, cause: Some(Cause::Database) },
         Problem::Internal,
     ];
 

@@ -13,7 +13,9 @@
 
 mod address;
 mod background;
+mod fault;
 mod flight;
+mod interval;
 mod listen;
 mod options;
 mod pool;
@@ -21,7 +23,9 @@ mod within;
 
 pub use address::Database;
 pub use background::Background;
+pub use fault::{comes_from_database_away, is_away};
 pub use flight::{Asked, Flight};
+pub use interval::interval;
 pub use listen::{Heard, PING, listen, listen_pinging};
 pub use options::{Terms, options};
 pub use pool::pool;

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use opentelemetry::{KeyValue, global};
+use opentelemetry::KeyValue;
 use sqlx::{
     Connection, PgConnection, PgPool,
     postgres::{PgConnectOptions, PgPoolOptions},
@@ -57,7 +57,7 @@ pub async fn pool(
 
 /// Shows the pool's connections, by the semantic conventions for database clients.
 fn show(name: &'static str, pool: &PgPool) {
-    let meter = global::meter("retort");
+    let meter = telemetry::meter();
     let named = move || KeyValue::new("db.client.connection.pool.name", name);
     let shown = pool.clone();
     meter

@@ -8,6 +8,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use contract::{ErrorBody, ErrorItem, Location};
+use database::is_away;
 
 /// How a request of the service's API fails.
 #[derive(Debug)]
@@ -216,25 +217,6 @@ impl From<sqlx::Error> for ApiError {
             };
         }
         Self::internal(&error)
-    }
-}
-
-/// Whether `error` means that there is no connection, rather than that a statement failed.
-#[must_use]
-pub fn is_away(error: &sqlx::Error) -> bool {
-    match error {
-        sqlx::Error::Io(_)
-        | sqlx::Error::Tls(_)
-        | sqlx::Error::Protocol(_)
-        | sqlx::Error::PoolTimedOut
-        | sqlx::Error::PoolClosed
-        | sqlx::Error::WorkerCrashed => true,
-        // Classes "connection exception", "operator intervention" (shutdown, start-up, a statement that took too long),
-        // "insufficient resources", and a lock or a transaction that did.
-        sqlx::Error::Database(error) => error.code().is_some_and(|code| {
-            ["08", "57", "53", "55P03", "25P03"].iter().any(|class| code.starts_with(class))
-        }),
-        _ => false,
     }
 }
 

@@ -5,13 +5,13 @@
 
 use std::fmt;
 
+use database::interval;
 use sqlx::{PgExecutor, PgPool};
 use tracing::warn;
 
 use crate::{
     config::{CALLER_DEAD_AFTER, DEAD_AFTER},
     live::ACT,
-    retention::interval,
 };
 
 /// What the live processes may open, and what the server has room for.

@@ -1,9 +1,6 @@
 //! What a worker process does beside its jobs: it says that it lives, holds its jobs, and sweeps.
 
-use std::{
-    sync::{Arc, Mutex, PoisonError},
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Duration};
 
 use database::Background;
 use sqlx::PgPool;
@@ -14,11 +11,14 @@ use crate::{
     config::{CALLER_DEAD_AFTER, WorkerConfig},
     retention::Sweep,
     run::Running,
-    store,
+    store::{self, Turn},
 };
 
 /// How long an act of the process may wait for the database; shorter than a lease.
 pub(crate) const ACT: Duration = Duration::from_secs(3);
+
+/// A silence of all that is not a death of some: less than that after which a caller's process is dead, more than between two turns.
+const SHARED_SILENCE: Duration = Duration::from_secs(2);
 
 /// How long a sweep may take, which deletes as many rows as there are.
 const SWEEPING: Duration = Duration::from_secs(60);
@@ -41,8 +41,6 @@ pub(crate) struct Process {
     pub(crate) running: Arc<Running>,
     /// Told when the database did not answer an act in time: whatever else waits for it had better ask anew.
     pub(crate) silent: Arc<Notify>,
-    /// When the database last took a beat.
-    pub(crate) heard: Arc<Mutex<Option<Instant>>>,
 }
 
 impl Process {
@@ -79,22 +77,27 @@ impl Process {
     }
 
     /// In its turn, which comes to one process for all: cancels what nobody waits for any more and lets go of what nobody holds any more.
-    /// Not if this process was silent itself: a silence that all share is the database's, and after it the others have until the next beat.
+    /// A silence that all share is the database's, or its clock has jumped: after it everybody has the time to beat.
     async fn bury(&self) -> Result<(), sqlx::Error> {
-        let heard = *self.heard.lock().unwrap_or_else(PoisonError::into_inner);
-        if heard.is_none_or(|heard| heard.elapsed() > CALLER_DEAD_AFTER) {
-            return Ok(());
-        }
         // A little less than between beats, or every other one would come too early.
-        if !store::take_turn(&self.pool, self.queue, self.config.beat.mul_f64(0.9)).await? {
-            return Ok(());
+        let pause = self.config.beat.mul_f64(0.9);
+        match store::take_turn(&self.pool, self.queue, pause, SHARED_SILENCE).await? {
+            Turn::Ours => {}
+            Turn::NotOurs => return Ok(()),
+            Turn::AfterSilence => {
+                info!("nobody has looked after the dead for a while: who lives has the time to say so");
+                return Ok(());
+            }
+            Turn::ClockWentBack => {
+                warn!("the database's clock went back");
+                return store::follow_the_clock(&self.pool, self.queue, self.config.lease()).await;
+            }
         }
         let jobs = store::cancel_of_the_dead(&self.pool, self.queue, CALLER_DEAD_AFTER).await?;
         if jobs > 0 {
             info!(jobs, "cancelled: the process that waited for them is gone");
         }
-        let jobs = store::let_go(&self.pool, self.queue).await?;
-        if jobs > 0 {
+        if store::let_go(&self.pool, self.queue).await? {
             warn!("jobs wait again or have ended: the worker that held them is silent");
         }
         Ok(())
@@ -104,9 +107,7 @@ impl Process {
     pub(crate) fn beats(&self) -> Background {
         let beat = |process: Arc<Self>| async move {
             process.bury().await?;
-            process.beat().await?;
-            *process.heard.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
-            Ok(())
+            process.beat().await
         };
         self.every_beat("saying that this worker lives", beat)
     }

@@ -7,7 +7,7 @@ use std::{sync::LazyLock, time::Duration};
 
 use contract::Problem;
 use opentelemetry::{
-    KeyValue, global,
+    KeyValue,
     metrics::{Counter, Histogram},
 };
 
@@ -127,7 +127,7 @@ struct Instruments {
 
 impl Instruments {
     fn new() -> Self {
-        let meter = global::meter("retort");
+        let meter = telemetry::meter();
         let jobs = |name: &'static str, described: &'static str| {
             meter.u64_counter(name).with_unit("{job}").with_description(described).build()
         };

@@ -7,10 +7,11 @@ use std::fmt;
 
 use chrono::{DateTime, Utc};
 use contract::{FailedJob, JobInFlight, JobState, Problem, QueuePause, WorkerState};
+use database::interval;
 use serde_json::Value;
 use sqlx::{PgConnection, PgExecutor};
 
-use crate::{config::DEAD_AFTER, retention::interval, store};
+use crate::{config::DEAD_AFTER, store};
 
 /// The first of a list, and how many there are.
 #[derive(Debug)]

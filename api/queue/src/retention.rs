@@ -5,7 +5,8 @@
 
 use std::time::Duration;
 
-use sqlx::{PgConnection, PgExecutor, PgPool, PgTransaction, postgres::types::PgInterval};
+use database::interval;
+use sqlx::{PgConnection, PgExecutor, PgPool, PgTransaction};
 
 use crate::metrics;
 
@@ -118,9 +119,4 @@ async fn count(connection: &mut PgConnection, what: &str, rows: i64) -> Result<(
         .execute(connection)
         .await?;
     Ok(())
-}
-
-/// As PostgreSQL takes it.
-pub(crate) fn interval(duration: Duration) -> PgInterval {
-    PgInterval { months: 0, days: 0, microseconds: i64::try_from(duration.as_micros()).unwrap_or(i64::MAX) }
 }

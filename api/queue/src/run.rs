@@ -15,7 +15,7 @@ use std::{
 };
 
 use apalis::prelude::{BoxDynError, Task};
-use contract::{JobId, Problem};
+use contract::{Cause, JobId, Problem};
 use serde_json::Value;
 use sqlx::PgPool;
 use tokio::task::AbortHandle;
@@ -270,7 +270,10 @@ impl<H> Runner<H> {
             return Ok(());
         }
         attempt.end(if cancelled { "cancelled" } else { "failed" });
-        let cause = failure.as_ref().filter(|_| !cancelled).map(ToString::to_string);
+        let told = failure.as_ref().filter(|_| !cancelled).map(|failure| store::Failure {
+            text: failure.to_string(),
+            cause: database::comes_from_database_away(&**failure).then_some(Cause::Database),
+        });
         let pause = match failure {
             Some(failure) if !cancelled => {
                 let span = Span::current();
@@ -284,7 +287,7 @@ impl<H> Runner<H> {
                 Duration::ZERO
             }
         };
-        self.release(&entry.id, begun.attempt, pause, cause.as_deref()).await
+        self.release(&entry.id, begun.attempt, pause, told.as_ref()).await
     }
 
     /// Lets go of the job, and looks for it when it may be begun again.
@@ -293,7 +296,7 @@ impl<H> Runner<H> {
         id: &str,
         attempt: i32,
         pause: Duration,
-        failure: Option<&str>,
+        failure: Option<&store::Failure>,
     ) -> Result<(), BoxDynError> {
         store::release(&self.pool, id, attempt, pause, failure).await?;
         let bell = Arc::clone(&self.bell);

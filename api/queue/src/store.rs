@@ -8,14 +8,15 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use contract::JobId;
+use contract::{Cause, JobId};
+use database::interval;
 use serde_json::{Value, value::RawValue};
 use sqlx::{PgConnection, PgExecutor, PgPool, types::Json};
 
 use crate::{
     Caller, Job, LiveModel,
     config::{DEAD_AFTER, FORGOTTEN_AFTER},
-    retention::{BATCH, interval},
+    retention::BATCH,
 };
 
 /// Apalis must never give a task up by itself: its callers would hear nothing. The guard is `job_verdict`.
@@ -239,8 +240,9 @@ pub(crate) async fn settle(database: impl PgExecutor<'_>, id: &str) -> Result<()
     Ok(())
 }
 
-/// Lets go of the jobs of `queue` whose worker has not held them for as long as its lease: they wait again, or have their outcome.
-pub(crate) async fn let_go(pool: &PgPool, queue: &str) -> Result<u64, sqlx::Error> {
+/// Lets go of the jobs of `queue` whose worker has not held them for as long as its lease: they wait again, or have their outcome. Whether
+/// there were any.
+pub(crate) async fn let_go(pool: &PgPool, queue: &str) -> Result<bool, sqlx::Error> {
     let done = sqlx::query!(
         "with lapsed as (
             update jobs set holder = null, held_until = null, outcome = job_verdict(jobs),
@@ -253,7 +255,7 @@ pub(crate) async fn let_go(pool: &PgPool, queue: &str) -> Result<u64, sqlx::Erro
     )
     .execute(pool)
     .await?;
-    Ok(done.rows_affected())
+    Ok(done.rows_affected() > 0)
 }
 
 /// Writes an outcome for the attempt that still holds the job; false when the job is no longer its own. The task of one that was done
@@ -266,8 +268,11 @@ pub(crate) async fn finish(
 ) -> Result<bool, sqlx::Error> {
     sqlx::query_scalar!(
         r#"with finished as (
+            -- A clock that jumped meanwhile must not make it a job of an hour: others are expected to take what the last ones took.
             update jobs set finished_at = now(), held_until = null, outcome = $3,
-                turn_ends = turn_begins + extract(epoch from now() - started_at)
+                started_at = now() - least(greatest(now() - started_at, '0'), deadline - created_at),
+                turn_ends = turn_begins
+                    + extract(epoch from least(greatest(now() - started_at, '0'), deadline - created_at))
             where id = $1 and attempts = $2 and finished_at is null and cancelled_at is null
             returning id
         ), done as (
@@ -282,6 +287,13 @@ pub(crate) async fn finish(
     .await
 }
 
+/// Why an attempt failed.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) text: String,
+    pub(crate) cause: Option<Cause>,
+}
+
 /// Lets go of a job that was begun in `attempt`: it waits again, to be begun after `pause`, or has the outcome that it has earned. Why the
 /// attempt failed, if it did, is kept.
 pub(crate) async fn release(
@@ -289,18 +301,21 @@ pub(crate) async fn release(
     id: &str,
     attempt: i32,
     pause: Duration,
-    failure: Option<&str>,
+    failure: Option<&Failure>,
 ) -> Result<(), sqlx::Error> {
     // PostgreSQL's texts have no NUL, and a message may be of any length.
-    let failure = failure.map(|text| text.replace('\0', "").chars().take(LONGEST_ERROR).collect::<String>());
+    let text =
+        failure.map(|failure| failure.text.replace('\0', "").chars().take(LONGEST_ERROR).collect::<String>());
     sqlx::query!(
         "update jobs set holder = null, held_until = now() + $3, last_error = coalesce($4, last_error),
-            outcome = job_verdict(jobs), finished_at = case when job_verdict(jobs) is not null then now() end
+            outcome = jsonb_set_lax(job_verdict(jobs), '{Err,cause}', $5, true, 'return_target'),
+            finished_at = case when job_verdict(jobs) is not null then now() end
         where id = $1 and attempts = $2 and finished_at is null",
         id,
         attempt,
         interval(pause),
-        failure
+        text,
+        failure.and_then(|failure| failure.cause).map(Json) as _
     )
     .execute(pool)
     .await?;
@@ -389,16 +404,68 @@ pub(crate) async fn make_turns(pool: &PgPool, queue: &str) -> Result<(), sqlx::E
     Ok(())
 }
 
-/// Whether it is the caller's turn to look after the dead of `queue`, which comes to one process in each `pause`.
-pub(crate) async fn take_turn(pool: &PgPool, queue: &str, pause: Duration) -> Result<bool, sqlx::Error> {
-    let done = sqlx::query!(
-        "update queue_turns set taken_at = now() where queue = $1 and taken_at < now() - $2::interval",
+/// Whose turn it is to look after the dead of a queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// Another process's, or nobody's yet.
+    NotOurs,
+    /// The caller's.
+    Ours,
+    /// The caller's, and nobody has had one for long.
+    AfterSilence,
+    /// Whoever had the last one had it in what is the future now.
+    ClockWentBack,
+}
+
+/// Asks for the turn of `queue`, which comes to one process in each `pause`. After `silence` in which nobody had one, the next is as
+/// much later: until then whoever lives can say so.
+pub(crate) async fn take_turn(
+    pool: &PgPool,
+    queue: &str,
+    pause: Duration,
+    silence: Duration,
+) -> Result<Turn, sqlx::Error> {
+    let last = sqlx::query!(
+        r#"with last as (
+            select taken_at from queue_turns
+            where queue = $1 and (taken_at < now() - $2::interval or taken_at > now() + $3::interval)
+            for update skip locked
+        ), taken as (
+            update queue_turns set taken_at = now() + case when last.taken_at < now() - $3::interval then $3::interval else '0' end
+            from last where queue = $1 and last.taken_at < now()
+        )
+        select taken_at > now() as "in_the_future!", taken_at < now() - $3::interval as "long_ago!" from last"#,
         queue,
-        interval(pause)
+        interval(pause),
+        interval(silence)
+    )
+    .fetch_optional(pool)
+    .await?;
+    Ok(match last {
+        None => Turn::NotOurs,
+        Some(last) if last.in_the_future => Turn::ClockWentBack,
+        Some(last) if last.long_ago => Turn::AfterSilence,
+        Some(_) => Turn::Ours,
+    })
+}
+
+/// Puts right what the clock of a database that went back has left in the future: else the dead would live, and what they hold would be
+/// theirs, for as long as it went back. A job has its time anew at most.
+pub(crate) async fn follow_the_clock(pool: &PgPool, queue: &str, lease: Duration) -> Result<(), sqlx::Error> {
+    sqlx::query!(
+        "with turn as (update queue_turns set taken_at = now() where queue = $1 and taken_at > now()),
+        workers as (update live_workers set last_seen = now() where last_seen > now()),
+        callers as (update live_callers set last_seen = now() where last_seen > now())
+        update jobs set created_at = least(created_at, now()), started_at = least(started_at, now()),
+            deadline = deadline - greatest(created_at - now(), '0'), begin_by = begin_by - greatest(created_at - now(), '0'),
+            held_until = least(held_until, now() + $2::interval)
+        where queue = $1 and finished_at is null and (created_at > now() or held_until > now() + $2::interval)",
+        queue,
+        interval(lease)
     )
     .execute(pool)
     .await?;
-    Ok(done.rows_affected() == 1)
+    Ok(())
 }
 
 /// Says that a worker process lives, and with which models.

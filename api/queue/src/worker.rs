@@ -64,9 +64,9 @@ where
         lease: config.lease(),
         bell: Arc::clone(&bell),
     };
-    let (silent, heard) = Default::default();
+    let silent = Arc::default();
     let host = std::fs::read_to_string(HOST_NAME).ok().map(|name| name.trim().to_owned());
-    let process = Process { pool, name, queue: J::QUEUE, host, config, running, silent, heard };
+    let process = Process { pool, name, queue: J::QUEUE, host, config, running, silent };
     store::make_turns(&process.pool, process.queue).await?;
     process.beat().await?;
     budget::warn_where_short(&process.pool).await;

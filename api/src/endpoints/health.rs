@@ -8,12 +8,12 @@ use std::{
 use axum::{
     Json,
     extract::State,
-    http::{StatusCode, header},
+    http::{StatusCode, Uri, header},
     response::{IntoResponse, Response},
 };
 use contract::{StoredSampleJob, StoredTreeSearchJob};
 use database::Flight;
-use edge::ApiError;
+use edge::{ApiError, query_pairs};
 use identity::Identity;
 use queue::Job;
 use schema::Missing;
@@ -48,11 +48,26 @@ impl Readiness {
         Self { checks: checks.into(), notes: Vec::new() }
     }
 
+    /// The same where these checks are told of and keep nobody from serving.
+    #[must_use]
+    pub fn without(self, excluded: &[String]) -> Self {
+        let Self { checks, mut notes } = self;
+        let (noted, checks): (Vec<_>, Vec<_>) =
+            checks.into_iter().partition(|(name, _)| excluded.iter().any(|excluded| excluded == *name));
+        notes.extend(noted.into_iter().map(|(name, fault)| (name.to_owned(), state(fault.as_deref()))));
+        Self { checks, notes }
+    }
+
     /// Of a process that was told to stop, and answers for a while.
     #[must_use]
     pub fn stopping() -> Self {
         Self { checks: vec![("process", Some("stopping".to_owned()))], notes: Vec::new() }
     }
+}
+
+/// What a check found, in a word.
+fn state(fault: Option<&str>) -> String {
+    fault.unwrap_or("ok").to_owned()
 }
 
 fn away() -> Option<String> {
@@ -72,7 +87,7 @@ impl IntoResponse for Readiness {
         let checks: serde_json::Map<_, _> = self
             .checks
             .iter()
-            .map(|(name, fault)| ((*name).to_owned(), json!(fault.as_deref().unwrap_or("ok"))))
+            .map(|(name, fault)| ((*name).to_owned(), json!(state(fault.as_deref()))))
             .chain(self.notes.iter().map(|(name, state)| (name.clone(), json!(state))))
             .collect();
         let body = json!({
@@ -104,11 +119,27 @@ const RECENT: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// `GET /readyz`: the database is reachable, its schema current, and each queue has a live worker.
+///
+/// What `?exclude=sampler&exclude=searcher` names is told of and does not count, as Kubernetes' own server takes it: whoever takes processes out of
+/// service by this answer must not take out all of them for a worker that is missing.
 pub async fn ready(
     State(pool): State<PgPool>,
     State(queue): State<queue::Client>,
     State(identity): State<Arc<Identity>>,
-    State(Recent(recent)): State<Recent>,
+    State(recent): State<Recent>,
+    uri: Uri,
+) -> Result<Readiness, ApiError> {
+    let asked = query_pairs(&uri).into_iter();
+    let excluded: Vec<String> = asked.filter(|(name, _)| name == "exclude").map(|(_, check)| check).collect();
+    Ok(found(pool, queue, identity, recent).await?.without(&excluded))
+}
+
+/// What was found a moment ago, or is found now.
+async fn found(
+    pool: PgPool,
+    queue: queue::Client,
+    identity: Arc<Identity>,
+    Recent(recent): Recent,
 ) -> Result<Readiness, ApiError> {
     if let Some((found_at, readiness)) = &*recent.found.read().unwrap_or_else(PoisonError::into_inner)
         && found_at.elapsed() < RECENT

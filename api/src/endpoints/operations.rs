@@ -14,7 +14,7 @@ use edge::{ApiError, query_pairs};
 use identity::tables::{accounts, journal::Act};
 use queue::operations::{self, Refusal};
 use serde_json::json;
-use sqlx::PgPool;
+use sqlx::{PgConnection, PgPool};
 
 use super::path_word;
 use crate::{
@@ -54,13 +54,10 @@ pub async fn pause(
     uri: Uri,
 ) -> Result<StatusCode, ApiError> {
     let queue = queue_of(path, &uri)?;
-    let mut act = begin(&pool, &caller).await?;
-    let operator = act.operator().to_owned();
-    if operations::pause(act.connection(), queue, &operator).await? {
-        act.done("queue pause", queue, json!({})).await?;
-        tracing::info!(target: "audit", { account.id = caller.account_id, queue }, "an operator paused a queue");
-    }
-    Ok(StatusCode::NO_CONTENT)
+    operate(&pool, &caller, "queue pause", queue, async |database, operator| {
+        Ok(operations::pause(database, queue, operator).await?)
+    })
+    .await
 }
 
 /// Resumes a queue.
@@ -78,12 +75,10 @@ pub async fn resume(
     uri: Uri,
 ) -> Result<StatusCode, ApiError> {
     let queue = queue_of(path, &uri)?;
-    let mut act = begin(&pool, &caller).await?;
-    if operations::resume(act.connection(), queue).await? {
-        act.done("queue resume", queue, json!({})).await?;
-        tracing::info!(target: "audit", { account.id = caller.account_id, queue }, "an operator resumed a queue");
-    }
-    Ok(StatusCode::NO_CONTENT)
+    operate(&pool, &caller, "queue resume", queue, async |database, _| {
+        Ok(operations::resume(database, queue).await?)
+    })
+    .await
 }
 
 /// Cancels a job.
@@ -102,13 +97,10 @@ pub async fn cancel(
     uri: Uri,
 ) -> Result<StatusCode, ApiError> {
     let id = job_of(path, &uri)?;
-    let mut act = begin(&pool, &caller).await?;
-    let operator = act.operator().to_owned();
-    let done = operations::cancel(act.connection(), &id, &operator).await?;
-    done.map_err(|refusal| refused(refusal, "cancelled"))?;
-    act.done("job cancel", &id, json!({})).await?;
-    tracing::info!(target: "audit", { account.id = caller.account_id, job.id = id }, "an operator cancelled a job");
-    Ok(StatusCode::NO_CONTENT)
+    operate(&pool, &caller, "job cancel", &id, async |database, operator| {
+        done(operations::cancel(database, &id, operator).await?, "cancelled")
+    })
+    .await
 }
 
 /// Makes a job wait again.
@@ -127,27 +119,39 @@ pub async fn retry(
     uri: Uri,
 ) -> Result<StatusCode, ApiError> {
     let id = job_of(path, &uri)?;
-    let mut act = begin(&pool, &caller).await?;
-    operations::retry(act.connection(), &id).await?.map_err(|refusal| refused(refusal, "retried"))?;
-    act.done("job retry", &id, json!({})).await?;
-    tracing::info!(target: "audit", { account.id = caller.account_id, job.id = id }, "an operator sent a job on its way again");
-    Ok(StatusCode::NO_CONTENT)
+    operate(&pool, &caller, "job retry", &id, async |database, _| {
+        done(operations::retry(database, &id).await?, "retried")
+    })
+    .await
 }
 
-/// Begins an act of the account that calls.
-async fn begin(pool: &PgPool, caller: &Caller) -> Result<Act<'static>, ApiError> {
+/// Does `what` to `subject` by `act`, which says whether that changed anything; if so, it commits with its line in the journal.
+async fn operate(
+    pool: &PgPool,
+    caller: &Caller,
+    what: &str,
+    subject: &str,
+    act: impl AsyncFnOnce(&mut PgConnection, &str) -> Result<bool, ApiError>,
+) -> Result<StatusCode, ApiError> {
     let mut transaction = pool.begin().await?;
     let ids = [caller.account_id.clone()];
     let mut addresses = accounts::addresses(&mut transaction, &ids).await?;
     let operator = addresses.remove(&caller.account_id).unwrap_or_else(|| caller.account_id.clone());
-    Ok(Act::begin(transaction, operator))
+    let mut under_way = Act::begin(transaction, operator.clone());
+    if act(under_way.connection(), &operator).await? {
+        under_way.done(what, subject, json!({})).await?;
+        tracing::info!(target: "audit", { account.id = caller.account_id, subject }, "an operator's act: {what}");
+    }
+    Ok(StatusCode::NO_CONTENT)
 }
 
-fn refused(refusal: Refusal, act: &str) -> ApiError {
-    match refusal {
-        Refusal::Unknown => ApiError::NotFound,
-        Refusal::Stands(standing) => {
-            ApiError::Conflict { message: format!("The job {standing}; it cannot be {act}") }
+/// An act on a job changes it or is refused.
+fn done(outcome: Result<(), Refusal>, act: &str) -> Result<bool, ApiError> {
+    match outcome {
+        Ok(()) => Ok(true),
+        Err(Refusal::Unknown) => Err(ApiError::NotFound),
+        Err(Refusal::Stands(standing)) => {
+            Err(ApiError::Conflict { message: format!("The job {standing}; it cannot be {act}") })
         }
     }
 }

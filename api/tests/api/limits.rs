@@ -170,6 +170,22 @@ async fn who_has_nothing_left_is_refused_without_the_database() {
 }
 
 #[tokio::test]
+async fn a_database_clock_that_went_back_costs_no_more_than_the_ration() {
+    let service = Service::start_without_workers(&[("RATE_SAMPLES_READ_PER_MINUTE", "5")]).await;
+    let list = async || answer(service.request(Method::GET, SAMPLES).await).await;
+    assert_eq!(list().await.status, 200);
+    sqlx::query("update rate_limits set spent_until = spent_until + interval '1 hour'")
+        .execute(&service.pool)
+        .await
+        .unwrap();
+
+    let refused = list().await;
+
+    // The ration is spent, and a fifth of it comes back in a fifth of the minute.
+    assert_eq!((refused.status, refused.header("retry-after")), (429, "12"));
+}
+
+#[tokio::test]
 async fn what_strangers_leave_behind_is_swept_up() {
     let service = Service::start_without_workers(&[]).await;
     sqlx::query(

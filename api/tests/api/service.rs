@@ -14,6 +14,8 @@ async fn readiness_says_what_is_missing() {
 
     let alive = get("/healthz").await;
     let unready = get("/readyz").await;
+    let excluding = get("/readyz?exclude=searcher&exclude=sampler").await;
+    let partly = get("/readyz?exclude=searcher").await;
 
     assert_eq!((alive.status, alive.json()), (200, json!({ "status": "alive" })));
     assert_eq!(unready.status, 503);
@@ -28,6 +30,10 @@ async fn readiness_says_what_is_missing() {
             },
         })
     );
+    let json = excluding.json();
+    assert_eq!((excluding.status, &json["status"], &json["missing"]), (200, &json!("ready"), &json!([])));
+    assert_eq!(json["checks"], unready.json()["checks"]);
+    assert_eq!((partly.status, &partly.json()["missing"]), (503, &json!(["sampler"])));
     sqlx::query("delete from _sqlx_migrations where version = 4").execute(&service.pool).await.unwrap();
     let mut migrations = String::new();
     for _ in 0..100 {

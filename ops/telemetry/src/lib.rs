@@ -7,10 +7,12 @@ mod context;
 mod endpoint;
 mod format;
 mod logs;
+mod meter;
 mod process;
 mod setup;
 mod statements;
 mod variables;
 
 pub use context::{inject, set_parent};
+pub use meter::meter;
 pub use setup::{Guard, InitError, init};

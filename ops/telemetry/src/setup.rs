@@ -43,6 +43,7 @@ use crate::{
     endpoint,
     format::Line,
     logs::Lines,
+    meter::SCOPE,
     process,
     statements::{self, Statements},
     variables::{Protocol, Signal, is_disabled, prometheus_address, variable},
@@ -54,9 +55,6 @@ use crate::{
 const DEFAULT_FILTER: &str = "info,opentelemetry=warn,opentelemetry_sdk=warn,opentelemetry-otlp=warn,\
                               h2=warn,hyper=warn,hyper_util=warn,tonic=warn,tower=warn,reqwest=warn,\
                               sqlx::postgres::notice=warn";
-
-/// The name under which the process' own instruments are found.
-const SCOPE: &str = "retort";
 
 /// Why logging and tracing could not be set up.
 #[derive(Debug, thiserror::Error)]

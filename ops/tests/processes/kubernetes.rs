@@ -183,18 +183,23 @@ fn what_is_chosen_by_labels_and_ports_is_there() {
 async fn every_probe_is_answered() {
     let Some(manifests) = manifests("base") else { return };
     let mut installation = Installation::new().await;
-    let mut metrics = Vec::new();
-    for role in [Role::Sample, Role::Search] {
-        let port = free_port();
-        installation.start_worker(role, &[("OTEL_EXPORTER_PROMETHEUS_PORT", &port.to_string())]).await;
-        metrics.push((format!("retort-worker {}", role.name()), port));
-    }
     installation.start_api().await;
+    let mut metrics = Vec::new();
+    // The API's come first: it is in service before any worker lives.
+    let mut deployments: Vec<&Value> = of_kind(&manifests, "Deployment").collect();
+    deployments.sort_by_key(|deployment| deployment["metadata"]["name"] != "retort-api");
 
     let mut asked = 0;
-    for deployment in of_kind(&manifests, "Deployment") {
+    for deployment in deployments {
         let container = container(deployment);
         let command = texts(&container["command"]).join(" ");
+        if let Some(role) =
+            [Role::Sample, Role::Search].into_iter().find(|role| command.ends_with(role.name()))
+        {
+            let port = free_port();
+            installation.start_worker(role, &[("OTEL_EXPORTER_PROMETHEUS_PORT", &port.to_string())]).await;
+            metrics.push((command.clone(), port));
+        }
         for (name, probe) in container.as_object().unwrap().iter().filter(|(name, _)| name.ends_with("Probe"))
         {
             let probe = &probe["httpGet"];

@@ -114,16 +114,17 @@ fn cost(per_minute: NonZeroU32, amount: u32) -> f64 {
     BURST.as_secs_f64() * f64::from(amount.min(per_minute.get())) / f64::from(per_minute.get())
 }
 
-/// Seconds that are spent ahead, with `cost` seconds more unless that was refused.
+/// Seconds that are spent ahead, with `cost` seconds more unless that was refused; never more than there are, even if the database's clock
+/// went back.
 async fn spend(pool: &PgPool, who: &str, what: &str, cost: f64) -> Result<(f64, bool), sqlx::Error> {
     let spent = sqlx::query!(
         r#"insert into rate_limits as held (account_id, ration, spent_until, refused)
          values ($1, $2, now() + make_interval(secs => $3), false)
          on conflict (account_id, ration) do update set
          refused = greatest(held.spent_until, now()) + make_interval(secs => $3 - $4) > now(),
-         spent_until = case
-         when greatest(held.spent_until, now()) + make_interval(secs => $3 - $4) > now() then held.spent_until
-         else greatest(held.spent_until, now()) + make_interval(secs => $3) end
+         spent_until = least(greatest(held.spent_until, now()), now() + make_interval(secs => $4)) + case
+         when greatest(held.spent_until, now()) + make_interval(secs => $3 - $4) > now() then interval '0'
+         else make_interval(secs => $3) end
          returning extract(epoch from spent_until - now())::float8 as "ahead!", refused"#,
         who,
         what,

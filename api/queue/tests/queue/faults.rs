@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use crate::support::{Act, Database, Put, Toy, Toys, Worker, config, eventually, live};
 use contract::JobId;
 use queue::Job;
+use sqlx::AssertSqlSafe;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_job_whose_worker_died_is_finished_by_another() {
@@ -17,6 +18,66 @@ async fn a_job_whose_worker_died_is_finished_by_another() {
     eventually("the job runs", || async { toys.seen(id).now == 1 }).await;
 
     first.crash().await;
+    let second = Worker::start(&toys, 1);
+
+    assert_eq!(pending.outcome().await.unwrap(), Ok(1500));
+    assert_eq!((toys.seen(id).started, toys.seen(id).most_at_once), (2, 1));
+    second.stop().await;
+    database.drop_database().await;
+}
+
+/// The database's clock jumps by so much, seen from all that it has written down: that moves the other way.
+async fn jump(database: &Database, by: &str) {
+    let moved = "with turns as (update queue_turns set taken_at = taken_at - $1::interval),
+        workers as (update live_workers set last_seen = last_seen - $1::interval),
+        callers as (update live_callers set last_seen = last_seen - $1::interval)
+        update jobs set created_at = created_at - $1::interval, started_at = started_at - $1::interval,
+            deadline = deadline - $1::interval, begin_by = begin_by - $1::interval, held_until = held_until - $1::interval
+        where finished_at is null";
+    sqlx::query(AssertSqlSafe(moved.replace("$1", &format!("'{by}'"))))
+        .execute(&database.pool)
+        .await
+        .unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_clock_that_jumps_ahead_takes_no_job_from_a_worker_that_lives() {
+    let database = Database::create().await;
+    let (client, toys) = (database.client().await, Toys::new(&database));
+    let workers = [Worker::start(&toys, 1), Worker::start(&toys, 1)];
+    live(&client).await;
+    let id = JobId::generate();
+    let pending = client.put(id, &Toy::new(Act::Sleep(1500))).await.unwrap();
+    eventually("the job runs", || async { toys.seen(id).now == 1 }).await;
+
+    jump(&database, "1 hour").await;
+
+    assert_eq!(pending.outcome().await.unwrap(), Ok(1500));
+    assert_eq!(toys.seen(id).started, 1);
+    let took: f64 =
+        sqlx::query_scalar("select extract(epoch from finished_at - started_at)::float8 from jobs")
+            .fetch_one(&database.pool)
+            .await
+            .unwrap();
+    assert!(took < 3600.0, "others would be expected to take {took} s");
+    for worker in workers {
+        worker.stop().await;
+    }
+    database.drop_database().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_clock_that_goes_back_leaves_no_job_with_a_dead_worker() {
+    let database = Database::create().await;
+    let (client, toys) = (database.client().await, Toys::new(&database));
+    let first = Worker::start(&toys, 1);
+    live(&client).await;
+    let id = JobId::generate();
+    let pending = client.put(id, &Toy::new(Act::Sleep(1500))).await.unwrap();
+    eventually("the job runs", || async { toys.seen(id).now == 1 }).await;
+
+    first.crash().await;
+    jump(&database, "-1 hour").await;
     let second = Worker::start(&toys, 1);
 
     assert_eq!(pending.outcome().await.unwrap(), Ok(1500));

@@ -72,7 +72,7 @@ async fn a_job_that_panics_is_given_up_after_three_attempts_and_the_worker_goes_
     let next =
         client.put(JobId::generate(), &Toy::new(Act::Answer(7))).await.unwrap().outcome().await.unwrap();
 
-    assert_eq!(answer, Err(Problem::Abandoned { attempts: 3 }));
+    assert_eq!(answer, Err(Problem::Abandoned { attempts: 3, cause: None }));
     assert_eq!(toys.seen(id).started, 3);
     assert_eq!(next, Ok(7));
     worker.stop().await;

@@ -180,7 +180,7 @@ async fn what_failed_is_told_with_the_last_attempts_error_and_what_callers_left_
     let failures = operations::failures(&database.pool, 10).await.unwrap();
     let workers = operations::workers(&database.pool).await.unwrap();
 
-    assert_eq!(abandoned, Err(Problem::Abandoned { attempts: 3 }));
+    assert_eq!(abandoned, Err(Problem::Abandoned { attempts: 3, cause: None }));
     let [job] = &failures.first[..] else { panic!("{failures:?}") };
     assert_eq!((&*job.id, &*job.problem, job.attempts), (&*failed.to_string(), "abandoned", 3));
     assert!(job.error.starts_with("given up after 3 attempts: "), "{job:?}");

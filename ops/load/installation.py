@@ -14,11 +14,14 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
+
+from machine import NETWORK, Machine
 
 ROOT = Path(__file__).resolve().parents[2]
 # Settings with which no ration stands in the way of what is measured; a service that does not know one passes over it.
@@ -34,10 +37,23 @@ def say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def shell(script: str, *arguments: object) -> str:
+# The clock of a server is around the server alone: the user that it runs as could not share one with root.
+BY_A_CLOCK = """
+around=("${@:3}")
+as_postgres() { if is_root; then (cd / && runuser -u postgres -- "${around[@]}" "$@"); else "${around[@]}" "$@"; fi; }
+"""
+
+
+def shell(script: str, *arguments: object, inside: Sequence[str] = ()) -> str:
     """What a few words of Bash print that know the functions of ops/lib.sh; `$1` and so on are the arguments."""
-    command = ["bash", "-euo", "pipefail", "-c", f'. "$0"; {script}', str(ROOT / "ops/lib.sh"), *map(str, arguments)]
+    command = [*inside, "bash", "-euo", "pipefail", "-c", f'. "$0"; {script}', str(ROOT / "ops/lib.sh"), *map(str, arguments)]
     return subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE).stdout.strip()
+
+
+@cache
+def postgres_bin() -> str:
+    """The folder of PostgreSQL's programs."""
+    return shell("postgres_bin")
 
 
 def free_port() -> int:
@@ -117,17 +133,17 @@ class Service:
 class Cluster:
     """A PostgreSQL that is no one else's, which may be frozen, ended and started again."""
 
-    def __init__(self, folder: Path, port: int) -> None:
-        self.folder, self.port = folder, port
+    def __init__(self, folder: Path, port: int, machine: Machine | None = None) -> None:
+        self.folder, self.port, self.machine = folder, port, machine or Machine()
 
     @property
     def url(self) -> str:
         """What the service is told as DATABASE_URL."""
         return self.url_through(self.port)
 
-    def url_through(self, port: int) -> str:
+    def url_through(self, port: int, host: str = "127.0.0.1") -> str:
         """The same where something else listens for the cluster."""
-        return f"postgres://retort@127.0.0.1:{port}/postgres"
+        return f"postgres://retort@{host}:{port}/postgres"
 
     def make(self) -> None:
         """An empty one, running."""
@@ -139,11 +155,36 @@ class Cluster:
         subprocess.run(["cp", "-a", template, self.folder], check=True)
         with (self.folder / "postgresql.conf").open("a") as settings:
             settings.write(f"unix_socket_directories = '{self.folder}'\n")
+            if self.machine.disk:
+                settings.write("min_wal_size = 32MB\nmax_wal_size = 128MB\n")
+            if self.machine.network:
+                settings.write("listen_addresses = '*'\n")
+        if self.machine.network:
+            with (self.folder / "pg_hba.conf").open("a") as rules:
+                rules.write(f"host all all {NETWORK}.0.0/16 trust\n")
         self.start()
 
     def start(self) -> None:
         """Starts it and waits until it answers."""
-        shell('postgres_start "$1" "$2"', self.folder, self.port)
+        clock = self.machine.clocks.get("PostgreSQL")
+        around = (BY_A_CLOCK, clock.setting) if clock else ("", [])
+        shell(f'{around[0]} postgres_start "$1" "$2"', self.folder, self.port, *around[1], inside=self.machine.inside)
+
+    def revive(self) -> None:
+        """Starts it again, should it have given up."""
+
+        def answers() -> bool:
+            if not self.is_alive():
+                self.start()
+            return subprocess.run(self.psql("select 1"), capture_output=True, check=False).returncode == 0
+
+        wait_until(answers, "PostgreSQL answers again")
+
+    def is_alive(self) -> bool:
+        """Whether its first process runs; one that nobody has collected yet does not."""
+        with suppress(OSError):
+            return Path(f"/proc/{self.postmaster()}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        return False
 
     def stop(self) -> None:
         """Ends it in order."""
@@ -178,7 +219,11 @@ class Cluster:
 
     def query(self, statement: str) -> str:
         """What one statement gives, a line a row."""
-        return shell('"$(postgres_bin)/psql" -d "$1" -tAc "$2"', self.url, statement)
+        return subprocess.run(self.psql(statement), check=True, text=True, stdout=subprocess.PIPE).stdout.strip()
+
+    def psql(self, statement: str) -> list[str]:
+        """The command that asks it, on its own machine."""
+        return [*self.machine.inside, f"{postgres_bin()}/psql", "-d", self.url, "-tAc", statement]
 
 
 def processes() -> list[int]:
@@ -303,10 +348,11 @@ def private_folder() -> Iterator[Path]:
 
 
 @contextmanager
-def cluster(template: Path | None = None) -> Iterator[Cluster]:
+def cluster(template: Path | None = None, machine: Machine | None = None) -> Iterator[Cluster]:
     """A PostgreSQL meanwhile: an empty one, or one like a template."""
     with private_folder() as folder:
-        made = Cluster(folder / "postgres", free_port())
+        place = machine.folder if machine and machine.folder else folder
+        made = Cluster(place / "postgres", free_port(), machine)
         try:
             made.copy(template) if template else made.make()
             yield made
@@ -316,9 +362,11 @@ def cluster(template: Path | None = None) -> Iterator[Cluster]:
 
 
 @contextmanager
-def installation(binaries: Path, settings: dict[str, str], template: Path | None = None) -> Iterator[Installation]:
+def installation(
+    binaries: Path, settings: dict[str, str], template: Path | None = None, machine: Machine | None = None
+) -> Iterator[Installation]:
     """An installation without processes meanwhile; `settings` are those of all that are started."""
-    with cluster(template) as database, ExitStack() as stack:
+    with cluster(template, machine) as database, ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="retort-")))
         made = Installation(binaries, database, folder, settings, stack)
         if not template:

@@ -2,22 +2,27 @@
 
 Four accounts list and retrieve samples (80 of 100 requests), ask for samples of 10 (15) and for routes (5). First readers alone, as fast
 as 32 callers can; then all of it at a rate that grows by half, by the clock, until one request in a hundred is not answered well: the
-knee. Then twice that rate, to see how the service says no. With --soak-minutes also half of it for so long, to see whether memory grows.
+knee. Then twice that rate, to see how the service says no. With --soak-minutes also half of it for so long, to see whether memory grows;
+with --soak-rate nothing but that, at this rate. A soak says every minute how it stands and what each process has gained so far, so that it can run
+in the background and be ended at any time: `setsid nohup ./ops/bench load --soak-minutes 480 --soak-rate 20 > soak.jsonl 2> soak.log &`.
 
 One JSON line a measurement on standard output, a table on standard error. Only the standard library.
 """
 
 import argparse
 import json
+import signal
 import subprocess
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import linear_regression
 from typing import Any
 
 from cases.targets import DRUGS
-from installation import ROOT, UNRATIONED, Installation, installation, say
+from installation import ROOT, UNRATIONED, Installation, installation, parent, processes, say
 from recording import SAMPLES
 
 MODEL = "druglike_gru"
@@ -52,15 +57,30 @@ class Load:
         }
         done = subprocess.run([self.program], input=json.dumps(plan), text=True, check=True, stdout=subprocess.PIPE)
         figures: dict[str, Any] = json.loads(done.stdout)
-        figures |= {"rate": rate, "memory_mib": {name: memory(pid) for name, pid in self.processes.items()}}
-        return figures
+        return figures | {"rate": rate, "memory_mib": self.memory()}
+
+    def memory(self) -> dict[str, float]:
+        """MiB that each process has to itself."""
+        return {name: memory(pid) for name, pid in self.processes.items()}
+
+    def soak(self, minutes: int, rate: float) -> None:
+        """Asks for so long at one rate, and says every minute what that does to the memory."""
+        held = [self.memory()]
+        for minute in range(1, minutes + 1):
+            tell(f"minute {minute} of {minutes} at {rate:.0f} requests/s", figures := self.measure(60, MIX, rate))
+            held.append(figures["memory_mib"])
+            growth = {name: course([each[name] for each in held]) for name in self.processes}
+            print(json.dumps({"what": "soak", "minutes": minute, "memory_mib": growth}), flush=True)
+            for name, of in growth.items():
+                say(f"    {name:11}{of['start']:.1f} MiB at first, {of['middle']:.1f} half-way, {of['end']:.1f} now: {of['per_hour']:+.1f} an hour")
 
 
 @contextmanager
 def service(args: argparse.Namespace, ports: dict[str, int] | None = None) -> Iterator[Load]:
     """An API, a sampler and a searcher, the demo catalogue, and accounts that have a sample each; Prometheus is answered on the ports."""
     metrics = {name: {"OTEL_EXPORTER_PROMETHEUS_PORT": str(port)} for name, port in (ports or {}).items()}
-    settings = UNRATIONED | {"SAMPLER_MODELS": MODEL, "RESERVOIR_SIZE": "50000", "JOBS_IN_FLIGHT": "0"}
+    # A token lasts for a day of soaking.
+    settings = UNRATIONED | {"ACCESS_TOKEN_SECONDS": "86400", "SAMPLER_MODELS": MODEL, "RESERVOIR_SIZE": "50000", "JOBS_IN_FLIGHT": "0"}
     # All callers are of one address here.
     settings |= {"CONNECTIONS": "20000", "CONNECTIONS_PER_ADDRESS": "20000"}
     with installation(args.binaries, settings) as on:
@@ -83,9 +103,22 @@ def service(args: argparse.Namespace, ports: dict[str, int] | None = None) -> It
 
 
 def memory(pid: int) -> float:
-    """MiB that a process has in memory and shares with none."""
-    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    return round(next(int(line.split()[1]) for line in lines if line.startswith("RssAnon")) / 1024, 1)
+    """MiB that a process and those that it began have in memory and share with none."""
+    family = [pid, *(other for other in processes() if parent(other) == pid)]
+    held = 0
+    for member in family:
+        # A child may have ended.
+        with suppress(OSError):
+            lines = Path(f"/proc/{member}/status").read_text().splitlines()
+            held += sum(int(line.split()[1]) for line in lines if line.startswith("RssAnon"))
+    return round(held / 1024, 1)
+
+
+def course(held: list[float]) -> dict[str, float]:
+    """How memory went that was looked at every minute. The slope is that of the later half: at first everything fills its caches."""
+    later = held[len(held) // 2 :] if len(held) > 3 else held
+    slope, _ = linear_regression(range(len(later)), later)
+    return {"start": held[0], "middle": held[len(held) // 2], "end": held[-1], "per_hour": round(60 * slope, 2)}
 
 
 def good_share(figures: dict[str, Any]) -> float:
@@ -121,8 +154,14 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=20, help="of each rate (20)")
     parser.add_argument("--from-rate", type=float, default=20, help="requests a second at first (20)")
     parser.add_argument("--soak-minutes", type=int, default=0, help="minutes at half of what it bears (none)")
+    parser.add_argument("--soak-rate", type=float, help="requests a second of the soak; nothing else is measured")
     args = parser.parse_args()
+    # An end like any other, so that nothing is left running.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with service(args) as load:
+        if args.soak_rate:
+            load.soak(args.soak_minutes, args.soak_rate)
+            return
         tell("reads alone", load.measure(args.seconds, READS))
         rate, borne = args.from_rate, 0.0
         while True:
@@ -133,8 +172,7 @@ def main() -> None:
             rate, borne = rate * GROWTH, rate
         say(f"it bears {borne:.0f} requests/s and not {rate:.0f}")
         tell("twice the rate that was too much", load.measure(args.seconds, MIX, 2 * rate))
-        for minute in range(args.soak_minutes):
-            tell(f"minute {minute + 1} at half of what it bears", load.measure(60, MIX, max(borne, args.from_rate) / 2))
+        load.soak(args.soak_minutes, max(borne, args.from_rate) / 2)
 
 
 if __name__ == "__main__":

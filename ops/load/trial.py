@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from installation import ROOT, UNRATIONED, Installation, installation, percentile, say
+from machine import Machine
 from recording import Account, Deadlines, Log, Record
 
 DEFAULT_MODEL, LARGE_MODEL = "druglike_gru", "druglike_gru_large"
@@ -51,9 +52,12 @@ class Stage:
         self.deadlines = Deadlines()
 
     @contextmanager
-    def installation(self, settings: Mapping[str, str], rations: Mapping[str, str] = UNRATIONED) -> Iterator[Installation]:
+    def installation(
+        self, settings: Mapping[str, str], rations: Mapping[str, str] = UNRATIONED, machine: Machine | None = None
+    ) -> Iterator[Installation]:
         """An installation with the demo catalogue and no process yet; nobody is rationed unless it is said."""
-        with installation(self.binaries, {**self.deadlines.settings(), **rations, **settings}, self.template) as made:
+        told = {**self.deadlines.settings(), **rations, **settings}
+        with installation(self.binaries, told, self.template, machine) as made:
             yield made
 
     def account(self, on: Installation, name: str, lifted: tuple[str, ...] = (), port: int | None = None) -> Account:

@@ -4,18 +4,19 @@ import os
 import random
 import signal
 import socket
+import subprocess
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import combinations
 
 from cases.database import BACK, LATE, Away, jobs, reads
-from installation import ROOT, Installation, Service, free_port, parent, processes, wait_until
+from installation import ROOT, Installation, Service, free_port, parent, private_folder, processes, wait_until
+from machine import Clock, Disk, Line, machine, ways
 from recording import SAMPLES, Account, Crowd, Deadlines, Record
 from trial import DEFAULT_MODEL, Figure, Stage, Trial, statuses
-from wire import wire
 
 # Callers who hang up at once.
 CROWD = 1000
@@ -24,14 +25,28 @@ CROWD = 1000
 SHARED, SHARED_PART = 3, 0.1
 # What deadlines have passed is over in the database after this.
 SETTLED = 15.0
+# By how many seconds clocks jump.
+JUMP = 3600
+# Megabytes of PostgreSQL's disk.
+DISK = 512
+# What uses up the log that PostgreSQL has made beforehand, without which it gives up.
+GREED = "begin; create table more as select generate_series(1, 100000); rollback; select pg_switch_wal()"
+PROCESSES = {
+    "an API": ("retort-api", "serve"),
+    "another API": ("retort-api", "serve"),
+    "a sampler": ("retort-worker", "sample"),
+    "another sampler": ("retort-worker", "sample"),
+    "a searcher": ("retort-worker", "search"),
+}
+APIS, WORKERS = list(PROCESSES)[:2], list(PROCESSES)[2:]
 
 
 @dataclass(frozen=True)
 class Faults(Trial):
-    """Processes are killed and frozen, PostgreSQL is killed, stopped, frozen and cut off, callers hang up and fall silent, at random."""
+    """Processes are killed, frozen and cut off, PostgreSQL too, its disk is full, clocks jump, callers hang up, all at random."""
 
     name = "faults"
-    short = {"seconds": 40.0, "accounts": 2, "still": (1.0, 3.0), "between": (0.5, 1.5)}
+    short = {"seconds": 65.0, "accounts": 2, "still": (1.0, 3.0), "between": (0.5, 1.5)}
     short_deadlines = Deadlines(sample=5.0, search_slack=3.0, read=5.0)
     seconds: float = 600.0
     accounts: int = 4
@@ -44,10 +59,17 @@ class Faults(Trial):
 
     def run(self, stage: Stage) -> list[Figure]:
         chance = random.Random(self.seed)
-        settings = {"RESERVOIR_SIZE": "20000", "SAMPLER_MODELS": DEFAULT_MODEL}
-        with stage.installation(settings) as on, wire(on.cluster.port) as (port, cut):
-            on.environment["DATABASE_URL"] = on.cluster.url_through(port)
-            house = House(on)
+        # Tokens outlive a clock that jumps ahead.
+        settings = {"RESERVOIR_SIZE": "20000", "SAMPLER_MODELS": DEFAULT_MODEL, "ACCESS_TOKEN_SECONDS": "86400"}
+        clocks = ["PostgreSQL", *PROCESSES]
+        with (
+            private_folder() as folder,
+            machine(folder, DISK, len(PROCESSES) + 1, clocks) as place,
+            stage.installation(settings, machine=place) as on,
+            ways(place.network, on.cluster.port, len(PROCESSES) + 1) as (operators, *lines),
+        ):
+            on.environment["DATABASE_URL"] = on.cluster.url_through(operators.port, operators.host)
+            house = House(on, dict(zip(PROCESSES, lines, strict=True)), place.clocks)
             # Accounts call one of the two.
             accounts = [
                 stage.account(on, f"steady{number}", port=house.ports[number % len(house.ports)]) for number in range(self.accounts)
@@ -60,7 +82,7 @@ class Faults(Trial):
                 for account, sample in zip(accounts, made, strict=True)
             ]
             crowds += [Crowd(stage.log, account, jobs(stage.deadlines), 4, every=0.5) for account in accounts]
-            faults = self.faults(on, house, accounts[0], cut, chance)
+            faults = self.faults(on, house, accounts[0], chance)
             ends = time.monotonic() + self.seconds
             back: list[float] = []
             done: Counter[str] = Counter()
@@ -79,7 +101,7 @@ class Faults(Trial):
             return self.figures(on, accounts, met, back, done)
 
     def faults(
-        self, on: Installation, house: "House", caller: Account, cut: Away, chance: random.Random
+        self, on: Installation, house: "House", caller: Account, chance: random.Random
     ) -> dict[str, Callable[[], None]]:
         """What may happen, by name."""
 
@@ -110,17 +132,49 @@ class Faults(Trial):
         def cut_connections() -> None:
             on.cluster.query("select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and datname is not null")
 
-        return {
+        def cut_off_a_process() -> None:
+            with chance.choice(list(house.lines.values())).cut():
+                a_while()
+
+        @contextmanager
+        def cut_off_all() -> Iterator[None]:
+            with ExitStack() as stack:
+                for line in house.lines.values():
+                    stack.enter_context(line.cut())
+                yield
+
+        def fill(disk: Disk) -> None:
+            ends = time.monotonic() + chance.uniform(*self.still)
+            with disk.full():
+                while time.monotonic() < ends:
+                    subprocess.run(on.cluster.psql(GREED), capture_output=True, check=False)
+            on.cluster.revive()
+
+        def jump(of: list[str]) -> None:
+            clock = house.clocks[chance.choice(of)]
+            clock.set(chance.choice([JUMP, -JUMP]))
+            a_while()
+            clock.set(0)
+
+        faults = {
             "a process is killed": kill_a_process,
             "a process is frozen": freeze_a_process,
             "PostgreSQL is restarted": restart_postgresql,
             "PostgreSQL is killed": meanwhile(on.cluster.stopped),
             "PostgreSQL is frozen": meanwhile(on.cluster.frozen),
-            "PostgreSQL is unreachable": meanwhile(cut),
+            "PostgreSQL is unreachable": meanwhile(cut_off_all),
+            "PostgreSQL is unreachable for one process": cut_off_a_process,
             "every connection to PostgreSQL is cut": cut_connections,
             f"{CROWD} callers hang up": lambda: hang_up(caller, CROWD),
             "callers send half a request": lambda: stall(caller, 50, self.still[1]),
         }
+        if disk := on.cluster.machine.disk:
+            faults["PostgreSQL's disk is full"] = lambda: fill(disk)
+        if house.clocks:
+            faults["the clock of an API jumps"] = lambda: jump(APIS)
+            faults["the clock of a worker jumps"] = lambda: jump(WORKERS)
+            faults["the clock of PostgreSQL jumps"] = lambda: jump(["PostgreSQL"])
+        return faults
 
     def figures(
         self, on: Installation, accounts: list[Account], met: list[Record], back: list[float], done: Counter[str]
@@ -144,16 +198,22 @@ class Faults(Trial):
 
 
 class House:
-    """Two API processes, two samplers and a searcher, each kept running as `./ops/up` keeps them."""
+    """Two API processes, two samplers and a searcher, each kept running as `./ops/up` keeps them, with a line and a clock of its own."""
 
-    def __init__(self, on: Installation) -> None:
+    def __init__(self, on: Installation, lines: dict[str, Line], clocks: dict[str, Clock]) -> None:
+        self.lines, self.clocks = lines, clocks
         self.ports = free_port(), free_port()
         on.port = self.ports[0]
         on.environment["PUBLIC_URL"] = f"http://127.0.0.1:{on.port}"
-        keep = [str(ROOT / "ops/keep")]
-        api, worker = str(on.binaries / "retort-api"), str(on.binaries / "retort-worker")
-        self.keepers = [on.start_command([*keep, api, "serve"], HTTP_ADDR=f"127.0.0.1:{port}") for port in self.ports]
-        self.keepers += [on.start_command([*keep, worker, role]) for role in ("sample", "sample", "search")]
+        listen = dict(zip(APIS, self.ports, strict=True))
+        self.keepers = []
+        for name, (program, role) in PROCESSES.items():
+            clock = clocks[name].setting if name in clocks else []
+            settings = {"DATABASE_URL": on.cluster.url_through(lines[name].port, lines[name].host)}
+            if name in listen:
+                settings["HTTP_ADDR"] = f"127.0.0.1:{listen[name]}"
+            command = [str(ROOT / "ops/keep"), *clock, str(on.binaries / program), role]
+            self.keepers.append(on.start_command(command, **settings))
         for port in self.ports:
             wait_until(lambda port=port: Service(port).call("GET", "/readyz").status == 200, "the service is ready")
 

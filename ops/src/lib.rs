@@ -23,7 +23,8 @@ mod test_database;
 
 use std::{path::PathBuf, process::ExitCode};
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use tracing::{Instrument as _, field, info_span};
 
 use crate::{data_folder::DataFolder, failure::Failure, service::Service};
 
@@ -112,10 +113,35 @@ impl Place {
 
 /// Does what the arguments of the process say.
 pub async fn run() -> ExitCode {
-    let cli = Cli::parse();
+    let arguments = Cli::command().get_matches();
+    let cli = Cli::from_arg_matches(&arguments).unwrap_or_else(|error| error.exit());
     // The process has one TLS library; a second installation of it could only come from this line.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let done = match cli.command {
+    let traces = telemetry::init_command("retort");
+    if let Err(error) = &traces {
+        terminal::note(&format!("retort: no traces: {error}"));
+    }
+    let span = info_span!(
+        "command",
+        otel.name = format!("retort {}", arguments.subcommand_name().unwrap_or_default()),
+        otel.status_code = field::Empty,
+    );
+    telemetry::set_parent(&span, &telemetry::surrounding());
+    let done = obey(cli).instrument(span.clone()).await;
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) if failure.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(failure) => {
+            span.record("otel.status_code", "ERROR");
+            terminal::note(&format!("retort: {failure}"));
+            failure.exit_code()
+        }
+    }
+}
+
+/// Does it.
+async fn obey(cli: Cli) -> Result<(), Failure> {
+    match cli.command {
         Subcommands::Account(command) => command.run(&cli.place).await,
         Subcommands::App(command) => command.run(&cli.place).await,
         Subcommands::Org(command) => command.run(&cli.place).await,
@@ -133,21 +159,11 @@ pub async fn run() -> ExitCode {
         Subcommands::Restore(command) => command.run(&cli.place).await,
         Subcommands::Top(command) => command.run(&cli.place).await,
         Subcommands::Doctor(command) => command.run(&cli.place).await,
-    };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) if failure.is_broken_pipe() => ExitCode::SUCCESS,
-        Err(failure) => {
-            terminal::note(&format!("retort: {failure}"));
-            failure.exit_code()
-        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
     use super::*;
 
     #[test]

@@ -166,7 +166,7 @@ impl Service {
         let send = async |token: &str| {
             let request =
                 self.http.request(method.clone(), format!("{}{path}", self.base)).bearer_auth(token);
-            complete(request).send().await.map_err(|error| Failure::http(&self.base, &error))
+            telemetry::send(complete(request)).await.map_err(|error| Failure::http(&self.base, &error))
         };
         let token = self.access_token().await?;
         let mut response = send(&token).await?;
@@ -182,7 +182,8 @@ impl Service {
     /// The status and the body of a `GET` without credentials.
     pub async fn probe(&self, path: &str) -> Result<(StatusCode, String), Failure> {
         let send = async {
-            let response = self.http.get(format!("{}{path}", self.base)).timeout(SHORT).send().await?;
+            let request = self.http.get(format!("{}{path}", self.base)).timeout(SHORT);
+            let response = telemetry::send(request).await?;
             let status = response.status();
             Ok((status, response.text().await?))
         };
@@ -244,7 +245,7 @@ impl Service {
     /// The token, or what the authorization server says instead.
     async fn ask_for_token(&self, form: &[(&str, &str)]) -> Result<Result<TokenAnswer, TokenError>, Failure> {
         let request = self.http.post(format!("{}/auth/token", self.base)).timeout(SHORT).form(form);
-        let response = request.send().await.map_err(|error| Failure::http(&self.base, &error))?;
+        let response = telemetry::send(request).await.map_err(|error| Failure::http(&self.base, &error))?;
         let status = response.status();
         if status.is_success() {
             return response.json().await.map(Ok).map_err(|error| Failure::http(&self.base, &error));

@@ -113,7 +113,8 @@ impl Service {
     pub async fn login_elsewhere(&self, show: impl FnOnce(&str, &str)) -> Result<String, Failure> {
         let form = [("client_id", CLIENT_ID), ("scope", &everything())];
         let request = self.http.post(format!("{}/auth/device_authorization", self.base)).timeout(SHORT);
-        let answer = request.form(&form).send().await.map_err(|error| Failure::http(&self.base, &error))?;
+        let answer =
+            telemetry::send(request.form(&form)).await.map_err(|error| Failure::http(&self.base, &error))?;
         if !answer.status().is_success() {
             return Err(self.refusal(answer).await);
         }
@@ -153,7 +154,8 @@ impl Service {
         let token = credentials.refresh_token.unwrap_or(credentials.access_token);
         let form = [("client_id", CLIENT_ID), ("token", token.as_str())];
         let request = self.http.post(format!("{}/auth/revoke", credentials.api)).timeout(SHORT).form(&form);
-        let answer = request.send().await.map_err(|error| Failure::http(&credentials.api, &error))?;
+        let answer =
+            telemetry::send(request).await.map_err(|error| Failure::http(&credentials.api, &error))?;
         if answer.status().is_success() {
             return Ok(());
         }
@@ -168,7 +170,7 @@ impl Service {
 
     async fn person_of(&self, token: &str) -> Result<Option<Person>, Failure> {
         let request = self.http.get(format!("{}/auth/userinfo", self.base)).bearer_auth(token).timeout(SHORT);
-        let answer = request.send().await.map_err(|error| Failure::http(&self.base, &error))?;
+        let answer = telemetry::send(request).await.map_err(|error| Failure::http(&self.base, &error))?;
         match answer.status() {
             status if status.is_success() => {
                 answer.json().await.map(Some).map_err(|error| Failure::http(&self.base, &error))

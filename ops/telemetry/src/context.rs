@@ -12,11 +12,26 @@ use opentelemetry::{
 use tracing::Span;
 use tracing_opentelemetry::{OpenTelemetrySpanExt, SetParentError};
 
+use crate::variables::variable;
+
 /// The context of the current span: empty when there is none or tracing is off.
 #[must_use]
 pub fn inject() -> BTreeMap<String, String> {
+    inject_of(&Span::current())
+}
+
+/// The context in which this process was started, as its environment has it (OpenTelemetry, "Environment Variables as Context Propagation
+/// Carriers"): `TRACEPARENT` and `TRACESTATE`.
+#[must_use]
+pub fn surrounding() -> BTreeMap<String, String> {
+    let named = ["traceparent", "tracestate"].into_iter();
+    named.filter_map(|name| Some((name.to_owned(), variable(&name.to_ascii_uppercase())?))).collect()
+}
+
+/// The context of `span`.
+pub(crate) fn inject_of(span: &Span) -> BTreeMap<String, String> {
     let mut carrier = BTreeMap::new();
-    let context = Span::current().context();
+    let context = span.context();
     global::get_text_map_propagator(|propagator| {
         propagator.inject_context(&context, &mut Writer(&mut carrier));
     });

@@ -186,6 +186,19 @@ pub fn init(service_name: &'static str) -> Result<Guard, InitError> {
     Ok(Guard { traces, metrics, logs, registry: Mutex::new(registry) })
 }
 
+/// Installs traces alone, for a command that people wait for: its standard error is theirs. Spans go where those of [`init`] go.
+///
+/// # Errors
+/// Fails when a variable cannot be understood or a subscriber is installed already.
+pub fn init_command(service_name: &'static str) -> Result<Guard, InitError> {
+    global::set_text_map_propagator(TraceContextPropagator::new());
+    let traces = traces(&resource(service_name))?;
+    let spans =
+        traces.as_ref().map(|traces| tracing_opentelemetry::layer().with_tracer(traces.tracer(SCOPE)));
+    tracing_subscriber::registry().with(EnvFilter::try_new(DEFAULT_FILTER)?).with(spans).try_init()?;
+    Ok(Guard { traces, metrics: None, logs: None, registry: Mutex::new(None) })
+}
+
 /// The operator's directives after ours, which they replace where they name the same target; and whether they ask for lines of SQL
 /// statements.
 fn directives() -> (String, bool) {

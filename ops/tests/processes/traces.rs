@@ -8,11 +8,15 @@ use std::{
 use fake_opentelemetry_collector::{ExportedSpan, FakeCollectorServer};
 use reqwest::Method;
 use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpListener,
+};
 
 use crate::{
     client::good,
-    installation::Installation,
-    process::PATIENCE,
+    installation::{Installation, Role},
+    process::{PATIENCE, output},
     searches::{CATALOGUE, TARGET},
 };
 
@@ -29,15 +33,21 @@ async fn spans_of(
     good(request.header("traceparent", format!("00-{trace}-00f067aa0ba902b7-01")).send().await.unwrap())
         .await;
 
+    collected(collector, wanted, |span| span.trace_id == trace).await
+}
+
+/// The spans that are `ours`, by name, once all that are `wanted` are among them; the last one of a name counts.
+async fn collected(
+    collector: &mut FakeCollectorServer,
+    wanted: &[&str],
+    ours: impl Fn(&ExportedSpan) -> bool,
+) -> BTreeMap<String, ExportedSpan> {
     let mut spans = BTreeMap::new();
     let begun = Instant::now();
     while !wanted.iter().all(|name| spans.contains_key(*name)) {
         assert!(begun.elapsed() < PATIENCE, "wanted {wanted:?}, got {:?}", spans.keys());
-        for span in collector.exported_spans(1, Duration::from_secs(1)).await {
-            if span.trace_id == trace {
-                spans.insert(span.name.clone(), span);
-            }
-        }
+        let exported = collector.exported_spans(1, Duration::from_secs(1)).await;
+        spans.extend(exported.into_iter().filter(|span| ours(span)).map(|span| (span.name.clone(), span)));
     }
     spans
 }
@@ -97,4 +107,73 @@ async fn a_request_its_job_and_the_stages_of_the_work_are_one_trace() {
         let stage = &spans[stage];
         assert!(stage.start_time_unix_nano < stage.end_time_unix_nano, "`{}` takes time", stage.name);
     }
+}
+
+/// What a span says of a request that was sent: method, host, port, status, kind of failure.
+fn sent(span: &ExportedSpan) -> [Option<&str>; 5] {
+    let attribute = |name| {
+        // As the collector's words have it: `Some(AnyValue { value: Some(StringValue("GET")) })`.
+        let value = span.attributes.get(name)?;
+        value.split(['(', ')', '"']).rfind(|part| part.chars().any(char::is_alphanumeric))
+    };
+    ["http.request.method", "server.address", "server.port", "http.response.status_code", "error.type"]
+        .map(attribute)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_command_line_goes_on_with_the_trace_of_its_surroundings() {
+    let mut collector = FakeCollectorServer::start().await.unwrap();
+    let mut installation = Installation::new().await;
+    installation.start_worker(Role::Sample, &[]).await;
+    installation.set("OTEL_BSP_SCHEDULE_DELAY", "200");
+    installation.set("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.endpoint());
+    installation.start_api().await;
+    installation.account("owner");
+    let trace = format!("{:032x}", ulid::Ulid::generate().0);
+
+    let mut sample = installation.retort_as("owner");
+    sample.args(["sample", "--size", "3"]).env("TRACEPARENT", format!("00-{trace}-00f067aa0ba902b7-01"));
+    output(sample);
+
+    let (command, request) = ("retort sample", "POST /generator/v1/samples");
+    let spans = collected(&mut collector, &[command, "POST", request], |span| span.trace_id == trace).await;
+    assert_eq!(spans[command].parent_span_id, "00f067aa0ba902b7");
+    assert_child(&spans, "POST", command);
+    assert_child(&spans, request, "POST");
+    let address = installation.address();
+    let (host, port) = address.split_once(':').unwrap();
+    assert_eq!(sent(&spans["POST"]), [Some("POST"), Some(host), Some(port), Some("200"), None]);
+    assert_eq!(spans["POST"].kind, "SPAN_KIND_CLIENT");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_for_the_keys_of_an_issuer_is_traced_with_its_failure() {
+    let issuer = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = issuer.local_addr().unwrap().port();
+    let asked = tokio::spawn(async move {
+        let (mut connection, _) = issuer.accept().await.unwrap();
+        let mut request = vec![0; 4096];
+        let length = connection.read(&mut request).await.unwrap();
+        let refusal = "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+        connection.write_all(refusal.as_bytes()).await.unwrap();
+        String::from_utf8_lossy(&request[..length]).to_lowercase()
+    });
+    let mut collector = FakeCollectorServer::start().await.unwrap();
+    let mut installation = Installation::new().await;
+    installation.set("AUTH_ISSUER", &format!("http://127.0.0.1:{port}"));
+    installation.set("AUTH_AUDIENCE", "retort");
+    installation.set("OTEL_BSP_SCHEDULE_DELAY", "200");
+    installation.set("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.endpoint());
+    installation.start_api().await;
+
+    installation.anybody().get("/readyz").await;
+    let request = asked.await.unwrap();
+    let spans = collected(&mut collector, &["GET"], |span| span.kind == "SPAN_KIND_CLIENT").await;
+
+    let span = &spans["GET"];
+    let port = port.to_string();
+    assert_eq!(sent(span), [Some("GET"), Some("127.0.0.1"), Some(&port), Some("503"), Some("503")]);
+    assert_eq!(span.status.as_ref().map(|status| &*status.code), Some("STATUS_CODE_ERROR"));
+    let context = format!("traceparent: 00-{}-{}-01", span.trace_id, span.span_id);
+    assert!(request.contains(&context), "{context} is not in {request}");
 }

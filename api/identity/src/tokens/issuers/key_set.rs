@@ -93,7 +93,7 @@ impl Keys {
 }
 
 async fn document<T: DeserializeOwned>(http: &reqwest::Client, address: &str) -> Result<T, FetchError> {
-    let mut response = http.get(address).send().await?.error_for_status()?;
+    let mut response = telemetry::send(http.get(address)).await?.error_for_status()?;
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await? {
         if body.len() + chunk.len() > MAX_DOCUMENT {

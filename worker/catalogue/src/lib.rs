@@ -1,1 +1,16 @@
 //! What can be bought: vendors' files read, building blocks and their offers as a search sees them.
+
+mod currency;
+mod entry;
+mod fault;
+mod lead_time;
+mod number;
+mod price;
+pub mod read;
+mod structure;
+
+pub use currency::{Currency, NotARate, Rates};
+pub use entry::{Entry, Place, Reject};
+pub use fault::Fault;
+pub use lead_time::{COUNTRIES, IN_STOCK_DAYS};
+pub use structure::Structure;

@@ -1,0 +1,120 @@
+//! Currencies, and what they are worth in USD.
+
+use std::{collections::BTreeMap, fmt, str::FromStr};
+
+/// A currency by its code of ISO 4217.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Currency([u8; 3]);
+
+/// The text is no code of three letters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NotACurrency;
+
+impl Currency {
+    /// What catalogues are kept in.
+    pub const USD: Self = Self(*b"USD");
+
+    /// The currency that a sign stands for. `¥` is two currencies, so none.
+    #[must_use]
+    pub fn of_sign(sign: char) -> Option<Self> {
+        match sign {
+            '$' => Some(Self::USD),
+            '€' => Some(Self(*b"EUR")),
+            '£' => Some(Self(*b"GBP")),
+            _ => None,
+        }
+    }
+}
+
+impl FromStr for Currency {
+    type Err = NotACurrency;
+
+    fn from_str(text: &str) -> Result<Self, NotACurrency> {
+        let mut characters = text.chars();
+        if let (Some(sign), None) = (characters.next(), characters.next()) {
+            return Self::of_sign(sign).ok_or(NotACurrency);
+        }
+        let code: [u8; 3] = text.as_bytes().try_into().map_err(|_| NotACurrency)?;
+        let is_code = code.iter().all(u8::is_ascii_alphabetic);
+        is_code.then(|| Self(code.map(|letter| letter.to_ascii_uppercase()))).ok_or(NotACurrency)
+    }
+}
+
+impl fmt::Display for Currency {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|&letter| write!(formatter, "{}", char::from(letter)))
+    }
+}
+
+/// USD for one unit of each currency. USD itself is always known.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Rates(BTreeMap<Currency, f64>);
+
+/// A line of a table of rates that is none.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: `{text}` is no rate (EUR = 1.08)")]
+pub struct NotARate {
+    /// The line.
+    pub line: usize,
+    /// What stands there.
+    pub text: String,
+}
+
+impl Rates {
+    /// The USD that `amount` is worth; `None` where there is no rate.
+    #[must_use]
+    pub fn usd(&self, amount: f64, currency: Currency) -> Option<f64> {
+        if currency == Currency::USD {
+            return Some(amount);
+        }
+        self.0.get(&currency).map(|rate| rate * amount)
+    }
+}
+
+impl FromStr for Rates {
+    type Err = NotARate;
+
+    /// Reads lines `EUR = 1.08` or `EUR,1.08`, which is USD for one euro. Empty lines, what follows a `#`, the names of tables
+    /// in brackets, and a first line that is a header say nothing.
+    fn from_str(text: &str) -> Result<Self, NotARate> {
+        let mut rates = BTreeMap::new();
+        for (line, text) in (1..).zip(text.trim_start_matches('\u{feff}').lines()) {
+            let said = text.split('#').next().unwrap_or_default().trim();
+            if said.is_empty() || said.starts_with('[') {
+                continue;
+            }
+            let fault = || NotARate { line, text: crate::fault::shorten(said) };
+            let (code, rate) = said.split_once(['=', ',', ';', '\t']).ok_or_else(fault)?;
+            let bare = |text: &str| text.trim().trim_matches('"').to_owned();
+            match (bare(code).parse(), bare(rate).parse::<f64>()) {
+                (Ok(currency), Ok(rate)) if rate.is_finite() && rate > 0.0 => {
+                    rates.insert(currency, rate);
+                }
+                (_, Err(_)) if line == 1 => {}
+                _ => return Err(fault()),
+            }
+        }
+        Ok(Self(rates))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_lines_with_an_equals_sign_or_a_comma() {
+        let table = "currency,usd\nEUR,1.08\n# old\n\n[rates]\ngbp = 1.25 # of yesterday\n\"CHF\" = 1.1\n";
+
+        let rates: Rates = table.parse().unwrap();
+
+        let usd = |code: &str| rates.usd(100.0, code.parse().unwrap());
+        assert_eq!(
+            [usd("EUR"), usd("£"), usd("chf"), usd("USD"), usd("SEK")],
+            [Some(108.0), Some(125.0), Some(110.00000000000001), Some(100.0), None]
+        );
+        for broken in ["EUR", "EUR = 1\nGBP = 0", "EUR = 1\nEURO = 1", "EUR = 1\nGBP = -2"] {
+            assert!(broken.parse::<Rates>().is_err(), "{broken:?}");
+        }
+    }
+}

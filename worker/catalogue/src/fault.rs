@@ -1,0 +1,123 @@
+//! Why a record of a vendor's file is left out.
+
+use chem::SmilesError;
+
+use crate::price::UNITS;
+
+/// Why a record is left out.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "fields are named in the docs of their variants")]
+pub enum Fault {
+    /// The record has `found` fields where the header has `expected`.
+    #[error("{found} fields where the header has {expected}")]
+    FieldCount { found: usize, expected: usize },
+    /// The record is longer than `limit` bytes; it was never held.
+    #[error("longer than {limit} bytes")]
+    TooLong { limit: usize },
+    /// A quote opens in the record and does not close soon, or ever; the line is left out and reading goes on after it.
+    #[error("a quote that opens here does not close")]
+    OpenQuote,
+    /// The file ends within the record.
+    #[error("the file ends within the record")]
+    Cut,
+    /// The record is no JSON object.
+    #[error("no JSON object: {reason}")]
+    Json { reason: String },
+    /// One record holds more offers than `limit`.
+    #[error("more than {limit} offers in one record")]
+    TooManyOffers { limit: usize },
+    /// The field `column` has a character that no text has.
+    #[error("{column} is not text")]
+    NotText { column: String },
+    /// There is no structure.
+    #[error("no SMILES")]
+    NoSmiles,
+    /// The structure `smiles` cannot be read.
+    #[error("SMILES `{smiles}`: {source}")]
+    Smiles { smiles: String, source: SmilesError },
+    /// The record's connection table cannot be read.
+    #[error("structure: {reason}")]
+    Molfile { reason: String },
+    /// The structure has a wildcard atom, so it is no molecule that can be bought.
+    #[error("SMILES `{smiles}`: wildcard atom")]
+    Wildcard { smiles: String },
+    /// `text` stands where an InChIKey should.
+    #[error("`{text}` is no InChIKey")]
+    NotAKey { text: String },
+    /// No structure that is known has the InChIKey `key`.
+    #[error("no known structure has the InChIKey {key}")]
+    UnknownKey { key: String },
+    /// There is neither a vendor in the record nor one for the file.
+    #[error("no vendor_name, and no --vendor for the file")]
+    NoVendor,
+    /// The price says that it is not for sale.
+    #[error("not for sale: {column} is 0")]
+    NotForSale { column: String },
+    /// The field `column` holds `text`, which is no number.
+    #[error("{column} `{text}` is no number")]
+    NotANumber { column: String, text: String },
+    /// The field `column` holds `text`, which is under its least value or beyond all reason.
+    #[error("{column} `{text}` is {fault}")]
+    OutOfRange { column: String, text: String, fault: &'static str },
+    /// The unit `text` is not known.
+    #[error("unknown unit `{text}` (known: {UNITS})")]
+    Unit { text: String },
+    /// There is no rate for the currency `code`.
+    #[error("a price in {code}, and no rate for it (--rates)")]
+    NoRate { code: String },
+    /// The field `column` holds `text`, which is no currency.
+    #[error("{column} `{text}` is no currency")]
+    Currency { column: String, text: String },
+    /// The field `column` holds `text`, which no rule for lead times understands.
+    #[error("{column} `{text}` is no lead time")]
+    LeadTime { column: String, text: String },
+    /// The field `column` holds `text`, which does not say where an offer ships.
+    #[error("{column} `{text}` does not say where it ships")]
+    ShipsTo { column: String, text: String },
+    /// The field `column` holds `text`, which is no time.
+    #[error("{column} `{text}` is no time (2026-01-31 or RFC 3339)")]
+    Timestamp { column: String, text: String },
+}
+
+impl Fault {
+    /// The kind of fault, for counting.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::FieldCount { .. } => "wrong number of fields",
+            Self::TooLong { .. } => "too long",
+            Self::OpenQuote => "quote not closed",
+            Self::Cut => "cut off",
+            Self::Json { .. } => "no JSON object",
+            Self::TooManyOffers { .. } => "too many offers",
+            Self::NotText { .. } => "not text",
+            Self::NoSmiles => "no SMILES",
+            Self::Smiles { .. } => "unreadable SMILES",
+            Self::Molfile { .. } => "unreadable structure",
+            Self::Wildcard { .. } => "wildcard atom",
+            Self::NotAKey { .. } => "no InChIKey",
+            Self::UnknownKey { .. } => "unknown InChIKey",
+            Self::NoVendor => "no vendor",
+            Self::NotForSale { .. } => "not for sale",
+            Self::NotANumber { .. } => "not a number",
+            Self::OutOfRange { .. } => "number out of range",
+            Self::Unit { .. } => "unknown unit",
+            Self::NoRate { .. } => "no rate for the currency",
+            Self::Currency { .. } => "unknown currency",
+            Self::LeadTime { .. } => "unknown lead time",
+            Self::ShipsTo { .. } => "unknown destination",
+            Self::Timestamp { .. } => "not a time",
+        }
+    }
+}
+
+/// The start of a text, for a message.
+#[must_use]
+pub(crate) fn shorten(text: &str) -> String {
+    const SHOWN: usize = 100;
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}

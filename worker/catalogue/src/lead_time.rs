@@ -1,0 +1,161 @@
+//! Lead times and destinations as vendors write them.
+//!
+//! What is not in these tables is a fault: a wrong day count would be believed.
+//!
+//! | text | days |
+//! |---|---|
+//! | `5`, `5 days`, `5d` | 5 |
+//! | `2-3 weeks`, `2 to 3 weeks`, `up to 3 weeks`, `within 3 weeks`, `~3 weeks`, `< 3 weeks` | the upper end, 21 |
+//! | `1 month` | 30 |
+//! | `3 business days`, `3 working days` | × 7/5, rounded up: 5 |
+//! | `48 hours` | rounded up: 2 |
+//! | `in stock`, `stock`, `on stock`, `available`, `immediate` | [`IN_STOCK_DAYS`] |
+//! | nothing, `n/a`, `-`, `unknown`, `on request`, `tbd` | not known |
+//! | `no`, `does not ship`, `not available`, `unavailable` | it does not ship there |
+
+use crate::number::number;
+
+/// Days from an order to what a vendor calls in stock.
+pub const IN_STOCK_DAYS: f64 = 3.0;
+
+/// What a vendor says of the time to a country.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum LeadTime {
+    /// So many days.
+    Days(f64),
+    /// Nobody knows.
+    Unknown,
+    /// It does not ship there.
+    DoesNotShip,
+}
+
+impl LeadTime {
+    /// Reads a text by the table above; `None` where it is not there. Letter case does not matter.
+    #[must_use]
+    pub fn of(text: &str) -> Option<Self> {
+        let text = text.trim().to_lowercase().replace(['_', '\u{a0}'], " ");
+        if let Some(days) = number(&text) {
+            return Some(Self::Days(days));
+        }
+        Some(match text.as_str() {
+            "" | "n/a" | "na" | "-" | "?" | "unknown" | "on request" | "upon request" | "tbd" | "null"
+            | "none" => Self::Unknown,
+            "no" | "does not ship" | "not shipped" | "not available" | "unavailable" => Self::DoesNotShip,
+            "in stock" | "in-stock" | "stock" | "on stock" | "available" | "immediate" | "immediately"
+            | "same day" => Self::Days(IN_STOCK_DAYS),
+            text => Self::Days(span(text)?),
+        })
+    }
+}
+
+/// Days of a number, or the upper end of two, and a unit.
+fn span(text: &str) -> Option<f64> {
+    let mut text = text.strip_suffix('.').unwrap_or(text);
+    for before in ["up to", "within", "approx.", "approximately", "about", "ca.", "max.", "~", "<", "≤"] {
+        text = text.strip_prefix(before).unwrap_or(text).trim_start();
+    }
+    let end = text.rfind(|character: char| character.is_ascii_digit())? + 1;
+    let (amounts, unit) = (&text[..end], text[end..].trim());
+    let amounts = amounts.replace(['–', '—'], "-").replace(" to ", "-");
+    let upper = match amounts.split_once('-') {
+        Some((low, high)) => number(low.trim()).zip(number(high.trim())).filter(|(low, high)| low <= high)?.1,
+        None => number(amounts.trim())?,
+    };
+    Some(match unit {
+        "h" | "hour" | "hours" => (upper / 24.0).ceil(),
+        "d" | "day" | "days" | "calendar days" => upper,
+        "bd" | "business day" | "business days" | "working day" | "working days" | "workdays" => {
+            (upper * 7.0 / 5.0).ceil()
+        }
+        "w" | "wk" | "wks" | "week" | "weeks" => upper * 7.0,
+        "mo" | "month" | "months" => upper * 30.0,
+        _ => return None,
+    })
+}
+
+/// The countries that offers are told for, in the order of every array of eight.
+pub const COUNTRIES: [&str; 8] = ["US", "CA", "GB", "FR", "CH", "DE", "CN", "AU"];
+
+/// The place of a country in [`COUNTRIES`], by its code in any case; `UK` is `GB`.
+#[must_use]
+pub(crate) fn country(code: &str) -> Option<usize> {
+    let code = if code.eq_ignore_ascii_case("uk") { "GB" } else { code };
+    COUNTRIES.iter().position(|known| known.eq_ignore_ascii_case(code))
+}
+
+/// Whether it ships to one country: `Some(None)` where the field says nothing, `None` where it is neither.
+#[must_use]
+pub(crate) fn ships(text: &str) -> Option<Option<bool>> {
+    Some(match text.trim().to_lowercase().as_str() {
+        "yes" | "y" | "true" | "t" | "1" | "ships" => Some(true),
+        "no" | "n" | "false" | "f" | "0" | "does not ship" => Some(false),
+        "" | "unknown" | "n/a" | "?" | "null" => None,
+        _ => return None,
+    })
+}
+
+/// Where it ships, of a list of codes: `US, CA`, `worldwide`. Who is not in the list is not served; codes of other countries are
+/// passed over.
+#[must_use]
+pub(crate) fn destinations(text: &str) -> Option<[Option<bool>; 8]> {
+    if ["worldwide", "all", "*"].contains(&text.to_lowercase().as_str()) {
+        return Some([Some(true); 8]);
+    }
+    let mut served = [Some(false); 8];
+    let list = text.trim_matches(['[', ']']);
+    for code in list.split(|character: char| ",;|/\"'".contains(character) || character.is_whitespace()) {
+        let is_code = code.len() == 2 && code.bytes().all(|byte| byte.is_ascii_alphabetic());
+        match country(code) {
+            _ if code.is_empty() => {}
+            Some(place) => served[place] = Some(true),
+            None if is_code => {}
+            None => return None,
+        }
+    }
+    Some(served)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lead_times_are_read_by_the_table() {
+        use LeadTime::{Days, DoesNotShip, Unknown};
+        let cases = [
+            ("5", Some(Days(5.0))),
+            ("7.5", Some(Days(7.5))),
+            ("5 days", Some(Days(5.0))),
+            ("5d", Some(Days(5.0))),
+            ("2-3 weeks", Some(Days(21.0))),
+            ("2 – 3 Weeks", Some(Days(21.0))),
+            ("2 to 3 weeks", Some(Days(21.0))),
+            ("Up to 3 weeks.", Some(Days(21.0))),
+            ("1 month", Some(Days(30.0))),
+            ("3 business days", Some(Days(5.0))),
+            ("5-10 working days", Some(Days(14.0))),
+            ("48 hours", Some(Days(2.0))),
+            ("In stock", Some(Days(IN_STOCK_DAYS))),
+            ("on request", Some(Unknown)),
+            ("Does not ship", Some(DoesNotShip)),
+            ("3-2 weeks", None),
+            ("> 4 weeks", None),
+            ("4+ weeks", None),
+            ("soon", None),
+            ("three weeks", None),
+            ("2 fortnights", None),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(LeadTime::of(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_list_of_destinations_says_where_it_does_not_ship() {
+        let served = |codes: &[&str]| COUNTRIES.map(|code| Some(codes.contains(&code)));
+        assert_eq!(destinations("US; ca, UK,JP"), Some(served(&["US", "CA", "GB"])));
+        assert_eq!(destinations("[\"DE\",\"FR\"]"), Some(served(&["DE", "FR"])));
+        assert_eq!(destinations("worldwide"), Some([Some(true); 8]));
+        assert_eq!(destinations("Europe"), None);
+    }
+}

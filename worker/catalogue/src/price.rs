@@ -1,0 +1,119 @@
+//! From a pack's price to USD per gram of the building block.
+
+use std::str::FromStr;
+
+/// The units that are known, for a message.
+pub(crate) const UNITS: &str = "kg, g, mg, ug, mol, mmol, umol, L, mL, uL";
+
+/// A unit that packs are sold in.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Unit {
+    /// Grams in one unit.
+    Mass(f64),
+    /// Moles in one unit.
+    Amount(f64),
+    /// Millilitres in one unit.
+    Volume(f64),
+}
+
+/// The text names no unit that is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NotAUnit;
+
+impl FromStr for Unit {
+    type Err = NotAUnit;
+
+    /// Letter case does not matter: vendors write `G`, `KG` and `ML`, and sell nothing by the megagram.
+    fn from_str(text: &str) -> Result<Self, NotAUnit> {
+        Ok(match text.to_lowercase().as_str() {
+            "kg" | "kilogram" | "kilograms" => Self::Mass(1e3),
+            "g" | "gr" | "gram" | "grams" => Self::Mass(1.0),
+            "mg" | "milligram" | "milligrams" => Self::Mass(1e-3),
+            // Both code points that look like a micro sign: U+00B5 and U+03BC.
+            "ug" | "mcg" | "µg" | "μg" => Self::Mass(1e-6),
+            "mol" => Self::Amount(1.0),
+            "mmol" => Self::Amount(1e-3),
+            "umol" | "µmol" | "μmol" => Self::Amount(1e-6),
+            "l" => Self::Volume(1e3),
+            "ml" => Self::Volume(1.0),
+            "ul" | "µl" | "μl" => Self::Volume(1e-3),
+            _ => return Err(NotAUnit),
+        })
+    }
+}
+
+/// The weights of an entry, daltons.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Weights {
+    /// Of everything that the entry holds.
+    pub full: f64,
+    /// Of the building block in it, as often as it occurs.
+    pub major: f64,
+}
+
+/// A pack and its price.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pack {
+    /// USD for the pack.
+    pub price_usd: f64,
+    /// Size, in `unit`.
+    pub size: f64,
+    /// Unit of the size.
+    pub unit: Unit,
+    /// Grams of the entry per millilitre, where the vendor states it.
+    pub density_g_per_ml: Option<f64>,
+}
+
+/// USD per gram of the building block; `None` for a volume without a density.
+///
+/// An amount of substance counts the whole entry; a salt is dearer than its label by the share of its
+/// weight that is not the building block.
+#[must_use]
+pub fn usd_per_gram(pack: Pack, weights: Weights) -> Option<f64> {
+    let grams_of_entry = match pack.unit {
+        Unit::Mass(grams) => pack.size * grams,
+        Unit::Amount(moles) => pack.size * moles * weights.full,
+        Unit::Volume(millilitres) => pack.size * millilitres * pack.density_g_per_ml?,
+    };
+    let usd = pack.price_usd / grams_of_entry * (weights.full / weights.major);
+    usd.is_finite().then_some(usd)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WEIGHTS: Weights = Weights { full: 200.0, major: 100.0 };
+
+    #[test]
+    fn every_unit_comes_down_to_grams_of_the_building_block() {
+        let cases = [
+            ("g", None, Some(4.0)),
+            ("KG", None, Some(0.004)),
+            ("mg", None, Some(4_000.0)),
+            ("µg", None, Some(4_000_000.0)),
+            ("mol", None, Some(0.02)),
+            ("mmol", None, Some(20.0)),
+            ("mL", None, None),
+            ("mL", Some(0.5), Some(8.0)),
+            ("L", Some(0.5), Some(0.008)),
+        ];
+        for (unit, density_g_per_ml, expected) in cases {
+            let pack = Pack { price_usd: 20.0, size: 10.0, unit: unit.parse().unwrap(), density_g_per_ml };
+
+            let usd = usd_per_gram(pack, WEIGHTS);
+
+            match (usd, expected) {
+                (Some(usd), Some(expected)) => {
+                    assert!((usd / expected - 1.0f64).abs() < 1e-12, "{unit}: {usd}")
+                }
+                (usd, expected) => assert_eq!(usd, expected, "{unit}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_bottle_is_no_unit() {
+        assert_eq!("bottle".parse::<Unit>(), Err(NotAUnit));
+    }
+}

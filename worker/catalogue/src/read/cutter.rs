@@ -1,0 +1,64 @@
+//! A file cut into batches of records, whatever its format.
+
+use super::{
+    ReadError,
+    boundary::Boundary,
+    hdf5::Keys,
+    parquet::Rows,
+    window::{Cut, LIMIT, Window},
+};
+use crate::{entry::Place, fault::Fault};
+
+/// What records are cut out of.
+pub(crate) enum Cutter {
+    /// A text.
+    Text { window: Window, boundary: Boundary, name: String },
+    /// A table in Parquet, and the row that comes next.
+    Rows { rows: Rows, next: u64, name: String },
+    /// Keys in an HDF5 file, and the number of the one that comes next.
+    Keys { keys: Keys, next: u64, name: String },
+}
+
+impl Cutter {
+    /// Fills a batch; whether there may be more.
+    pub(crate) fn cut(&mut self, cut: &mut Cut) -> Result<bool, ReadError> {
+        while !cut.is_full() {
+            if !self.cut_one(cut)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn cut_one(&mut self, cut: &mut Cut) -> Result<bool, ReadError> {
+        match self {
+            Self::Text { window, boundary, name } => {
+                let begun = window.cut(boundary, cut);
+                begun.map_err(|source| ReadError::Broken { name: name.clone(), at: window.place().number, source })
+            }
+            Self::Rows { rows, next, name } => {
+                let Some(row) = rows.next() else { return Ok(false) };
+                let row = row.map_err(|error| ReadError::Parquet { name: name.clone(), reason: error.to_string() })?;
+                let place = Place { number: *next, offset: 0 };
+                if row.len() > LIMIT {
+                    cut.reject(place, Fault::TooLong { limit: LIMIT });
+                } else {
+                    cut.push(place, &row);
+                }
+                *next += 1;
+                Ok(true)
+            }
+            Self::Keys { keys, next, name } => {
+                let Some(key) = keys.next() else {
+                    let none = *next == 1;
+                    return if none { Err(ReadError::NoKeys { name: name.clone() }) } else { Ok(false) };
+                };
+                let broken = |source| ReadError::Broken { name: name.clone(), at: *next, source };
+                let (offset, key) = key.map_err(broken)?;
+                cut.push(Place { number: *next, offset }, &key);
+                *next += 1;
+                Ok(true)
+            }
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! InChIKeys, and the structures that they are known to stand for.
+//!
+//! A key cannot be read back to its structure: a stock of keys says which of the structures known by other means can be bought.
+
+use std::collections::HashMap;
+
+/// Bytes of a key.
+pub(crate) const LENGTH: usize = 27;
+
+/// Whether `text` has the form of an InChIKey: 14, 10 and 1 capital letters.
+#[must_use]
+pub(crate) fn is_key(text: &str) -> bool {
+    is_key_at(text.as_bytes()) && text.len() == LENGTH
+}
+
+/// Whether `bytes` begin with one.
+pub(crate) fn is_key_at(bytes: &[u8]) -> bool {
+    bytes.len() >= LENGTH
+        && bytes[..LENGTH].iter().enumerate().all(|(at, byte)| match at {
+            14 | 25 => *byte == b'-',
+            _ => byte.is_ascii_uppercase(),
+        })
+}
+
+/// Structures by their InChIKeys.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct KnownKeys(HashMap<String, String>);
+
+impl KnownKeys {
+    /// The SMILES of a key.
+    #[must_use]
+    pub fn smiles(&self, key: &str) -> Option<&str> {
+        self.0.get(key).map(String::as_str)
+    }
+}
+
+impl FromIterator<(String, String)> for KnownKeys {
+    /// Takes keys and their SMILES.
+    fn from_iter<I: IntoIterator<Item = (String, String)>>(known: I) -> Self {
+        Self(known.into_iter().collect())
+    }
+}

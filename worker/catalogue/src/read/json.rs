@@ -1,0 +1,120 @@
+//! JSON objects as records: what vendors' services answer, and tables as lines.
+//!
+//! An object becomes rows of names and texts. Objects within it are named `outer.inner`. A list of objects of a name that
+//! [stands for offers](NESTED) makes a row of each, which has all that its object has; other lists of objects are passed over.
+
+use serde_json::{Map, Value};
+
+use crate::fault::{Fault, shorten};
+
+/// Lists of these names hold offers, or what holds offers.
+const NESTED: [&str; 4] = ["items", "offers", "prices", "packs"];
+
+/// The most rows of one object.
+const ROWS: usize = 10_000;
+
+/// The most that rows of one object may hold in all, bytes.
+const SIZE: usize = 1 << 24;
+
+/// A name and its text, one or more.
+pub(crate) type Row = Vec<(String, String)>;
+
+/// The rows of an object.
+pub(crate) fn rows(record: &[u8]) -> Result<Vec<Row>, Fault> {
+    let object: Map<String, Value> =
+        serde_json::from_slice(record).map_err(|error| Fault::Json { reason: shorten(&error.to_string()) })?;
+    let mut rows = Rows { rows: Vec::new(), size: 0 };
+    rows.add(&object, &Row::new())?;
+    Ok(rows.rows)
+}
+
+struct Rows {
+    rows: Vec<Row>,
+    size: usize,
+}
+
+impl Rows {
+    /// Adds the rows of an object to which `outer` belongs too.
+    fn add(&mut self, object: &Map<String, Value>, outer: &Row) -> Result<(), Fault> {
+        let mut row = outer.clone();
+        let mut nested: Vec<&Vec<Value>> = Vec::new();
+        flatten(object, "", &mut row, &mut nested);
+        let inner = nested.iter().flat_map(|list| list.iter()).filter_map(Value::as_object);
+        let before = self.rows.len();
+        for object in inner {
+            self.add(object, &row)?;
+        }
+        if self.rows.len() == before {
+            self.size += row.iter().map(|(name, text)| name.len() + text.len()).sum::<usize>();
+            self.rows.push(row);
+        }
+        if self.rows.len() > ROWS || self.size > SIZE {
+            return Err(Fault::TooManyOffers { limit: ROWS });
+        }
+        Ok(())
+    }
+}
+
+fn flatten<'a>(object: &'a Map<String, Value>, prefix: &str, row: &mut Row, nested: &mut Vec<&'a Vec<Value>>) {
+    for (name, value) in object {
+        match value {
+            Value::Object(inner) => flatten(inner, &format!("{prefix}{name}."), row, nested),
+            Value::Array(list) if NESTED.contains(&name.as_str()) => nested.push(list),
+            value => {
+                let Some(text) = text(value) else { continue };
+                let name = format!("{prefix}{name}");
+                // What the inner object says goes before what the outer one does.
+                row.retain(|(known, _)| *known != name);
+                row.push((name, text));
+            }
+        }
+    }
+}
+
+/// A value as text; nothing for null and for lists that are no lists of values.
+fn text(value: &Value) -> Option<String> {
+    match value {
+        Value::Null | Value::Object(_) => None,
+        Value::Bool(value) => Some(value.to_string()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::String(text) => Some(text.clone()),
+        Value::Array(list) if list.iter().any(|value| value.is_object() || value.is_array()) => None,
+        Value::Array(list) => Some(list.iter().filter_map(text).collect::<Vec<_>>().join(",")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(record: &str) -> Result<Vec<String>, Fault> {
+        let rows = rows(record.as_bytes())?;
+        let pair = |(name, text): &(String, String)| format!("{name}={text}");
+        Ok(rows.iter().map(|row| row.iter().map(pair).collect::<Vec<_>>().join(" ")).collect())
+    }
+
+    #[test]
+    fn each_offer_within_a_record_is_a_row() {
+        let record = r#"{"smiles": "CCO", "offers": [
+            {"vendor": "A", "ships": ["US", "DE"], "prices": [{"pack": 1, "price": 2.5}, {"pack": 5}]},
+            {"vendor": "B", "prices": []}], "more": {"mw": 46, "x": null}, "properties": [{"name": "x"}]}"#;
+
+        assert_eq!(
+            shown(record).unwrap(),
+            [
+                "more.mw=46 smiles=CCO ships=US,DE vendor=A pack=1 price=2.5",
+                "more.mw=46 smiles=CCO ships=US,DE vendor=A pack=5",
+                "more.mw=46 smiles=CCO vendor=B",
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_no_object_has_its_fault() {
+        for record in ["[1]", "1", "{\"a\"", "{} {}", "{\"a\": 1e999}"] {
+            assert!(matches!(shown(record), Err(Fault::Json { .. })), "{record}");
+        }
+        let many = format!("{{\"offers\": [{}]}}", vec!["{}"; ROWS + 1].join(","));
+        assert_eq!(shown(&many), Err(Fault::TooManyOffers { limit: ROWS }));
+    }
+}

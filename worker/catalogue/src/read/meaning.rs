@@ -1,0 +1,184 @@
+//! What a column may hold, and how that is written in a profile.
+
+use std::{fmt, str::FromStr};
+
+use crate::{
+    currency::Currency,
+    lead_time::{COUNTRIES, country},
+    price::Unit,
+};
+
+/// What a column holds.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Meaning {
+    /// The structure, as SMILES.
+    Smiles,
+    /// The structure, as a connection table.
+    Molfile,
+    /// The structure's InChIKey, for want of the structure.
+    InchiKey,
+    /// The vendor, where a file has several.
+    Vendor,
+    /// The vendor's catalogue entry.
+    Id,
+    /// The vendor's catalogue prefix.
+    Prefix,
+    /// Where the entry is described.
+    Url,
+    /// Pack size, with its unit or beside one.
+    Pack,
+    /// Unit of the pack size.
+    Unit,
+    /// Pack size in this unit.
+    PackIn(String),
+    /// The price of the pack.
+    Price(Currency),
+    /// The price of a pack of this size and unit: an offer of its own.
+    PackPrice(f64, String, Currency),
+    /// The price of a gram of the entry.
+    PricePerGram(Currency),
+    /// The price of a gram from this vendor: an offer of its own.
+    VendorPerGram(String),
+    /// USD per gram of the major component, worked out by whoever wrote the file.
+    NormalisedUsd,
+    /// The currency of the record's prices.
+    Currency,
+    /// Grams per millilitre of a liquid.
+    Density,
+    /// The lead time to one of the countries, or to all.
+    LeadTime(Option<usize>),
+    /// Whether it ships to one of the countries, or where it does.
+    ShipsTo(Option<usize>),
+    /// When the vendor said so.
+    Timestamp,
+    /// Nothing that is used.
+    Ignored,
+}
+
+impl Meaning {
+    /// Whether one record may have several columns of this meaning, each an offer.
+    pub(crate) const fn is_an_offer(&self) -> bool {
+        matches!(self, Self::PackPrice(..) | Self::VendorPerGram(_))
+    }
+
+    /// Whether two columns are for one thing, so that only the first counts.
+    pub(crate) fn competes_with(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Ignored, _) => false,
+            (Self::Price(_), Self::Price(_)) | (Self::PricePerGram(_), Self::PricePerGram(_)) => true,
+            (Self::Pack | Self::PackIn(_), Self::Pack | Self::PackIn(_)) => true,
+            _ => self == other,
+        }
+    }
+}
+
+/// The words for meanings that say nothing more.
+const PLAIN: [(&str, Meaning); 14] = [
+    ("smiles", Meaning::Smiles),
+    ("molfile", Meaning::Molfile),
+    ("inchikey", Meaning::InchiKey),
+    ("vendor", Meaning::Vendor),
+    ("id", Meaning::Id),
+    ("prefix", Meaning::Prefix),
+    ("url", Meaning::Url),
+    ("pack", Meaning::Pack),
+    ("unit", Meaning::Unit),
+    ("usd_per_gram_of_major", Meaning::NormalisedUsd),
+    ("currency", Meaning::Currency),
+    ("density", Meaning::Density),
+    ("timestamp", Meaning::Timestamp),
+    ("ignore", Meaning::Ignored),
+];
+
+impl fmt::Display for Meaning {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let code = |place: &usize| COUNTRIES[*place];
+        match self {
+            Self::PackIn(unit) => write!(formatter, "pack:{unit}"),
+            Self::Price(currency) => write!(formatter, "price:{currency}"),
+            Self::PackPrice(size, unit, currency) => write!(formatter, "price:{currency}:{size}{unit}"),
+            Self::PricePerGram(currency) => write!(formatter, "price_per_gram:{currency}"),
+            Self::VendorPerGram(vendor) => write!(formatter, "price_per_gram_of:{vendor}"),
+            Self::LeadTime(None) => formatter.write_str("lead_time"),
+            Self::LeadTime(Some(place)) => write!(formatter, "lead_time:{}", code(place)),
+            Self::ShipsTo(None) => formatter.write_str("ships_to"),
+            Self::ShipsTo(Some(place)) => write!(formatter, "ships_to:{}", code(place)),
+            plain => {
+                let word = PLAIN.iter().find(|(_, meaning)| meaning == plain);
+                formatter.write_str(word.map_or("ignore", |(word, _)| word))
+            }
+        }
+    }
+}
+
+/// The text is no meaning.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{0}` is no meaning (smiles, molfile, inchikey, vendor, id, prefix, url, pack, pack:mg, unit, price, price:EUR, price:USD:5g, \
+     price_per_gram, price_per_gram:EUR, price_per_gram_of:VENDOR, usd_per_gram_of_major, currency, density, lead_time, \
+     lead_time:US, ships_to, ships_to:US, timestamp, ignore)"
+)]
+pub struct NotAMeaning(pub String);
+
+impl FromStr for Meaning {
+    type Err = NotAMeaning;
+
+    fn from_str(text: &str) -> Result<Self, NotAMeaning> {
+        let wrong = || NotAMeaning(text.to_owned());
+        let (word, rest) = text.split_once(':').unwrap_or((text, ""));
+        let currency = |code: &str| match code {
+            "" => Ok(Currency::USD),
+            code => code.parse().map_err(|_| wrong()),
+        };
+        let place = || match rest {
+            "" => Ok(None),
+            code => country(code).map(Some).ok_or_else(wrong),
+        };
+        match word {
+            "price" => match rest.split_once(':') {
+                Some((code, pack)) => {
+                    let (size, unit) = pack_of(pack).ok_or_else(wrong)?;
+                    Ok(Self::PackPrice(size, unit.to_owned(), currency(code)?))
+                }
+                None => currency(rest).map(Self::Price),
+            },
+            "price_per_gram" => currency(rest).map(Self::PricePerGram),
+            "price_per_gram_of" if !rest.is_empty() => Ok(Self::VendorPerGram(rest.to_owned())),
+            "lead_time" => place().map(Self::LeadTime),
+            "ships_to" => place().map(Self::ShipsTo),
+            "pack" if rest.parse::<Unit>().is_ok() => Ok(Self::PackIn(rest.to_owned())),
+            _ => {
+                let plain = PLAIN.iter().find(|(known, _)| *known == text);
+                plain.map(|(_, meaning)| meaning.clone()).ok_or_else(wrong)
+            }
+        }
+    }
+}
+
+/// Size and unit of a pack that is written as one: `5g`, `0.5 kg`.
+#[must_use]
+pub(crate) fn pack_of(text: &str) -> Option<(f64, &str)> {
+    let end = text.rfind(|character: char| character.is_ascii_digit())? + 1;
+    let size = crate::number::number(text[..end].trim())?;
+    let unit = text[end..].trim();
+    unit.parse::<Unit>().is_ok().then_some((size, unit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_meaning_is_read_as_it_is_written() {
+        let written = "smiles molfile inchikey vendor id prefix url pack unit pack:mg price:USD price:EUR price:USD:5g \
+                       price:GBP:0.5kg price_per_gram:USD price_per_gram:EUR price_per_gram_of:sigma usd_per_gram_of_major \
+                       currency density lead_time lead_time:US ships_to ships_to:AU timestamp ignore";
+        for text in written.split_whitespace() {
+            assert_eq!(text.parse::<Meaning>().unwrap().to_string(), text);
+        }
+        assert_eq!("price".parse(), Ok(Meaning::Price(Currency::USD)));
+        for text in ["", "prices", "price:EURO", "price:USD:5cups", "lead_time:JP", "pack:cup", "smiles:x"] {
+            assert!(text.parse::<Meaning>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,386 @@
+//! From a record's fields to its offers.
+//!
+//! A record is one structure of one vendor, and one offer or several: a column for the price of each pack, or of each vendor.
+//! Whatever of it makes no sense, the whole record is left out: half a record would be believed.
+
+use std::{collections::HashMap, sync::Arc};
+
+use chrono::{DateTime, NaiveDate, NaiveDateTime, Utc};
+
+use super::{
+    inchikey::{self, KnownKeys},
+    meaning::{Meaning, pack_of},
+    profile::{Column, holds_structures},
+};
+use crate::{
+    currency::{Currency, Rates},
+    entry::{Entry, Place},
+    fault::{Fault, shorten},
+    lead_time::{LeadTime, destinations, ships},
+    number::{money, number, upper_end},
+    price::{Pack, Unit, usd_per_gram},
+    structure::Structure,
+};
+
+/// The most that one pack may cost, USD; more is taken for a fault of the file.
+const MOST_USD: f64 = 1e8;
+/// The most that a gram may cost, USD: a microgram for a million.
+const MOST_USD_PER_GRAM: f64 = 1e12;
+/// The largest pack, in any unit.
+const LARGEST_PACK: f64 = 1e9;
+/// The longest lead time, days.
+const LONGEST_LEAD_TIME: f64 = 3_650.0;
+
+/// What holds for all records of a file.
+#[derive(Clone)]
+pub(crate) struct Rules {
+    /// The vendor of records that name none.
+    pub(crate) vendor: Option<String>,
+    /// What other currencies are worth.
+    pub(crate) rates: Rates,
+    /// Structures by InChIKey.
+    pub(crate) keys: Arc<KnownKeys>,
+}
+
+/// Structures read lately, by how they were written.
+pub(crate) type Structures = HashMap<String, Result<Arc<Structure>, Fault>>;
+
+/// A field that is not empty.
+#[derive(Clone, Copy)]
+struct Cell<'a> {
+    column: &'a Column,
+    text: &'a str,
+}
+
+impl Cell<'_> {
+    fn name(self) -> String {
+        self.column.name.clone()
+    }
+
+    fn out_of_range(self, fault: &'static str) -> Fault {
+        Fault::OutOfRange { column: self.name(), text: shorten(self.text), fault }
+    }
+
+    fn over_zero(self, found: f64, most: f64) -> Result<f64, Fault> {
+        match found {
+            found if found < 0.0 => Err(self.out_of_range("negative")),
+            0.0 => Err(self.out_of_range("zero (leave it empty where it is not known)")),
+            found if found > most => Err(self.out_of_range("beyond all reason")),
+            found => Ok(found),
+        }
+    }
+
+    fn not_a_number(self) -> Fault {
+        Fault::NotANumber { column: self.name(), text: shorten(self.text) }
+    }
+
+    fn number(self, most: f64) -> Result<f64, Fault> {
+        self.over_zero(number(self.text).ok_or_else(|| self.not_a_number())?, most)
+    }
+
+    fn unit(self) -> Result<Unit, Fault> {
+        self.text.parse().map_err(|_| Fault::Unit { text: shorten(self.text) })
+    }
+}
+
+/// The fields of a record by what they hold; of several for one thing the first by rank.
+#[derive(Default)]
+struct Row<'a> {
+    single: Vec<Cell<'a>>,
+    offers: Vec<Cell<'a>>,
+}
+
+impl<'a> Row<'a> {
+    fn of(fields: impl Iterator<Item = (&'a Column, &'a str)>) -> Result<Self, Fault> {
+        let mut row = Self::default();
+        for (column, text) in fields {
+            let text = text.trim();
+            if text.is_empty() || column.meaning == Meaning::Ignored {
+                continue;
+            }
+            // PostgreSQL text holds every character but this one.
+            if text.contains('\0') {
+                return Err(Fault::NotText { column: column.name.clone() });
+            }
+            let cell = Cell { column, text };
+            if column.meaning.is_an_offer() {
+                row.offers.push(cell);
+                continue;
+            }
+            let same = |other: &Cell<'_>| other.column.meaning.competes_with(&column.meaning);
+            match row.single.iter_mut().find(|other| same(other)) {
+                Some(other) if column.rank < other.column.rank => *other = cell,
+                Some(_) => {}
+                None => row.single.push(cell),
+            }
+        }
+        Ok(row)
+    }
+
+    fn find(&self, wanted: impl Fn(&Meaning) -> bool) -> Option<Cell<'a>> {
+        self.single.iter().copied().find(|cell| wanted(&cell.column.meaning))
+    }
+
+    fn get(&self, wanted: &Meaning) -> Option<Cell<'a>> {
+        self.find(|meaning| meaning == wanted)
+    }
+
+    fn text(&self, wanted: &Meaning) -> Option<&'a str> {
+        self.get(wanted).map(|cell| cell.text)
+    }
+}
+
+/// Pack and price of an offer.
+#[derive(Debug, Clone, Default)]
+struct Offer {
+    vendor: Option<String>,
+    pack: Option<f64>,
+    uom: Option<String>,
+    price_usd: Option<f64>,
+    usd_per_g: Option<f64>,
+}
+
+/// The offers of a record.
+///
+/// # Errors
+/// Fails with the first fault of the record.
+pub(crate) fn entries<'a>(
+    place: Place,
+    fields: impl Iterator<Item = (&'a Column, &'a str)>,
+    rules: &Rules,
+    structures: &mut Structures,
+) -> Result<Vec<Entry>, Fault> {
+    let row = Row::of(fields)?;
+    let has_structure = row.find(holds_structures).is_some();
+    if !has_structure {
+        return Err(Fault::NoSmiles);
+    }
+    let vendor = row.text(&Meaning::Vendor).or(rules.vendor.as_deref());
+    let offers = offers(&row, rules)?;
+    let density_g_per_ml = row.get(&Meaning::Density).map(|cell| cell.number(LARGEST_PACK)).transpose()?;
+    let stated_usd = row.get(&Meaning::NormalisedUsd).map(|cell| cell.number(MOST_USD_PER_GRAM)).transpose()?;
+    let (lead_time_days, ships_to) = delivery(&row)?;
+    let api_timestamp = row.get(&Meaning::Timestamp).map(timestamp).transpose()?;
+    let vendors = offers.iter().map(|offer| offer.vendor.as_deref().or(vendor).ok_or(Fault::NoVendor));
+    let vendors: Vec<String> = vendors.map(|vendor| vendor.map(ToOwned::to_owned)).collect::<Result<_, _>>()?;
+    let structure = structure(&row, rules, structures)?;
+    let text = |meaning| row.text(&meaning).map(ToOwned::to_owned);
+    let entry = |(offer, vendor_name): (Offer, String)| {
+        let normalised_usd = offer.usd_per_gram(density_g_per_ml, &structure).or(stated_usd);
+        Entry {
+            place,
+            vendor_name,
+            structure: Arc::clone(&structure),
+            cs_id: text(Meaning::Id),
+            cs_prefix: text(Meaning::Prefix).unwrap_or_default(),
+            cs_url: text(Meaning::Url).unwrap_or_default(),
+            pack: offer.pack,
+            uom: offer.uom,
+            price_usd: offer.price_usd,
+            normalised_usd,
+            lead_time_days,
+            ships_to,
+            api_timestamp,
+        }
+    };
+    Ok(offers.into_iter().zip(vendors).map(entry).collect())
+}
+
+impl Offer {
+    /// USD per gram of the major component: from pack and price if there are both, else from the price of a gram of the entry.
+    fn usd_per_gram(&self, density_g_per_ml: Option<f64>, structure: &Structure) -> Option<f64> {
+        let of_pack = || {
+            let unit = self.uom.as_deref()?.parse().ok()?;
+            let (price_usd, size) = (self.price_usd?, self.pack?);
+            usd_per_gram(Pack { price_usd, size, unit, density_g_per_ml }, structure.weights)
+        };
+        let of_gram = || {
+            let gram = Pack {
+                price_usd: self.usd_per_g?,
+                size: 1.0,
+                unit: Unit::Mass(1.0),
+                density_g_per_ml: None,
+            };
+            usd_per_gram(gram, structure.weights)
+        };
+        of_pack().or_else(of_gram)
+    }
+}
+
+/// The offers that a row's prices are: one of its own pack, and one of each pack and vendor that has a column. A row without a
+/// price is one without a price.
+fn offers(row: &Row<'_>, rules: &Rules) -> Result<Vec<Offer>, Fault> {
+    let said = row.get(&Meaning::Currency).map(|cell| match cell.text.parse() {
+        Ok(currency) => Ok(currency),
+        Err(_) => Err(Fault::Currency { column: cell.name(), text: shorten(cell.text) }),
+    });
+    let prices = Prices { said: said.transpose()?, rates: &rules.rates };
+    let mut own = pack(row)?;
+    for cell in row.single.iter().copied() {
+        match cell.column.meaning {
+            Meaning::Price(currency) => own.price_usd = Some(prices.money(cell, currency, MOST_USD)?),
+            Meaning::PricePerGram(currency) => {
+                // ASKCOS' buyables say so.
+                if number(cell.text) == Some(0.0) {
+                    return Err(Fault::NotForSale { column: cell.name() });
+                }
+                own.usd_per_g = Some(prices.money(cell, currency, MOST_USD_PER_GRAM)?);
+            }
+            _ => {}
+        }
+    }
+    let mut offers = Vec::new();
+    for cell in row.offers.iter().copied() {
+        match &cell.column.meaning {
+            Meaning::PackPrice(size, unit, currency) => {
+                let price = upper_end(cell.text).ok_or_else(|| cell.not_a_number())?;
+                let Some((amount, beside)) = price else { continue };
+                let price_usd = prices.usd(cell, amount, beside.unwrap_or(*currency), MOST_USD)?;
+                let (pack, uom) = (Some(*size), Some(unit.clone()));
+                offers.push(Offer { pack, uom, price_usd: Some(price_usd), ..Offer::default() });
+            }
+            Meaning::VendorPerGram(vendor) if number(cell.text) != Some(0.0) => {
+                let usd_per_g = prices.money(cell, Currency::USD, MOST_USD_PER_GRAM)?;
+                offers.push(Offer { vendor: Some(vendor.clone()), usd_per_g: Some(usd_per_g), ..Offer::default() });
+            }
+            // A vendor's 0 says that it has none.
+            _ => {}
+        }
+    }
+    let of_vendors = |cell: &Cell<'_>| matches!(cell.column.meaning, Meaning::VendorPerGram(_));
+    if let (true, Some(cell)) = (offers.is_empty(), row.offers.iter().find(|cell| of_vendors(cell))) {
+        return Err(Fault::NotForSale { column: cell.name() });
+    }
+    if offers.is_empty() || own.price_usd.is_some() || own.usd_per_g.is_some() {
+        offers.insert(0, own);
+    }
+    Ok(offers)
+}
+
+/// The row's own pack: a number beside a unit, or both in one field.
+fn pack(row: &Row<'_>) -> Result<Offer, Fault> {
+    let unit = row.get(&Meaning::Unit);
+    if let Some(unit) = unit {
+        unit.unit()?;
+    }
+    let mut offer = Offer { uom: unit.map(|cell| cell.text.to_owned()), ..Offer::default() };
+    let Some(cell) = row.find(|meaning| matches!(meaning, Meaning::Pack | Meaning::PackIn(_))) else {
+        return Ok(offer);
+    };
+    if let Meaning::PackIn(unit) = &cell.column.meaning {
+        offer.uom = Some(unit.clone());
+    }
+    let size = match pack_of(cell.text) {
+        Some((size, unit)) if offer.uom.is_none() => {
+            offer.uom = Some(unit.to_owned());
+            cell.over_zero(size, LARGEST_PACK)?
+        }
+        _ => cell.number(LARGEST_PACK)?,
+    };
+    offer.pack = Some(size);
+    Ok(offer)
+}
+
+/// How a row's prices become USD.
+struct Prices<'a> {
+    said: Option<Currency>,
+    rates: &'a Rates,
+}
+
+impl Prices<'_> {
+    /// A price in the currency beside it, else in the row's, else in the column's.
+    fn money(&self, cell: Cell<'_>, column: Currency, most: f64) -> Result<f64, Fault> {
+        let (amount, beside) = money(cell.text).ok_or_else(|| cell.not_a_number())?;
+        self.usd(cell, amount, beside.or(self.said).unwrap_or(column), most)
+    }
+
+    fn usd(&self, cell: Cell<'_>, amount: f64, currency: Currency, most: f64) -> Result<f64, Fault> {
+        let amount = cell.over_zero(amount, f64::MAX)?;
+        let no_rate = || Fault::NoRate { code: currency.to_string() };
+        cell.over_zero(self.rates.usd(amount, currency).ok_or_else(no_rate)?, most)
+    }
+}
+
+type Delivery = ([Option<f64>; 8], [Option<bool>; 8]);
+
+/// Lead times and destinations. What is said of a country goes before what is said of all, and where it does not ship there is
+/// no lead time.
+fn delivery(row: &Row<'_>) -> Result<Delivery, Fault> {
+    let mut days = [None; 8];
+    let mut ships_to = [None; 8];
+    if let Some(cell) = row.get(&Meaning::ShipsTo(None)) {
+        let wrong = || Fault::ShipsTo { column: cell.name(), text: shorten(cell.text) };
+        ships_to = destinations(cell.text).ok_or_else(wrong)?;
+    }
+    if let Some(cell) = row.get(&Meaning::LeadTime(None)) {
+        match lead_time(cell)? {
+            LeadTime::Days(found) => days = [Some(found); 8],
+            LeadTime::DoesNotShip => ships_to = [Some(false); 8],
+            LeadTime::Unknown => {}
+        }
+    }
+    for cell in row.single.iter().copied() {
+        match cell.column.meaning {
+            Meaning::LeadTime(Some(place)) => match lead_time(cell)? {
+                LeadTime::Days(found) => days[place] = Some(found),
+                LeadTime::DoesNotShip => ships_to[place] = Some(false),
+                LeadTime::Unknown => days[place] = None,
+            },
+            Meaning::ShipsTo(Some(place)) => {
+                let wrong = || Fault::ShipsTo { column: cell.name(), text: shorten(cell.text) };
+                ships_to[place] = ships(cell.text).ok_or_else(wrong)?.or(ships_to[place]);
+            }
+            _ => {}
+        }
+    }
+    for (days, ships) in days.iter_mut().zip(ships_to) {
+        if ships == Some(false) {
+            *days = None;
+        }
+    }
+    Ok((days, ships_to))
+}
+
+fn lead_time(cell: Cell<'_>) -> Result<LeadTime, Fault> {
+    let found = LeadTime::of(cell.text)
+        .ok_or_else(|| Fault::LeadTime { column: cell.name(), text: shorten(cell.text) })?;
+    match found {
+        LeadTime::Days(days) if days < 0.0 => Err(cell.out_of_range("negative")),
+        LeadTime::Days(days) if days > LONGEST_LEAD_TIME => Err(cell.out_of_range("beyond all reason")),
+        found => Ok(found),
+    }
+}
+
+fn timestamp(cell: Cell<'_>) -> Result<DateTime<Utc>, Fault> {
+    let text = cell.text;
+    let with_zone = || DateTime::parse_from_rfc3339(text).ok().map(|time| time.to_utc());
+    let time = |form| NaiveDateTime::parse_from_str(text, form).ok().map(|time| time.and_utc());
+    let date = || Some(text.parse::<NaiveDate>().ok()?.and_hms_opt(0, 0, 0)?.and_utc());
+    with_zone()
+        .or_else(|| time("%Y-%m-%d %H:%M:%S%.f"))
+        .or_else(|| time("%Y-%m-%dT%H:%M:%S%.f"))
+        .or_else(date)
+        .ok_or_else(|| Fault::Timestamp { column: cell.name(), text: shorten(text) })
+}
+
+/// The row's structure: its SMILES, else its connection table, else what its InChIKey is known to stand for.
+fn structure(row: &Row<'_>, rules: &Rules, structures: &mut Structures) -> Result<Arc<Structure>, Fault> {
+    let written = if let Some(smiles) = row.text(&Meaning::Smiles) {
+        smiles
+    } else if let Some(molfile) = row.text(&Meaning::Molfile) {
+        molfile
+    } else {
+        let key = row.text(&Meaning::InchiKey).ok_or(Fault::NoSmiles)?;
+        let key = key.strip_prefix("InChIKey=").unwrap_or(key);
+        if !inchikey::is_key(key) {
+            return Err(Fault::NotAKey { text: shorten(key) });
+        }
+        rules.keys.smiles(key).ok_or_else(|| Fault::UnknownKey { key: key.to_owned() })?
+    };
+    if let Some(known) = structures.get(written) {
+        return known.clone();
+    }
+    let found = Structure::of_smiles(written).map(Arc::new);
+    structures.insert(written.to_owned(), found.clone());
+    found
+}

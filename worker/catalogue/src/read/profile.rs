@@ -1,0 +1,200 @@
+//! How the columns of a file are read: by the headers that are known, or as the user says.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    known::Known,
+    meaning::{Meaning, NotAMeaning},
+};
+use crate::fault::shorten;
+
+/// What the user says of a file's columns, to be kept and given again: as JSON
+/// `{"profile": "enamine", "columns": {"Preis": "price:EUR"}}`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Profile {
+    /// The profile whose headers hold for what `columns` does not name; recognised by the columns where it is not said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
+    /// Meanings by column.
+    #[serde(default)]
+    pub columns: BTreeMap<String, String>,
+}
+
+/// A profile that makes no sense.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "fields are named in the docs of their variants")]
+pub enum ProfileError {
+    /// There is no profile `name`.
+    #[error("no profile `{name}` (known: {})", Known::names().collect::<Vec<_>>().join(", "))]
+    NoSuchProfile { name: String },
+    /// A column has a meaning that there is not.
+    #[error(transparent)]
+    Meaning(#[from] NotAMeaning),
+}
+
+/// A header that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "fields are named in the docs of their variants")]
+pub enum HeaderError {
+    /// None of the columns `found` holds structures.
+    #[error("no column `smiles` or `full_canonical` in the header ({found}); name it with --column COLUMN=smiles")]
+    NoSmiles { found: String },
+    /// The user's column `name` is not among `found`.
+    #[error("no column `{name}` in the header ({found})")]
+    NoSuchColumn { name: String, found: String },
+    /// Two columns have the name `name`.
+    #[error("two columns `{name}` in the header")]
+    Twice { name: String },
+}
+
+/// A column and what it is read as.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Column {
+    /// Its name in the file.
+    pub name: String,
+    /// What it holds.
+    pub meaning: Meaning,
+    /// Of two columns for one thing the one with the lower rank counts.
+    pub(crate) rank: usize,
+}
+
+/// How columns are read, whatever their names.
+#[derive(Clone)]
+pub(crate) struct Reader {
+    pub(crate) known: &'static Known,
+    own: BTreeMap<String, Meaning>,
+}
+
+impl Reader {
+    /// The user's word for the columns, and for the rest the profile that they or the columns tell.
+    pub(crate) fn new(said: &Profile, columns: &[String]) -> Result<Self, ProfileError> {
+        let known = match &said.profile {
+            Some(name) => {
+                Known::named(name).ok_or_else(|| ProfileError::NoSuchProfile { name: name.clone() })?
+            }
+            None => Known::of_columns(columns.iter().map(String::as_str)),
+        };
+        let own = said.columns.iter().map(|(name, meaning)| Ok((fold(name), meaning.parse()?)));
+        Ok(Self { known, own: own.collect::<Result<_, NotAMeaning>>()? })
+    }
+
+    /// What a column of this name is read as.
+    pub(crate) fn column(&self, name: &str) -> Column {
+        let (rank, meaning) = match self.own.get(&fold(name)) {
+            Some(meaning) => (0, meaning.clone()),
+            None => self.known.meaning(name),
+        };
+        Column { name: name.trim().to_owned(), meaning, rank }
+    }
+
+    /// What the columns of a header are read as: of several for one thing only the first by rank. A column that nobody knows is
+    /// what `defaults` has at its place.
+    ///
+    /// # Errors
+    /// Fails when no column, or not the one asked for, holds structures, or when a name is there twice.
+    pub(crate) fn header(&self, names: &[String], defaults: &[Meaning]) -> Result<Vec<Column>, HeaderError> {
+        let absent = self.own.keys().find(|own| !names.iter().any(|name| fold(name) == **own));
+        if let Some(name) = absent {
+            return Err(HeaderError::NoSuchColumn { name: name.clone(), found: shorten(&names.join(", ")) });
+        }
+        let mut columns: Vec<Column> = names.iter().map(|name| self.column(name)).collect();
+        for (column, default) in columns.iter_mut().zip(defaults) {
+            if column.rank == usize::MAX {
+                column.meaning = default.clone();
+            }
+        }
+        let used = |column: &&Column| column.meaning != Meaning::Ignored;
+        let twice = columns.iter().filter(used).find(|column| {
+            columns.iter().filter(|other| fold(&other.name) == fold(&column.name)).count() > 1
+        });
+        if let Some(column) = twice {
+            return Err(HeaderError::Twice { name: fold(&column.name) });
+        }
+        settled(columns)
+    }
+
+    /// What the names in the first records of a file are read as; others may come.
+    pub(crate) fn names(&self, names: &[String]) -> Result<Vec<Column>, HeaderError> {
+        settled(names.iter().map(|name| self.column(name)).collect())
+    }
+}
+
+/// Leaves one column for each thing, the first by rank and then by place.
+fn settled(mut columns: Vec<Column>) -> Result<Vec<Column>, HeaderError> {
+    for at in 0..columns.len() {
+        let this = &columns[at];
+        let beaten = !this.meaning.is_an_offer()
+            && columns.iter().enumerate().any(|(place, other)| {
+                this.meaning.competes_with(&other.meaning) && (other.rank, place) < (this.rank, at)
+            });
+        if beaten {
+            columns[at].meaning = Meaning::Ignored;
+        }
+    }
+    if columns.iter().any(|column| holds_structures(&column.meaning)) {
+        return Ok(columns);
+    }
+    let found = columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>().join(", ");
+    Err(HeaderError::NoSmiles { found: shorten(&found) })
+}
+
+/// Whether a column of this meaning tells what is sold.
+pub(crate) const fn holds_structures(meaning: &Meaning) -> bool {
+    matches!(meaning, Meaning::Smiles | Meaning::Molfile | Meaning::InchiKey)
+}
+
+fn fold(name: &str) -> String {
+    name.trim().to_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header(names: &[&str], own: &[(&str, &str)]) -> Result<String, HeaderError> {
+        let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+        let columns = own.iter().map(|&(name, meaning)| (name.to_owned(), meaning.to_owned())).collect();
+        let reader = Reader::new(&Profile { profile: None, columns }, &names).unwrap();
+        let columns = reader.header(&names, &[])?;
+        Ok(columns.iter().map(|column| column.meaning.to_string()).collect::<Vec<_>>().join(" "))
+    }
+
+    #[test]
+    fn columns_go_by_the_contracts_names_in_any_order_and_case() {
+        let found = header(&["id", "Price_USD", "lead_time_days_to_CN", "SMILES"], &[]);
+
+        assert_eq!(found, Ok("ignore price:USD lead_time:CN smiles".into()));
+    }
+
+    #[test]
+    fn the_users_word_wins() {
+        let found = header(&["smiles", "salt_smiles", "Nr."], &[("Salt_SMILES", "smiles"), ("nr.", "id")]);
+
+        assert_eq!(found, Ok("ignore smiles id".into()));
+    }
+
+    #[test]
+    fn of_two_columns_for_one_thing_the_tables_choose() {
+        assert_eq!(header(&["smiles", "full_canonical"], &[]), Ok("ignore smiles".into()));
+        assert_eq!(
+            header(&["priceEur", "priceUsd", "packMg", "smiles"], &[]),
+            Ok("ignore price:USD pack:mg smiles".into())
+        );
+    }
+
+    #[test]
+    fn a_header_without_structures_or_with_two_prices_is_refused() {
+        assert_eq!(header(&["CCO", "1"], &[]), Err(HeaderError::NoSmiles { found: "CCO, 1".into() }));
+        assert_eq!(
+            header(&["smiles", "pack", "Pack"], &[]),
+            Err(HeaderError::Twice { name: "pack".into() })
+        );
+        assert_eq!(
+            header(&["smiles"], &[("cost", "price")]),
+            Err(HeaderError::NoSuchColumn { name: "cost".into(), found: "smiles".into() })
+        );
+    }
+}

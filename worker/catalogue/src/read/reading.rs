@@ -1,0 +1,238 @@
+//! A file on its way to offers: one thread cuts it into records, the others understand them.
+//!
+//! The decision that matters: batches leave in the file's order although any thread may do any of them. Each batch has a channel of
+//! its own for what becomes of it, and these channels stand in a queue in the file's order; so nothing is sorted, and no more
+//! batches exist than that queue has room for.
+
+use std::{
+    collections::HashMap,
+    num::NonZeroUsize,
+    rc::Rc,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+        mpsc::{Receiver, SyncSender, sync_channel},
+    },
+    thread::{self, JoinHandle},
+};
+
+use super::{
+    ReadError, cutter::Cutter, json,
+    layout::Format,
+    offers::{self, Rules, Structures},
+    profile::{Column, Reader},
+    sdf,
+    text::decode,
+    window::Cut,
+};
+use crate::{
+    entry::{Entry, Place, Reject},
+    fault::Fault,
+};
+
+/// What some records of a file became, in its order.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Batch {
+    /// What can be bought.
+    pub entries: Vec<Entry>,
+    /// What is left out, and why.
+    pub rejects: Vec<Reject>,
+    /// Records that were read.
+    pub records: u64,
+    /// Bytes of the file, as it lies, that were read when these records were cut.
+    pub bytes_read: u64,
+}
+
+/// How the records of a file are understood.
+#[derive(Clone)]
+pub(crate) struct Understanding {
+    pub(crate) format: Format,
+    /// The columns of a format with a header; empty for the others, whose fields bring their names.
+    pub(crate) columns: Vec<Column>,
+    pub(crate) reader: Reader,
+    pub(crate) rules: Rules,
+}
+
+type Outcome = Result<Batch, ReadError>;
+
+/// Cut records, the bytes read by then, and where to send what becomes of them.
+type Work = (Cut, u64, SyncSender<Outcome>);
+
+/// The offers of a file, batch by batch. Dropped before its end it stops reading.
+#[derive(Debug)]
+pub struct Reading {
+    /// Where the outcome of each batch will come from, in the file's order; `None` when all is over.
+    outcomes: Option<Receiver<Receiver<Outcome>>>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Reading {
+    /// Begins. `open` is called on the thread that cuts.
+    pub(crate) fn begin(
+        open: impl FnOnce() -> Result<Cutter, ReadError> + Send + 'static,
+        understanding: Understanding,
+        taken: Arc<AtomicU64>,
+        workers: NonZeroUsize,
+    ) -> Self {
+        let (queue, outcomes) = sync_channel(2 * workers.get());
+        let (work, jobs) = sync_channel::<Work>(workers.get());
+        let jobs = Arc::new(Mutex::new(jobs));
+        let understand = |_| {
+            let (jobs, understanding) = (Arc::clone(&jobs), understanding.clone());
+            thread::spawn(move || understand_all(&jobs, &understanding))
+        };
+        let mut threads: Vec<_> = (0..workers.get()).map(understand).collect();
+        threads.push(thread::spawn(move || cut_all(open, &taken, &work, &queue)));
+        Self { outcomes: Some(outcomes), threads }
+    }
+
+    fn stop(&mut self) -> thread::Result<()> {
+        // Who cuts finds nobody to send to, and those who understand find nobody who sends.
+        self.outcomes = None;
+        self.threads.drain(..).map(JoinHandle::join).fold(Ok(()), |all, one| all.and(one))
+    }
+}
+
+impl Iterator for Reading {
+    type Item = Outcome;
+
+    fn next(&mut self) -> Option<Outcome> {
+        let outcome = match self.outcomes.as_ref()?.recv() {
+            Ok(outcome) => outcome.recv().unwrap_or(Err(ReadError::Panicked)),
+            // Who cuts has come to the end, or to its own.
+            Err(_) => return self.stop().err().map(|_| Err(ReadError::Panicked)),
+        };
+        if outcome.is_err() {
+            let _ = self.stop();
+        }
+        Some(outcome)
+    }
+}
+
+impl Drop for Reading {
+    fn drop(&mut self) {
+        let _ = self.stop();
+    }
+}
+
+/// Cuts a file into batches. Ends when nobody wants more.
+fn cut_all(
+    open: impl FnOnce() -> Result<Cutter, ReadError>,
+    taken: &AtomicU64,
+    work: &SyncSender<Work>,
+    queue: &SyncSender<Receiver<Outcome>>,
+) {
+    let fail = |error| {
+        let (tell, outcome) = sync_channel(1);
+        let _ = tell.send(Err(error));
+        let _ = queue.send(outcome);
+    };
+    let mut cutter = match open() {
+        Ok(cutter) => cutter,
+        Err(error) => return fail(error),
+    };
+    loop {
+        let mut cut = Cut::default();
+        let more = cutter.cut(&mut cut);
+        if !cut.is_empty() {
+            let (tell, outcome) = sync_channel(1);
+            let bytes_read = taken.load(Ordering::Relaxed);
+            if queue.send(outcome).is_err() || work.send((cut, bytes_read, tell)).is_err() {
+                return;
+            }
+        }
+        match more {
+            Ok(true) => {}
+            Ok(false) => return,
+            Err(error) => return fail(error),
+        }
+    }
+}
+
+fn understand_all(jobs: &Mutex<Receiver<Work>>, understanding: &Understanding) {
+    let mut names = Names { reader: &understanding.reader, known: HashMap::new() };
+    loop {
+        let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok((cut, bytes_read, tell)) = job else { return };
+        let batch = Batch { bytes_read, ..understand(&cut, understanding, &mut names) };
+        // Nobody listens where reading was stopped.
+        let _ = tell.send(Ok(batch));
+    }
+}
+
+fn understand(cut: &Cut, understanding: &Understanding, names: &mut Names<'_>) -> Batch {
+    let mut batch = Batch::default();
+    let mut structures = Structures::new();
+    for (place, record) in cut.records() {
+        batch.records += 1;
+        let found = record
+            .map_err(Clone::clone)
+            .and_then(|record| one(place, record, understanding, names, &mut structures, &mut batch.entries));
+        if let Err(fault) = found {
+            batch.rejects.push(Reject { place, fault });
+        }
+    }
+    batch
+}
+
+/// Understands one record.
+fn one(
+    place: Place,
+    record: &[u8],
+    understanding: &Understanding,
+    names: &mut Names<'_>,
+    structures: &mut Structures,
+    entries: &mut Vec<Entry>,
+) -> Result<(), Fault> {
+    let Understanding { format, columns, rules, .. } = understanding;
+    match format {
+        Format::Delimited(_) | Format::List(_) | Format::Hdf5 => {
+            let fields: Vec<_> = format.fields(record).into_iter().map(decode).collect();
+            let beyond = fields.iter().skip(columns.len()).any(|field| !field.trim().is_empty());
+            if matches!(format, Format::Delimited(_)) && (fields.len() < columns.len() || beyond) {
+                return Err(Fault::FieldCount { found: fields.len(), expected: columns.len() });
+            }
+            let named = columns.iter().zip(fields.iter().map(AsRef::as_ref));
+            entries.extend(offers::entries(place, named, rules, structures)?);
+        }
+        Format::Sdf => {
+            let record = decode(record.into());
+            let fields = sdf::fields(&record)?;
+            let columns: Vec<_> = fields.iter().map(|(name, _)| names.column(name)).collect();
+            let named = columns.iter().map(AsRef::as_ref).zip(fields.iter().map(|(_, text)| text.as_str()));
+            entries.extend(offers::entries(place, named, rules, structures)?);
+        }
+        Format::JsonLines | Format::Json | Format::Parquet => {
+            let mut found = Vec::new();
+            for row in json::rows(record)? {
+                let columns: Vec<_> = row.iter().map(|(name, _)| names.column(name)).collect();
+                let named = columns.iter().map(AsRef::as_ref).zip(row.iter().map(|(_, text)| text.as_str()));
+                found.extend(offers::entries(place, named, rules, structures)?);
+            }
+            entries.append(&mut found);
+        }
+    }
+    Ok(())
+}
+
+/// Columns by names that fields bring themselves.
+struct Names<'a> {
+    reader: &'a Reader,
+    known: HashMap<String, Rc<Column>>,
+}
+
+impl Names<'_> {
+    /// Names kept; a file with more of them is read more slowly.
+    const KEPT: usize = 4_096;
+
+    fn column(&mut self, name: &str) -> Rc<Column> {
+        if let Some(column) = self.known.get(name) {
+            return Rc::clone(column);
+        }
+        let column = Rc::new(self.reader.column(name));
+        if self.known.len() < Self::KEPT {
+            self.known.insert(name.to_owned(), Rc::clone(&column));
+        }
+        column
+    }
+}

@@ -1,0 +1,123 @@
+//! From a file to its bytes, unpacked.
+//!
+//! Compression is told by a file's first bytes and not by its name: downloads are renamed, and what was packed twice is not.
+
+use std::{
+    fs::File,
+    io::{self, BufReader, Cursor, Read},
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use bzip2::bufread::MultiBzDecoder;
+use flate2::bufread::MultiGzDecoder;
+
+/// What is read.
+#[derive(Debug, Clone)]
+pub enum Input {
+    /// A file.
+    File(PathBuf),
+    /// Bytes that lie in memory, under a name.
+    Bytes(String, Vec<u8>),
+}
+
+impl Input {
+    /// What it is called.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match self {
+            Self::File(path) => path.display().to_string(),
+            Self::Bytes(name, _) => name.clone(),
+        }
+    }
+}
+
+/// How a file is packed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Compression {
+    /// Not at all.
+    None,
+    /// gzip, of one member or several.
+    Gzip,
+    /// Zstandard, of one frame or several.
+    Zstd,
+    /// bzip2, of one stream or several.
+    Bzip2,
+}
+
+impl Compression {
+    /// Enough bytes of a file to tell its compression.
+    const MAGIC: usize = 4;
+
+    fn of(start: &[u8]) -> Self {
+        match start {
+            [0x1f, 0x8b, ..] => Self::Gzip,
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Self::Zstd,
+            [b'B', b'Z', b'h', b'1'..=b'9', ..] => Self::Bzip2,
+            _ => Self::None,
+        }
+    }
+
+    /// Its name, for people.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "not packed",
+            Self::Gzip => "gzip",
+            Self::Zstd => "zstd",
+            Self::Bzip2 => "bzip2",
+        }
+    }
+}
+
+/// The bytes of an input.
+pub(crate) struct Source {
+    pub(crate) bytes: Box<dyn Read + Send>,
+    pub(crate) compression: Compression,
+    /// Bytes read of the input as it lies, packed or not.
+    pub(crate) taken: Arc<AtomicU64>,
+    /// Bytes of it altogether.
+    pub(crate) size: u64,
+}
+
+impl Source {
+    pub(crate) fn open(input: &Input) -> io::Result<Self> {
+        let (size, raw): (u64, Box<dyn Read + Send>) = match input {
+            Input::File(path) => {
+                let file = File::open(path)?;
+                (file.metadata()?.len(), Box::new(file))
+            }
+            Input::Bytes(_, bytes) => (bytes.len() as u64, Box::new(Cursor::new(bytes.clone()))),
+        };
+        let taken = Arc::new(AtomicU64::new(0));
+        let mut raw = BufReader::with_capacity(1 << 16, Counted { raw, taken: Arc::clone(&taken) });
+        let mut start = Vec::with_capacity(Compression::MAGIC);
+        raw.by_ref().take(Compression::MAGIC as u64).read_to_end(&mut start)?;
+        let compression = Compression::of(&start);
+        let whole = BufReader::with_capacity(1 << 16, Cursor::new(start).chain(raw));
+        let bytes: Box<dyn Read + Send> = match compression {
+            Compression::None => Box::new(whole),
+            Compression::Gzip => Box::new(MultiGzDecoder::new(whole)),
+            Compression::Zstd => Box::new(zstd::stream::read::Decoder::with_buffer(whole)?),
+            Compression::Bzip2 => Box::new(MultiBzDecoder::new(whole)),
+        };
+        Ok(Self { bytes, compression, taken, size })
+    }
+}
+
+/// Counts what is read.
+struct Counted {
+    raw: Box<dyn Read + Send>,
+    taken: Arc<AtomicU64>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.raw.read(buffer)?;
+        self.taken.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
+    }
+}

@@ -1,0 +1,282 @@
+//! A stream of text cut into records, of which no more than [`LIMIT`] bytes are ever held.
+
+use std::io::{self, Read};
+
+use super::boundary::Boundary;
+use crate::{entry::Place, fault::Fault};
+
+/// The longest record, in bytes. A longer one is left out and passed over without being held.
+pub const LIMIT: usize = 1 << 20;
+
+/// Bytes asked for at once.
+const CHUNK: usize = 1 << 18;
+
+/// Kept of a record that is passed over: enough to see its end.
+const TAIL: usize = 8;
+
+/// Records of one batch at most.
+const RECORDS: usize = 2_048;
+
+/// Records cut out of a file, to be understood.
+#[derive(Debug, Default)]
+pub(crate) struct Cut {
+    text: Vec<u8>,
+    pieces: Vec<(Place, Result<usize, Fault>)>,
+}
+
+impl Cut {
+    pub(crate) fn push(&mut self, place: Place, record: &[u8]) {
+        self.text.extend_from_slice(record);
+        self.pieces.push((place, Ok(record.len())));
+    }
+
+    pub(crate) fn reject(&mut self, place: Place, fault: Fault) {
+        self.pieces.push((place, Err(fault)));
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.pieces.is_empty()
+    }
+
+    /// Whether the next record belongs to the next batch.
+    pub(crate) fn is_full(&self) -> bool {
+        self.pieces.len() >= RECORDS || self.text.len() >= LIMIT
+    }
+
+    /// The records in the file's order.
+    pub(crate) fn records(&self) -> impl Iterator<Item = (Place, Result<&[u8], &Fault>)> {
+        let mut begin = 0;
+        self.pieces.iter().map(move |(place, piece)| {
+            let record = piece.as_ref().map(|length| {
+                let record = &self.text[begin..begin + length];
+                begin += length;
+                record
+            });
+            (*place, record)
+        })
+    }
+}
+
+/// A text and how far it has been read.
+pub(crate) struct Window {
+    bytes: Box<dyn Read + Send>,
+    held: Vec<u8>,
+    begin: usize,
+    line: u64,
+    offset: u64,
+    end: Option<io::Result<()>>,
+}
+
+impl Window {
+    pub(crate) fn new(bytes: Box<dyn Read + Send>) -> Self {
+        Self { bytes, held: Vec::new(), begin: 0, line: 1, offset: 0, end: None }
+    }
+
+    /// What has been read and not been cut.
+    pub(crate) fn held(&self) -> &[u8] {
+        &self.held[self.begin..]
+    }
+
+    /// Where that begins.
+    pub(crate) const fn place(&self) -> Place {
+        Place { number: self.line, offset: self.offset }
+    }
+
+    /// All bytes that have not been cut.
+    pub(crate) fn into_bytes(mut self) -> Box<dyn Read + Send> {
+        self.held.drain(..self.begin);
+        Box::new(io::Cursor::new(self.held).chain(self.bytes))
+    }
+
+    /// Reads on; whether there is more.
+    pub(crate) fn fill(&mut self) -> bool {
+        if self.end.is_some() {
+            return false;
+        }
+        self.held.drain(..self.begin);
+        self.begin = 0;
+        let before = self.held.len();
+        let read = self.bytes.by_ref().take(CHUNK as u64).read_to_end(&mut self.held);
+        match read {
+            Ok(_) if self.held.len() - before < CHUNK => self.end = Some(Ok(())),
+            Ok(_) => {}
+            Err(error) => self.end = Some(Err(error)),
+        }
+        self.held.len() > before
+    }
+
+    /// Passes over what is held up to `count` bytes.
+    pub(crate) fn skip(&mut self, count: usize) {
+        let passed = &self.held[self.begin..self.begin + count];
+        self.line += memchr::memchr_iter(b'\n', passed).count() as u64;
+        self.offset += count as u64;
+        self.begin += count;
+    }
+
+    /// Cuts the next record; whether there was one.
+    ///
+    /// # Errors
+    /// Fails where the stream does, after all records that were whole before that.
+    pub(crate) fn cut(&mut self, boundary: &mut Boundary, cut: &mut Cut) -> io::Result<bool> {
+        loop {
+            let lead = boundary.lead(self.held());
+            self.skip(lead);
+            if !self.held().is_empty() {
+                break;
+            }
+            if !self.fill() {
+                return self.ended().map(|()| false);
+            }
+        }
+        boundary.reset();
+        let place = self.place();
+        let (mut looked_at, mut passed_over) = (0, false);
+        loop {
+            let end = boundary.end(&self.held[self.begin..], looked_at);
+            if let Some(end) = end {
+                if passed_over || end > LIMIT {
+                    cut.reject(place, Fault::TooLong { limit: LIMIT });
+                } else {
+                    cut.push(place, &self.held[self.begin..self.begin + end]);
+                }
+                self.skip(end);
+                return Ok(true);
+            }
+            looked_at = self.held().len();
+            if looked_at >= LIMIT {
+                if !passed_over && boundary.is_quoted() && self.leave_line_out(place, cut) {
+                    return Ok(true);
+                }
+                self.skip(looked_at - TAIL);
+                boundary.shift(looked_at - TAIL);
+                (looked_at, passed_over) = (TAIL, true);
+            }
+            if !self.fill() {
+                return self.cut_rest(boundary, place, passed_over, cut);
+            }
+        }
+    }
+
+    /// Cuts what is left when there is no more.
+    fn cut_rest(&mut self, boundary: &Boundary, place: Place, passed_over: bool, cut: &mut Cut) -> io::Result<bool> {
+        self.ended()?;
+        let rest = &self.held[self.begin..];
+        if rest.trim_ascii().is_empty() && !passed_over {
+            self.skip(self.held().len());
+            return Ok(false);
+        }
+        if boundary.is_quoted() && !passed_over && self.leave_line_out(place, cut) {
+            return Ok(true);
+        }
+        let rest = &self.held[self.begin..];
+        match boundary.check_rest(rest) {
+            _ if passed_over || rest.len() > LIMIT => cut.reject(place, Fault::TooLong { limit: LIMIT }),
+            _ if boundary.is_quoted() => cut.reject(place, Fault::OpenQuote),
+            Err(fault) => cut.reject(place, fault),
+            Ok(()) => cut.push(place, rest),
+        }
+        self.skip(self.held().len());
+        Ok(true)
+    }
+
+    /// Leaves out the first line of a record whose quote does not close, so that it takes no other line with it; whether there
+    /// is a line.
+    fn leave_line_out(&mut self, place: Place, cut: &mut Cut) -> bool {
+        let Some(line) = memchr::memchr(b'\n', self.held()) else { return false };
+        cut.reject(place, Fault::OpenQuote);
+        self.skip(line + 1);
+        true
+    }
+
+    fn ended(&mut self) -> io::Result<()> {
+        match self.end.replace(Ok(())) {
+            Some(Err(error)) => Err(error),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::*;
+
+    /// Every record of a text, or its fault, with its line.
+    fn records(text: &[u8], mut boundary: Boundary) -> Vec<(u64, Result<String, Fault>)> {
+        let mut window = Window::new(Box::new(Cursor::new(text.to_vec())));
+        let mut cut = Cut::default();
+        while window.cut(&mut boundary, &mut cut).unwrap() {
+            assert!(window.held.capacity() <= 3 * LIMIT, "{} bytes held", window.held.capacity());
+        }
+        let text = |record: &[u8]| String::from_utf8_lossy(record).trim_end().to_owned();
+        cut.records().map(|(place, record)| (place.number, record.map(text).map_err(Clone::clone))).collect()
+    }
+
+    fn whole(records: &[(u64, &str)]) -> Vec<(u64, Result<String, Fault>)> {
+        records.iter().map(|&(line, text)| (line, Ok(text.to_owned()))).collect()
+    }
+
+    #[test]
+    fn a_record_is_known_by_the_line_it_begins_on() {
+        let cases: [(&str, &[(u64, &str)]); 5] = [
+            ("smiles\nCCO\nCCN", &[(1, "smiles"), (2, "CCO"), (3, "CCN")]),
+            ("smiles\r\nCCO\r\nCCN\r\n", &[(1, "smiles"), (2, "CCO"), (3, "CCN")]),
+            ("smiles\n\nCCO\n\n\nCCN\n", &[(1, "smiles"), (3, "CCO"), (6, "CCN")]),
+            ("a,\"two\nlines\"\nb,\"x\"\"y\n\"\nc", &[(1, "a,\"two\nlines\""), (3, "b,\"x\"\"y\n\""), (5, "c")]),
+            ("5\" pipe,1\nb", &[(1, "5\" pipe,1"), (2, "b")]),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(records(text.as_bytes(), Boundary::delimited(b',')), whole(expected), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_quote_that_does_not_close_costs_its_own_line() {
+        let text = format!("a,\"b\nc,d\n{}", "e,f\n".repeat(LIMIT / 4));
+
+        for text in [text.as_bytes(), &text.as_bytes()[..20]] {
+            let found = records(text, Boundary::delimited(b','));
+
+            assert_eq!(found[0], (1, Err(Fault::OpenQuote)));
+            assert_eq!(found[1..3], whole(&[(2, "c,d"), (3, "e,f")]));
+        }
+    }
+
+    #[test]
+    fn a_line_of_ten_megabytes_is_left_out_and_never_held() {
+        let long = "x".repeat(10 << 20);
+        let cases = [
+            (format!("a\n{long}\nb\n"), Boundary::delimited(b',')),
+            (format!("a\n{long}\nb"), Boundary::Line),
+            (format!("a\n\"{long}\"\nb"), Boundary::delimited(b',')),
+            (format!("{{}}\n{{\"{long}\":[1]}}{{}}"), Boundary::object()),
+            (format!("a\n$$$$\n{long}\n$$$$\nb\n$$$$\n"), Boundary::dollars()),
+        ];
+        for (text, boundary) in cases {
+            let found = records(text.as_bytes(), boundary);
+
+            assert_eq!(found.len(), 3);
+            assert_eq!(found[1].1, Err(Fault::TooLong { limit: LIMIT }));
+            assert!(found[0].1.is_ok() && found[2].1.is_ok());
+        }
+    }
+
+    #[test]
+    fn objects_are_cut_in_an_array_and_out_of_it() {
+        let expected = whole(&[(2, "{\"a\": \"}\\\"{\", \"b\": [{}]}"), (4, "{\n}")]);
+
+        for text in ["[\n {\"a\": \"}\\\"{\", \"b\": [{}]},\n\n{\n}\n]\n", "\n{\"a\": \"}\\\"{\", \"b\": [{}]}\n\n{\n}\n"] {
+            assert_eq!(records(text.as_bytes(), Boundary::object()), expected, "{text}");
+        }
+        assert_eq!(records(b"[{\"a\": 1},{\"a\"", Boundary::object())[1], (1, Err(Fault::Cut)));
+    }
+
+    #[test]
+    fn a_file_that_ends_within_a_record_says_so() {
+        let found = records(b"one\n$$$$\r\ntwo\n$$$", Boundary::dollars());
+
+        assert_eq!(found, [(1, Ok("one\n$$$$".to_owned())), (3, Err(Fault::Cut))]);
+        assert_eq!(records(b"one\n$$$$", Boundary::dollars()), whole(&[(1, "one\n$$$$")]));
+    }
+}

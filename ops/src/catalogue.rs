@@ -1,15 +1,11 @@
-//! Loading what can be bought: a vendor's file becomes building blocks and offers.
+//! Loading what can be bought: vendors' files become building blocks and offers.
 //!
-//! A file is read as it is: comma or tab, gzip or not, by the field names of the contract. A row that
-//! makes no sense is reported with its line and left out; the others load. `columns` reads the header,
-//! `entry` a row, `price` its price, `import` drives, `load` has the SQL.
+//! `catalogue::read` makes offers of files, `load` has the SQL, and `import` brings the one to the other. A record that makes no
+//! sense is reported with its line and left out; the others load.
 
-pub(crate) mod columns;
-pub(crate) mod entry;
 pub(crate) mod import;
 pub(crate) mod load;
-mod price;
 mod report;
 
-pub use import::{Import, import};
+pub use import::{Import, import, try_out};
 pub use load::info;

@@ -1,18 +1,17 @@
 //! What must hold whatever other people's files hold, one function a format: for the fuzz targets in `ops/fuzz`, and for the
 //! tests here, which feed them the same seeds.
 
-use std::{io::Cursor, path::Path};
+use std::{io::Cursor, num::NonZeroUsize, path::Path, sync::Arc};
 
+use ::catalogue::{
+    Rates,
+    read::{self, Input, KnownKeys, Options, Profile},
+};
 use contract::{Country, Sample, TreeSearchResult};
 use serde_json::{Value, json};
 
 use crate::{
-    catalogue::{
-        columns::Columns,
-        entry::Entry,
-        import::{open, read_block},
-        load::push_row,
-    },
+    catalogue::load::push_row,
     models::{
         card,
         import::{
@@ -34,18 +33,22 @@ const PRIOR: &[u8] = include_bytes!("../tests/models/data/priors/gru.prior");
 /// Columns of the temporary table that an import copies to.
 const COPIED: usize = 23;
 
-/// A vendor's file, packed or not: what is copied to the database is a line for each row that makes sense.
+/// A vendor's file in any format, packed or not: what is copied to the database is a line for each offer.
 pub fn catalogue(input: &[u8]) {
-    let Ok(mut rows) = open(Cursor::new(input.to_vec()), "input") else { return };
-    let Ok(header) = rows.headers().cloned() else { return };
-    let Ok((columns, _)) = Columns::from_header(&header, None) else { return };
-    while let Ok(block) = read_block(&mut rows, Path::new("input"))
-        && !block.is_empty()
-    {
-        for (line, row) in block {
-            let Ok(entry) = Entry::read(line, &row, &columns, Some("House")) else { continue };
+    let options = Options {
+        vendor: Some("House".into()),
+        profile: Profile::default(),
+        rates: Rates::default(),
+        keys: Arc::new(KnownKeys::default()),
+        threads: NonZeroUsize::MIN,
+    };
+    let Ok(opened) = read::open(&Input::Bytes("input".into(), input.to_vec()), &options) else { return };
+    for batch in opened.read() {
+        let Ok(batch) = batch else { return };
+        assert!(batch.entries.iter().map(|entry| entry.place).is_sorted(), "{:?}", batch.entries);
+        for entry in batch.entries {
             let mut copied = String::new();
-            push_row(&mut copied, &entry);
+            push_row(&mut copied, 1, &entry);
             assert!(copied.ends_with('\n') && copied.lines().count() == 1, "{copied:?}");
             assert_eq!(copied.matches('\t').count() + 1, COPIED, "{copied:?}");
             assert!(entry.normalised_usd.is_none_or(|usd| usd.is_finite() && usd >= 0.0), "{entry:?}");

@@ -1,7 +1,6 @@
 //! What goes where: data to standard output, everything for people to standard error.
 
 use std::{
-    fs::File,
     io::{self, BufRead, IsTerminal, Write},
     path::Path,
     process,
@@ -90,11 +89,6 @@ pub fn bar(length: u64, message: impl Into<String>) -> ProgressBar {
         .expect("bar: the template is a constant")
         .progress_chars("=> ");
     ProgressBar::new(length).with_style(style).with_message(message.into())
-}
-
-/// A bar over the bytes of a file.
-pub fn file_bar(file: &File, message: impl Into<String>) -> io::Result<ProgressBar> {
-    Ok(bytes_bar(file.metadata()?.len(), message))
 }
 
 /// A bar over so many bytes, invisible where standard error is no terminal.

@@ -14,7 +14,8 @@ use sqlx::{
     postgres::{PgConnection as Connection, PgCopyIn},
 };
 
-use super::entry::Entry;
+use ::catalogue::Entry;
+
 use crate::failure::Failure;
 
 /// What an import changed.
@@ -81,20 +82,23 @@ pub async fn copy(connection: &mut Connection) -> Result<PgCopyIn<&mut Connectio
     connection.copy_in_raw(&statement).await.map_err(|error| Failure::database("copying rows", &error))
 }
 
-/// Appends `entry` in the text format of `COPY`.
-pub fn push_row(rows: &mut String, entry: &Entry) {
-    let _ = write!(rows, "{}\t", entry.line);
+/// Appends `entry` in the text format of `COPY`; `number` orders the entries of an import.
+pub fn push_row(rows: &mut String, number: u64, entry: &Entry) {
+    let structure = &*entry.structure;
+    let _ = write!(rows, "{number}\t");
     push_text(rows, &entry.vendor_name);
-    push_text(rows, &entry.smiles);
-    let _ = write!(rows, "{}\t", entry.mw);
+    push_text(rows, &structure.smiles);
+    let _ = write!(rows, "{}\t", structure.mw);
     rows.push_str("\\\\x");
-    for byte in &entry.morgan_bits {
-        let _ = write!(rows, "{byte:02x}");
+    for byte in &structure.morgan_bits {
+        for digit in [byte >> 4, byte & 15] {
+            rows.push(char::from(b"0123456789abcdef"[usize::from(digit)]));
+        }
     }
     rows.push('\t');
-    push_text(rows, &entry.full_canonical);
-    push_text(rows, &entry.minor_components);
-    let _ = write!(rows, "{}\t", entry.full_mw);
+    push_text(rows, &structure.full_canonical);
+    push_text(rows, &structure.minor_components);
+    let _ = write!(rows, "{}\t", structure.weights.full);
     push_optional(rows, entry.cs_id.as_deref(), push_text);
     push_text(rows, &entry.cs_prefix);
     push_text(rows, &entry.cs_url);

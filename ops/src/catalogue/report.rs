@@ -1,19 +1,50 @@
-//! What an import tells about the rows that it left out, and about those that it has doubts of.
+//! What an import tells about the records that it left out, and about those that it has doubts of.
 
 use std::{
     collections::BTreeMap,
+    fmt,
     fs::File,
     io::{self, BufWriter, Write as _},
     path::Path,
 };
 
-use super::entry::{Entry, Fault};
+use ::catalogue::{Entry, Fault, Structure};
+
 use crate::terminal;
 
 /// Rows told in full; the others are counted.
 const TOLD: u64 = 20;
 
-/// The rows left out or doubted so far.
+/// Where a record is.
+pub struct At<'a> {
+    /// The file, where an import has several.
+    pub file: Option<&'a str>,
+    /// Its line or, in a file without lines, its row.
+    pub number: u64,
+    /// Which of them it is.
+    pub counted: &'static str,
+}
+
+impl At<'_> {
+    /// As the file of rejects has it.
+    fn key(&self) -> String {
+        match self.file {
+            Some(file) => format!("{file}:{}", self.number),
+            None => self.number.to_string(),
+        }
+    }
+}
+
+impl fmt::Display for At<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(file) = self.file {
+            write!(formatter, "{file}, ")?;
+        }
+        write!(formatter, "{} {}", self.counted, self.number)
+    }
+}
+
+/// The records left out or doubted so far.
 pub struct Report {
     count: u64,
     doubted: u64,
@@ -31,45 +62,45 @@ impl Report {
         Ok(Self { count: 0, doubted: 0, kinds: BTreeMap::new(), all })
     }
 
-    /// Takes down one row; `tell` shows a line to the user.
-    pub fn add(&mut self, line: u64, fault: &Fault, tell: impl Fn(&str)) -> io::Result<()> {
+    /// Takes down one record, by where it is; `tell` shows a line to the user.
+    pub fn add(&mut self, at: &At<'_>, fault: &Fault, tell: impl Fn(&str)) -> io::Result<()> {
         self.count += 1;
         *self.kinds.entry(fault.kind()).or_default() += 1;
         if self.count <= TOLD {
-            tell(&format!("line {line}: {fault}"));
+            tell(&format!("{at}: {fault}"));
         }
         if self.count == TOLD + 1 {
             tell(self.more());
         }
         if let Some(file) = &mut self.all {
             let reason = fault.to_string().replace(['\t', '\r', '\n'], " ");
-            writeln!(file, "{line}\t{}\t{reason}", fault.kind())?;
+            writeln!(file, "{}\t{}\t{reason}", at.key(), fault.kind())?;
         }
         Ok(())
     }
 
-    /// Takes down a row that loads although its major component is a known counter-ion or solvate, if it is one.
-    pub fn doubt(&mut self, entry: &Entry, tell: impl Fn(&str)) -> io::Result<()> {
-        let Some(name) = entry.counter_ion else { return Ok(()) };
+    /// Takes down an offer that loads although its major component is a known counter-ion or solvate, if it is one.
+    pub fn doubt(&mut self, at: &At<'_>, entry: &Entry, tell: impl Fn(&str)) -> io::Result<()> {
+        let Some(name) = entry.structure.counter_ion else { return Ok(()) };
         self.doubted += 1;
-        let Entry { line, smiles, full_canonical, .. } = entry;
+        let Structure { smiles, full_canonical, .. } = &*entry.structure;
         let reason =
             format!("`{full_canonical}` is taken for `{smiles}`, a known counter-ion or solvate ({name})");
         if self.doubted <= TOLD {
-            tell(&format!("line {line}: warning: {reason}"));
+            tell(&format!("{at}: warning: {reason}"));
         }
         if self.doubted == TOLD + 1 {
             tell(self.more());
         }
         if let Some(file) = &mut self.all {
-            writeln!(file, "{line}\twarning\t{reason}")?;
+            writeln!(file, "{}\twarning\t{reason}", at.key())?;
         }
         Ok(())
     }
 
     /// What stands for the rows that are not told.
     const fn more(&self) -> &'static str {
-        if self.all.is_some() { "…" } else { "… (--errors FILE keeps every one)" }
+        if self.all.is_some() { "…" } else { "… (--rejects FILE keeps every one)" }
     }
 
     /// Rows that load although there are doubts of them.

@@ -27,10 +27,11 @@ fn read(path: &str, threads: NonZeroUsize) -> Result<(), Box<dyn std::error::Err
         threads,
     };
     let begun = Instant::now();
-    let (outline, reading) = read::open(&Input::File(PathBuf::from(path)), &options)?;
+    let opened = read::open(&Input::File(PathBuf::from(path)), &options)?;
+    let outline = opened.outline.clone();
     let (mut records, mut entries) = (0, 0);
     let mut faults: BTreeMap<&str, u64> = BTreeMap::new();
-    for batch in reading {
+    for batch in opened.read() {
         let batch = batch?;
         records += batch.records;
         entries += batch.entries.len();

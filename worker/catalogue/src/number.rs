@@ -22,7 +22,9 @@ pub(crate) fn number(text: &str) -> Option<f64> {
     }
     let is_decimal = fraction.is_empty() && !text.contains('.');
     match groups[..] {
-        [decimals] if is_decimal && decimals.len() <= 2 && digits(decimals) => finite(&text.replace(',', ".")),
+        [decimals] if is_decimal && decimals.len() <= 2 && digits(decimals) => {
+            finite(&text.replace(',', "."))
+        }
         _ => None,
     }
 }

@@ -4,7 +4,7 @@
 //! where there is something else, and without the charges that a salt put on it. What comes with it are minor
 //! components; they make the gram of the major component dearer.
 
-use chem::{Limits, Molecule};
+use chem::{Limits, Molecule, smiles_of_molfile};
 
 use crate::{
     fault::{Fault, shorten},
@@ -41,6 +41,15 @@ impl Structure {
         let whole = Molecule::parse(smiles, Limits::DEFAULT)
             .map_err(|source| Fault::Smiles { smiles: shorten(smiles), source })?;
         Self::of(&whole, smiles)
+    }
+
+    /// Reads a connection table.
+    ///
+    /// # Errors
+    /// Fails where it cannot be read, and as a SMILES does.
+    pub fn of_molfile(text: &str) -> Result<Self, Fault> {
+        let smiles = smiles_of_molfile(text).map_err(|error| Fault::Molfile { reason: error.to_string() })?;
+        Self::of_smiles(&smiles)
     }
 
     fn of(whole: &Molecule, written: &str) -> Result<Self, Fault> {

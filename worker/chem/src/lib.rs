@@ -34,6 +34,7 @@ pub use molecules::{
     fingerprint::Fingerprint,
     key::{Key, Skeleton, TautomerKey},
     molecule::Molecule,
+    molfile::{MolfileError, smiles_of_molfile},
     structure::{Atom, Bond, Centre, Order, Structure},
 };
 pub use smiles::{

@@ -34,11 +34,16 @@ impl Cutter {
         match self {
             Self::Text { window, boundary, name } => {
                 let begun = window.cut(boundary, cut);
-                begun.map_err(|source| ReadError::Broken { name: name.clone(), at: window.place().number, source })
+                begun.map_err(|source| ReadError::Broken {
+                    name: name.clone(),
+                    at: window.place().number,
+                    source,
+                })
             }
             Self::Rows { rows, next, name } => {
                 let Some(row) = rows.next() else { return Ok(false) };
-                let row = row.map_err(|error| ReadError::Parquet { name: name.clone(), reason: error.to_string() })?;
+                let row = row
+                    .map_err(|error| ReadError::Parquet { name: name.clone(), reason: error.to_string() })?;
                 let place = Place { number: *next, offset: 0 };
                 if row.len() > LIMIT {
                     cut.reject(place, Fault::TooLong { limit: LIMIT });

@@ -21,8 +21,8 @@ pub(crate) type Row = Vec<(String, String)>;
 
 /// The rows of an object.
 pub(crate) fn rows(record: &[u8]) -> Result<Vec<Row>, Fault> {
-    let object: Map<String, Value> =
-        serde_json::from_slice(record).map_err(|error| Fault::Json { reason: shorten(&error.to_string()) })?;
+    let object: Map<String, Value> = serde_json::from_slice(record)
+        .map_err(|error| Fault::Json { reason: shorten(&error.to_string()) })?;
     let mut rows = Rows { rows: Vec::new(), size: 0 };
     rows.add(&object, &Row::new())?;
     Ok(rows.rows)
@@ -55,7 +55,12 @@ impl Rows {
     }
 }
 
-fn flatten<'a>(object: &'a Map<String, Value>, prefix: &str, row: &mut Row, nested: &mut Vec<&'a Vec<Value>>) {
+fn flatten<'a>(
+    object: &'a Map<String, Value>,
+    prefix: &str,
+    row: &mut Row,
+    nested: &mut Vec<&'a Vec<Value>>,
+) {
     for (name, value) in object {
         match value {
             Value::Object(inner) => flatten(inner, &format!("{prefix}{name}."), row, nested),

@@ -19,10 +19,7 @@
 use std::iter;
 
 use super::meaning::{Meaning, pack_of};
-use crate::{
-    currency::Currency,
-    lead_time::country,
-};
+use crate::{currency::Currency, lead_time::country};
 
 /// Names by what they mean.
 type Names = &'static [(&'static str, &'static str)];
@@ -91,13 +88,24 @@ const PROFILES: [Known; 10] = [
         name: "mcule",
         vendor: Some("Mcule"),
         signs: &["mcule_id", "Mcule ID", "mculeid"],
-        columns: &[("mcule_id", "id"), ("url", "url"), ("Mcule URL", "url"), ("Delivery time (days)", "lead_time")],
+        columns: &[
+            ("mcule_id", "id"),
+            ("url", "url"),
+            ("Mcule URL", "url"),
+            ("Delivery time (days)", "lead_time"),
+        ],
     },
     Known {
         name: "enamine",
         vendor: Some("Enamine"),
         signs: &["Catalog ID", "idnumber", "Enamine ID"],
-        columns: &[("Catalog ID", "id"), ("idnumber", "id"), ("Enamine ID", "id"), ("ID", "id"), ("Link", "url")],
+        columns: &[
+            ("Catalog ID", "id"),
+            ("idnumber", "id"),
+            ("Enamine ID", "id"),
+            ("ID", "id"),
+            ("Link", "url"),
+        ],
     },
     Known { name: "aizynthfinder", vendor: Some("stock"), signs: &[], columns: &[] },
     Known { name: "generic", vendor: None, signs: &[], columns: &[] },
@@ -227,7 +235,11 @@ mod tests {
     #[test]
     fn headers_are_known_as_vendors_write_them() {
         let cases = [
-            ("smiles,ppg,lead_time,source,properties", "askcos", "smiles price_per_gram:USD lead_time vendor ignore"),
+            (
+                "smiles,ppg,lead_time,source,properties",
+                "askcos",
+                "smiles price_per_gram:USD lead_time vendor ignore",
+            ),
             (
                 "SMILES,SMILES_CANONICAL,MOLPORTID,STANDARD_INCHI,INCHIKEY,PRICERANGE_1MG,PRICE_1G,BEST_LEAD_TIME",
                 "molport",
@@ -238,8 +250,16 @@ mod tests {
             ("smiles,idnumber,reagent_type", "enamine", "smiles id ignore"),
             ("smiles,CatalogId", "enamine", "smiles id"),
             ("smiles,mcule_id", "mcule", "smiles id"),
-            ("smiles,packMg,priceUsd,priceEur,vendorName", "chemspace", "smiles pack:mg price:USD price:EUR vendor"),
-            ("smiles,sigma_ppg,Enamine_PPG", "synplanner", "smiles price_per_gram_of:sigma price_per_gram_of:Enamine"),
+            (
+                "smiles,packMg,priceUsd,priceEur,vendorName",
+                "chemspace",
+                "smiles pack:mg price:USD price:EUR vendor",
+            ),
+            (
+                "smiles,sigma_ppg,Enamine_PPG",
+                "synplanner",
+                "smiles price_per_gram_of:sigma price_per_gram_of:Enamine",
+            ),
             ("inchi_key", "aizynthfinder", "inchikey"),
             ("full_canonical,Lead_Time_Days_To_us,ships_to_CN", "retort", "smiles lead_time:US ships_to:CN"),
             ("SMILES,PRICE_0.5KG_EUR,Price (5 g)", "generic", "smiles price:EUR:0.5kg price:USD:5g"),

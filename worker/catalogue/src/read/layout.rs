@@ -89,7 +89,8 @@ impl Format {
         if start.starts_with(b"\x89HDF\r\n\x1a\n") {
             return Self::Hdf5;
         }
-        let has_line = |wanted: &[u8]| start.split(|&byte| byte == b'\n').any(|line| line.trim_ascii_end() == wanted);
+        let has_line =
+            |wanted: &[u8]| start.split(|&byte| byte == b'\n').any(|line| line.trim_ascii_end() == wanted);
         if ends(&[".sdf", ".sd."]) || has_line(b"$$$$") || has_line(b"M  END") {
             return Self::Sdf;
         }

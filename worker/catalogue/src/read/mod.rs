@@ -21,17 +21,12 @@ mod source;
 mod text;
 mod window;
 
-use std::{io, num::NonZeroUsize, sync::Arc};
-
-pub use self::{
-    inchikey::KnownKeys,
-    layout::Format,
-    meaning::{Meaning, NotAMeaning},
-    profile::{Column, HeaderError, Profile, ProfileError},
-    reading::{Batch, Reading},
-    source::{Compression, Input},
-    window::LIMIT,
+use std::{
+    io,
+    num::NonZeroUsize,
+    sync::{Arc, atomic::AtomicU64},
 };
+
 use self::{
     boundary::Boundary,
     cutter::Cutter,
@@ -42,6 +37,15 @@ use self::{
     reading::Understanding,
     source::Source,
     window::{Cut, Window},
+};
+pub use self::{
+    inchikey::KnownKeys,
+    layout::Format,
+    meaning::{Meaning, NotAMeaning},
+    profile::{Column, HeaderError, Profile, ProfileError},
+    reading::{Batch, Reading},
+    source::{Compression, Input},
+    window::LIMIT,
 };
 use crate::currency::Rates;
 
@@ -83,6 +87,13 @@ impl Outline {
     pub fn tells_vendors(&self) -> bool {
         let vendors = |meaning: &Meaning| matches!(meaning, Meaning::Vendor | Meaning::VendorPerGram(_));
         self.vendor.is_some() || self.columns.iter().any(|column| vendors(&column.meaning))
+    }
+
+    /// The profile that reads such a file again, every column of it named.
+    #[must_use]
+    pub fn to_profile(&self) -> Profile {
+        let named = |column: &Column| (column.name.clone(), column.meaning.to_string());
+        Profile { profile: Some(self.profile.to_owned()), columns: self.columns.iter().map(named).collect() }
     }
 }
 
@@ -126,11 +137,29 @@ pub enum ReadError {
     Panicked,
 }
 
-/// Opens a file: what it is read as, and its offers.
+/// A file that has been looked into and is still to be read.
+pub struct Opened {
+    /// What it is read as.
+    pub outline: Outline,
+    cutter: Box<dyn FnOnce() -> Result<Cutter, ReadError> + Send>,
+    understanding: Understanding,
+    taken: Arc<AtomicU64>,
+    threads: NonZeroUsize,
+}
+
+impl Opened {
+    /// Begins to read it.
+    #[must_use]
+    pub fn read(self) -> Reading {
+        Reading::begin(self.cutter, self.understanding, self.taken, self.threads)
+    }
+}
+
+/// Opens a file and looks what it is.
 ///
 /// # Errors
 /// Fails when it cannot be read at all; what is wrong further on comes out of the [`Reading`].
-pub fn open(input: &Input, options: &Options) -> Result<(Outline, Reading), ReadError> {
+pub fn open(input: &Input, options: &Options) -> Result<Opened, ReadError> {
     let name = input.name();
     let opening = |source| ReadError::Open { name: name.clone(), source };
     let source = Source::open(input).map_err(opening)?;
@@ -187,7 +216,13 @@ pub fn open(input: &Input, options: &Options) -> Result<(Outline, Reading), Read
         Format::Hdf5 => Ok(Cutter::Keys { keys: Keys::new(window.into_bytes()), next: 1, name }),
         format => Ok(Cutter::Text { window, boundary: format.boundary(), name }),
     };
-    Ok((outline, Reading::begin(cutter, understanding, source.taken, options.threads)))
+    Ok(Opened {
+        outline,
+        cutter: Box::new(cutter),
+        understanding,
+        taken: source.taken,
+        threads: options.threads,
+    })
 }
 
 /// What the columns of a file hold; and whether what looked like a header was the first record of a list.

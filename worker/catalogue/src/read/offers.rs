@@ -50,6 +50,7 @@ pub(crate) type Structures = HashMap<String, Result<Arc<Structure>, Fault>>;
 struct Cell<'a> {
     column: &'a Column,
     text: &'a str,
+    untrimmed: &'a str,
 }
 
 impl Cell<'_> {
@@ -93,8 +94,8 @@ struct Row<'a> {
 impl<'a> Row<'a> {
     fn of(fields: impl Iterator<Item = (&'a Column, &'a str)>) -> Result<Self, Fault> {
         let mut row = Self::default();
-        for (column, text) in fields {
-            let text = text.trim();
+        for (column, untrimmed) in fields {
+            let text = untrimmed.trim();
             if text.is_empty() || column.meaning == Meaning::Ignored {
                 continue;
             }
@@ -102,7 +103,7 @@ impl<'a> Row<'a> {
             if text.contains('\0') {
                 return Err(Fault::NotText { column: column.name.clone() });
             }
-            let cell = Cell { column, text };
+            let cell = Cell { column, text, untrimmed };
             if column.meaning.is_an_offer() {
                 row.offers.push(cell);
                 continue;
@@ -158,11 +159,13 @@ pub(crate) fn entries<'a>(
     let vendor = row.text(&Meaning::Vendor).or(rules.vendor.as_deref());
     let offers = offers(&row, rules)?;
     let density_g_per_ml = row.get(&Meaning::Density).map(|cell| cell.number(LARGEST_PACK)).transpose()?;
-    let stated_usd = row.get(&Meaning::NormalisedUsd).map(|cell| cell.number(MOST_USD_PER_GRAM)).transpose()?;
+    let stated_usd =
+        row.get(&Meaning::NormalisedUsd).map(|cell| cell.number(MOST_USD_PER_GRAM)).transpose()?;
     let (lead_time_days, ships_to) = delivery(&row)?;
     let api_timestamp = row.get(&Meaning::Timestamp).map(timestamp).transpose()?;
     let vendors = offers.iter().map(|offer| offer.vendor.as_deref().or(vendor).ok_or(Fault::NoVendor));
-    let vendors: Vec<String> = vendors.map(|vendor| vendor.map(ToOwned::to_owned)).collect::<Result<_, _>>()?;
+    let vendors: Vec<String> =
+        vendors.map(|vendor| vendor.map(ToOwned::to_owned)).collect::<Result<_, _>>()?;
     let structure = structure(&row, rules, structures)?;
     let text = |meaning| row.text(&meaning).map(ToOwned::to_owned);
     let entry = |(offer, vendor_name): (Offer, String)| {
@@ -195,12 +198,8 @@ impl Offer {
             usd_per_gram(Pack { price_usd, size, unit, density_g_per_ml }, structure.weights)
         };
         let of_gram = || {
-            let gram = Pack {
-                price_usd: self.usd_per_g?,
-                size: 1.0,
-                unit: Unit::Mass(1.0),
-                density_g_per_ml: None,
-            };
+            let gram =
+                Pack { price_usd: self.usd_per_g?, size: 1.0, unit: Unit::Mass(1.0), density_g_per_ml: None };
             usd_per_gram(gram, structure.weights)
         };
         of_pack().or_else(of_gram)
@@ -241,7 +240,11 @@ fn offers(row: &Row<'_>, rules: &Rules) -> Result<Vec<Offer>, Fault> {
             }
             Meaning::VendorPerGram(vendor) if number(cell.text) != Some(0.0) => {
                 let usd_per_g = prices.money(cell, Currency::USD, MOST_USD_PER_GRAM)?;
-                offers.push(Offer { vendor: Some(vendor.clone()), usd_per_g: Some(usd_per_g), ..Offer::default() });
+                offers.push(Offer {
+                    vendor: Some(vendor.clone()),
+                    usd_per_g: Some(usd_per_g),
+                    ..Offer::default()
+                });
             }
             // A vendor's 0 says that it has none.
             _ => {}
@@ -365,9 +368,11 @@ fn timestamp(cell: Cell<'_>) -> Result<DateTime<Utc>, Fault> {
 
 /// The row's structure: its SMILES, else its connection table, else what its InChIKey is known to stand for.
 fn structure(row: &Row<'_>, rules: &Rules, structures: &mut Structures) -> Result<Arc<Structure>, Fault> {
+    // The blank lines that a connection table begins with are a part of it.
+    let molfile = row.get(&Meaning::Molfile).map(|cell| cell.untrimmed);
     let written = if let Some(smiles) = row.text(&Meaning::Smiles) {
         smiles
-    } else if let Some(molfile) = row.text(&Meaning::Molfile) {
+    } else if let Some(molfile) = molfile {
         molfile
     } else {
         let key = row.text(&Meaning::InchiKey).ok_or(Fault::NoSmiles)?;
@@ -380,7 +385,8 @@ fn structure(row: &Row<'_>, rules: &Rules, structures: &mut Structures) -> Resul
     if let Some(known) = structures.get(written) {
         return known.clone();
     }
-    let found = Structure::of_smiles(written).map(Arc::new);
+    let read = if molfile == Some(written) { Structure::of_molfile } else { Structure::of_smiles };
+    let found = read(written).map(Arc::new);
     structures.insert(written.to_owned(), found.clone());
     found
 }

@@ -40,7 +40,9 @@ pub enum ProfileError {
 #[expect(missing_docs, reason = "fields are named in the docs of their variants")]
 pub enum HeaderError {
     /// None of the columns `found` holds structures.
-    #[error("no column `smiles` or `full_canonical` in the header ({found}); name it with --column COLUMN=smiles")]
+    #[error(
+        "no column `smiles` or `full_canonical` in the header ({found}); name it with --column COLUMN=smiles"
+    )]
     NoSmiles { found: String },
     /// The user's column `name` is not among `found`.
     #[error("no column `{name}` in the header ({found})")]
@@ -188,10 +190,7 @@ mod tests {
     #[test]
     fn a_header_without_structures_or_with_two_prices_is_refused() {
         assert_eq!(header(&["CCO", "1"], &[]), Err(HeaderError::NoSmiles { found: "CCO, 1".into() }));
-        assert_eq!(
-            header(&["smiles", "pack", "Pack"], &[]),
-            Err(HeaderError::Twice { name: "pack".into() })
-        );
+        assert_eq!(header(&["smiles", "pack", "Pack"], &[]), Err(HeaderError::Twice { name: "pack".into() }));
         assert_eq!(
             header(&["smiles"], &[("cost", "price")]),
             Err(HeaderError::NoSuchColumn { name: "cost".into(), found: "smiles".into() })

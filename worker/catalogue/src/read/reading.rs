@@ -17,7 +17,9 @@ use std::{
 };
 
 use super::{
-    ReadError, cutter::Cutter, json,
+    ReadError,
+    cutter::Cutter,
+    json,
     layout::Format,
     offers::{self, Rules, Structures},
     profile::{Column, Reader},

@@ -20,8 +20,11 @@ pub(crate) fn fields(record: &str) -> Result<Vec<(&str, String)>, Fault> {
         let Some(head) = line.strip_prefix('>') else { continue };
         let Some((_, name)) = head.split_once('<') else { continue };
         let Some((name, _)) = name.rsplit_once('>') else { continue };
-        let data: Vec<&str> =
-            lines.by_ref().map(str::trim_end).take_while(|line| !line.is_empty() && *line != "$$$$").collect();
+        let data: Vec<&str> = lines
+            .by_ref()
+            .map(str::trim_end)
+            .take_while(|line| !line.is_empty() && *line != "$$$$")
+            .collect();
         if !fields.iter().any(|(known, _)| *known == name) {
             fields.push((name, data.join("\n")));
         }

@@ -158,7 +158,13 @@ impl Window {
     }
 
     /// Cuts what is left when there is no more.
-    fn cut_rest(&mut self, boundary: &Boundary, place: Place, passed_over: bool, cut: &mut Cut) -> io::Result<bool> {
+    fn cut_rest(
+        &mut self,
+        boundary: &Boundary,
+        place: Place,
+        passed_over: bool,
+        cut: &mut Cut,
+    ) -> io::Result<bool> {
         self.ended()?;
         let rest = &self.held[self.begin..];
         if rest.trim_ascii().is_empty() && !passed_over {
@@ -223,7 +229,10 @@ mod tests {
             ("smiles\nCCO\nCCN", &[(1, "smiles"), (2, "CCO"), (3, "CCN")]),
             ("smiles\r\nCCO\r\nCCN\r\n", &[(1, "smiles"), (2, "CCO"), (3, "CCN")]),
             ("smiles\n\nCCO\n\n\nCCN\n", &[(1, "smiles"), (3, "CCO"), (6, "CCN")]),
-            ("a,\"two\nlines\"\nb,\"x\"\"y\n\"\nc", &[(1, "a,\"two\nlines\""), (3, "b,\"x\"\"y\n\""), (5, "c")]),
+            (
+                "a,\"two\nlines\"\nb,\"x\"\"y\n\"\nc",
+                &[(1, "a,\"two\nlines\""), (3, "b,\"x\"\"y\n\""), (5, "c")],
+            ),
             ("5\" pipe,1\nb", &[(1, "5\" pipe,1"), (2, "b")]),
         ];
         for (text, expected) in cases {
@@ -266,7 +275,10 @@ mod tests {
     fn objects_are_cut_in_an_array_and_out_of_it() {
         let expected = whole(&[(2, "{\"a\": \"}\\\"{\", \"b\": [{}]}"), (4, "{\n}")]);
 
-        for text in ["[\n {\"a\": \"}\\\"{\", \"b\": [{}]},\n\n{\n}\n]\n", "\n{\"a\": \"}\\\"{\", \"b\": [{}]}\n\n{\n}\n"] {
+        for text in [
+            "[\n {\"a\": \"}\\\"{\", \"b\": [{}]},\n\n{\n}\n]\n",
+            "\n{\"a\": \"}\\\"{\", \"b\": [{}]}\n\n{\n}\n",
+        ] {
             assert_eq!(records(text.as_bytes(), Boundary::object()), expected, "{text}");
         }
         assert_eq!(records(b"[{\"a\": 1},{\"a\"", Boundary::object())[1], (1, Err(Fault::Cut)));

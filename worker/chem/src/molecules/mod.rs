@@ -8,5 +8,6 @@ pub(crate) mod descriptors;
 pub(crate) mod fingerprint;
 pub(crate) mod key;
 pub(crate) mod molecule;
+pub(crate) mod molfile;
 mod morgan;
 pub(crate) mod structure;

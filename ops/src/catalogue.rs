@@ -7,5 +7,5 @@ pub(crate) mod import;
 pub(crate) mod load;
 mod report;
 
-pub use import::{Import, import, try_out};
+pub use import::{Import, import, known_keys, try_out};
 pub use load::info;

@@ -31,6 +31,7 @@ const ARROWS: [(&str, &[&str]); 15] = [
     (
         "ops",
         &[
+            "catalogue",
             "chem",
             "contract",
             "database",

@@ -12,7 +12,7 @@ use std::{
 };
 
 use ::catalogue::{
-    Rates,
+    Rates, inchi_key,
     read::{self, Batch, Input, KnownKeys, Meaning, Opened, Options, Outline, Profile, ReadError},
 };
 use anyhow::Context as _;
@@ -39,8 +39,37 @@ pub struct Import {
     pub save_profile: Option<PathBuf>,
     /// What other currencies are worth.
     pub rates: Rates,
+    /// Structures by InChIKey, for stocks of keys.
+    pub keys: Arc<KnownKeys>,
     /// Where every record left out and every warning is written.
     pub rejects: Option<PathBuf>,
+}
+
+impl Import {
+    /// How its files are read.
+    fn options(&self) -> Options {
+        Options {
+            vendor: self.vendor.clone(),
+            profile: self.profile.clone(),
+            rates: self.rates.clone(),
+            keys: Arc::clone(&self.keys),
+            threads: available_parallelism().unwrap_or(NonZeroUsize::MIN),
+        }
+    }
+
+    /// Whether a file is a stock of InChIKeys, for which the structures that they stand for must be known.
+    ///
+    /// # Errors
+    /// Fails where a file cannot be opened.
+    pub fn has_keys(&self) -> Result<bool, Failure> {
+        for path in &self.files {
+            let opened = read::open(&Input::File(path.clone()), &self.options()).map_err(failure)?;
+            if opened.outline.is_of_keys() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
 }
 
 /// What came of it.
@@ -96,6 +125,22 @@ pub async fn import(database: &mut PgConnection, import: &Import) -> Result<Impo
     files.finish(Some(merged))
 }
 
+/// The building blocks of the catalogue by their InChIKeys.
+///
+/// # Errors
+/// Fails when the database does.
+pub async fn known_keys(database: &mut PgConnection) -> Result<KnownKeys, Failure> {
+    let blocks = load::structures(database).await?;
+    let bar = terminal::bar(blocks.len() as u64, "InChIKeys of the catalogue");
+    let keyed = |smiles: String| {
+        bar.inc(1);
+        Some((inchi_key(&smiles)?, smiles))
+    };
+    let keys = blocks.into_iter().filter_map(keyed).collect();
+    bar.finish_and_clear();
+    Ok(keys)
+}
+
 /// Reads files as an import does, and changes nothing.
 ///
 /// # Errors
@@ -133,13 +178,7 @@ struct Current {
 impl Files {
     /// Opens all files, and says what they are read as.
     fn open(import: &Import) -> Result<Self, Failure> {
-        let options = Options {
-            vendor: import.vendor.clone(),
-            profile: import.profile.clone(),
-            rates: import.rates.clone(),
-            keys: Arc::new(KnownKeys::default()),
-            threads: available_parallelism().unwrap_or(NonZeroUsize::MIN),
-        };
+        let options = import.options();
         let mut files = Vec::new();
         for path in &import.files {
             let opened = read::open(&Input::File(path.clone()), &options).map_err(failure)?;
@@ -411,6 +450,72 @@ mod tests {
             let info = crate::catalogue::info(database).await.unwrap();
             let names: Vec<&str> = info.vendors.iter().map(|vendor| vendor.name.as_str()).collect();
             assert_eq!(names, ["One", "Other", "Two, \\ or three"]);
+        })
+        .await;
+    }
+
+    #[tokio::test]
+    async fn a_dry_run_tells_what_an_import_would_do() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut import_it = file(&folder, "one.csv", "smiles,cs_id\nCCO,1\nC1CC,2\n");
+        import_it.files.extend(file(&folder, "two.smi", "CCN Z2\n*C Z3\n").files);
+        import_it.rejects = Some(folder.path().join("rejects.tsv"));
+        import_it.save_profile = Some(folder.path().join("profile.json"));
+
+        let imported = try_out(&import_it).unwrap();
+
+        assert_eq!(imported, Imported { loaded: 2, left_out: 2, doubted: 0, merged: None });
+        let rejects = fs::read_to_string(folder.path().join("rejects.tsv")).unwrap();
+        let places: Vec<&str> =
+            rejects.lines().skip(1).map(|line| line.split('\t').next().unwrap()).collect();
+        let place = |name: &str, line: u64| format!("{}:{line}", folder.path().join(name).display());
+        assert_eq!(places, [place("one.csv", 3), place("two.smi", 2)]);
+        let profile = fs::read_to_string(folder.path().join("profile.json")).unwrap();
+        assert_eq!(
+            serde_json::from_str::<serde_json::Value>(&profile).unwrap(),
+            json!({ "profile": "generic", "columns": { "smiles": "smiles", "cs_id": "id" } })
+        );
+    }
+
+    #[tokio::test]
+    async fn a_stock_of_keys_offers_what_the_catalogue_knows() {
+        with_database(async |database| {
+            let folder = tempfile::tempdir().unwrap();
+            import(database, &file(&folder, "known.csv", "smiles\nCCO\nCCN\n")).await.unwrap();
+            let keys = "inchi_key\nLFQSCWFLJHTTHZ-UHFFFAOYSA-N\nUHOVQNZJYSORNB-UHFFFAOYSA-N\n";
+            let mut stock = Import { vendor: Some("Stock".into()), ..file(&folder, "stock.csv", keys) };
+            assert!(stock.has_keys().unwrap());
+            stock.keys = Arc::new(known_keys(database).await.unwrap());
+
+            let imported = import(database, &stock).await.unwrap();
+
+            assert_eq!((imported.loaded, imported.left_out), (1, 1));
+            let merged = imported.merged.unwrap();
+            assert_eq!((merged.new_building_blocks, merged.new_offers), (0, 1));
+        })
+        .await;
+    }
+
+    #[tokio::test]
+    async fn several_files_load_together_or_not_at_all() {
+        with_database(async |database| {
+            let folder = tempfile::tempdir().unwrap();
+            let mut import_it = file(&folder, "one.csv", "smiles,cs_id,usd_per_g\nCCO,1,5\n");
+            import_it.files.extend(file(&folder, "two.csv", "smiles,cs_id,usd_per_g\nCCO,1,7\n").files);
+            let mut broken = import_it.clone();
+            broken.files.extend(file(&folder, "three.csv.gz", OFFERS).files);
+            let whole = fs::read(&broken.files[2]).unwrap();
+            fs::write(&broken.files[2], &whole[..whole.len() - 20]).unwrap();
+
+            let failure = import(database, &broken).await.unwrap_err();
+            assert!(failure.to_string().contains("nothing was imported"), "{failure}");
+            let imported = import(database, &import_it).await.unwrap();
+
+            // Of one entry the last offer of the last file stays.
+            assert_eq!((imported.loaded, imported.merged.unwrap().new_offers), (2, 1));
+            let price: f64 =
+                sqlx::query_scalar("select normalised_usd from offers").fetch_one(database).await.unwrap();
+            assert!((price - 7.0).abs() < 1e-9);
         })
         .await;
     }

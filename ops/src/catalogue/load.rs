@@ -238,6 +238,14 @@ pub async fn commit(mut transaction: Transaction<'_, Postgres>) -> Result<(), Fa
     transaction.commit().await.map_err(failed)
 }
 
+/// The canonical SMILES of all building blocks.
+pub async fn structures(database: &mut PgConnection) -> Result<Vec<String>, Failure> {
+    sqlx::query_scalar!("select smiles from building_blocks order by id")
+        .fetch_all(database)
+        .await
+        .map_err(|error| Failure::database("reading the catalogue", &error))
+}
+
 /// Counts what the catalogue holds.
 pub async fn info(database: &mut PgConnection) -> Result<Info, Failure> {
     let failed = |error| Failure::database("reading the catalogue", &error);

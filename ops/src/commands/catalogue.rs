@@ -4,6 +4,7 @@ use std::{
     error::Error,
     fs,
     path::{Path, PathBuf},
+    sync::Arc,
     time::Instant,
 };
 
@@ -60,7 +61,7 @@ pub struct Import {
     /// Write every record left out and every warning to FILE, with its line and the reason.
     #[arg(long, value_name = "FILE", alias = "errors")]
     rejects: Option<PathBuf>,
-    /// Read and report everything, and change nothing; needs no database.
+    /// Read and report everything, and change nothing; needs no database but for stocks of InChIKeys.
     #[arg(long)]
     dry_run: bool,
 }
@@ -90,7 +91,11 @@ impl Import {
     async fn run(self, place: &Place) -> Result<(), Failure> {
         let begun = Instant::now();
         let dry_run = self.dry_run;
-        let import = self.settled()?;
+        let mut import = self.settled()?;
+        if import.has_keys()? {
+            let mut database = place.data().connect().await?;
+            import.keys = Arc::new(catalogue::known_keys(&mut database).await?);
+        }
 
         let imported = if dry_run {
             catalogue::try_out(&import)?
@@ -141,6 +146,7 @@ impl Import {
             profile,
             save_profile: self.save_profile,
             rates,
+            keys: Arc::default(),
             rejects: self.rejects,
         })
     }

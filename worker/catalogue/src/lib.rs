@@ -3,6 +3,7 @@
 mod currency;
 mod entry;
 mod fault;
+mod inchi;
 mod lead_time;
 mod number;
 mod price;
@@ -12,5 +13,6 @@ mod structure;
 pub use currency::{Currency, NotARate, Rates};
 pub use entry::{Entry, Place, Reject};
 pub use fault::Fault;
+pub use inchi::inchi_key;
 pub use lead_time::{COUNTRIES, IN_STOCK_DAYS};
 pub use structure::Structure;

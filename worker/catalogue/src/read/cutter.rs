@@ -1,8 +1,8 @@
 //! A file cut into batches of records, whatever its format.
 
 use super::{
-    ReadError,
     boundary::Boundary,
+    error::ReadError,
     hdf5::Keys,
     parquet::Rows,
     window::{Cut, LIMIT, Window},

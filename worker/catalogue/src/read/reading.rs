@@ -17,8 +17,8 @@ use std::{
 };
 
 use super::{
-    ReadError,
     cutter::Cutter,
+    error::ReadError,
     json,
     layout::Format,
     offers::{self, Rules, Structures},

@@ -137,7 +137,7 @@ fn data_of_a_structure_are_columns() {
     let found = found("enamine.sdf", format!("{record}{record}").as_bytes());
 
     assert_eq!(all_shown(&found), vec!["C House EN1 5g 10.00 2.00"; 2]);
-    assert_eq!(found.entries[1].place.number, 17);
+    assert_eq!(found.entries[1].place.number, 16);
 }
 
 #[test]

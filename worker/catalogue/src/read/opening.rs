@@ -1,0 +1,199 @@
+//! A file opened: what it is told by its beginning and by what the user says, before anything of it is read.
+
+use std::{
+    num::NonZeroUsize,
+    sync::{Arc, atomic::AtomicU64},
+};
+
+use super::{
+    boundary::Boundary,
+    cutter::Cutter,
+    error::ReadError,
+    hdf5::Keys,
+    inchikey::{self, KnownKeys},
+    layout::{self, Format},
+    meaning::Meaning,
+    offers::Rules,
+    parquet::Rows,
+    profile::{Column, HeaderError, Profile, Reader},
+    reading::{Reading, Understanding},
+    source::{Compression, Input, Source},
+    window::{Cut, Window},
+};
+use crate::currency::Rates;
+
+/// How a file is read.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The vendor of records that name none.
+    pub vendor: Option<String>,
+    /// What the user says of the columns.
+    pub profile: Profile,
+    /// What other currencies are worth.
+    pub rates: Rates,
+    /// Structures by InChIKey, for stocks of keys.
+    pub keys: Arc<KnownKeys>,
+    /// Threads that understand records, beside the one that cuts.
+    pub threads: NonZeroUsize,
+}
+
+/// What a file is read as, to be shown before it is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outline {
+    /// How it is packed.
+    pub compression: Compression,
+    /// Its format.
+    pub format: Format,
+    /// The profile by which its columns are read.
+    pub profile: &'static str,
+    /// Its columns; of a file whose records name their fields, those of its first records.
+    pub columns: Vec<Column>,
+    /// The vendor of records that name none, if there is one.
+    pub vendor: Option<String>,
+    /// Its size in bytes, as it lies.
+    pub size: u64,
+}
+
+impl Outline {
+    /// Whether every record has a vendor to go by, or may have.
+    #[must_use]
+    pub fn tells_vendors(&self) -> bool {
+        let vendors = |meaning: &Meaning| matches!(meaning, Meaning::Vendor | Meaning::VendorPerGram(_));
+        self.vendor.is_some() || self.columns.iter().any(|column| vendors(&column.meaning))
+    }
+
+    /// Whether its records have InChIKeys in the place of structures.
+    #[must_use]
+    pub fn is_of_keys(&self) -> bool {
+        let structures = |meaning: &Meaning| matches!(meaning, Meaning::Smiles | Meaning::Molfile);
+        !self.columns.iter().any(|column| structures(&column.meaning))
+    }
+
+    /// The profile that reads such a file again, every column of it named.
+    #[must_use]
+    pub fn to_profile(&self) -> Profile {
+        let named = |column: &Column| (column.name.clone(), column.meaning.to_string());
+        Profile { profile: Some(self.profile.to_owned()), columns: self.columns.iter().map(named).collect() }
+    }
+}
+
+/// A file that has been looked into and is still to be read.
+pub struct Opened {
+    /// What it is read as.
+    pub outline: Outline,
+    cutter: Box<dyn FnOnce() -> Result<Cutter, ReadError> + Send>,
+    understanding: Understanding,
+    taken: Arc<AtomicU64>,
+    threads: NonZeroUsize,
+}
+
+impl Opened {
+    /// Begins to read it.
+    #[must_use]
+    pub fn read(self) -> Reading {
+        Reading::begin(self.cutter, self.understanding, self.taken, self.threads)
+    }
+}
+
+/// Opens a file and looks what it is.
+///
+/// # Errors
+/// Fails when it cannot be read at all; what is wrong further on comes out of the [`Reading`].
+pub fn open(input: &Input, options: &Options) -> Result<Opened, ReadError> {
+    let name = input.name();
+    let opening = |source| ReadError::Open { name: name.clone(), source };
+    let source = Source::open(input).map_err(opening)?;
+    let mut window = Window::new(source.bytes);
+    let broken = |source| ReadError::Broken { name: name.clone(), at: 1, source };
+    if !window.fill() {
+        // A stream that breaks at once is not empty.
+        window.cut(&mut Boundary::Line, &mut Cut::default()).map_err(broken)?;
+        return Err(ReadError::Empty { name });
+    }
+    if window.held().starts_with(&[0xff, 0xfe]) || window.held().starts_with(&[0xfe, 0xff]) {
+        return Err(ReadError::Utf16 { name });
+    }
+    if window.held().starts_with("\u{feff}".as_bytes()) {
+        window.skip(3);
+    }
+    let format = match layout::said_delimiter(window.held()) {
+        Some(delimiter) => {
+            window.cut(&mut Boundary::Line, &mut Cut::default()).map_err(broken)?;
+            Format::Delimited(delimiter)
+        }
+        None => Format::of(window.held(), &name),
+    };
+    check(&name, format, source.compression)?;
+    let names = match format {
+        Format::Hdf5 => vec!["inchi_key".to_owned()],
+        Format::Parquet => Rows::open(input).map_err(|error| of_table(&name, &error))?.names,
+        format => layout::names(format, window.held()),
+    };
+    let reader = Reader::new(&options.profile, &names)?;
+    let (format, columns) = columns(format, &names, &reader)
+        .map_err(|source| ReadError::Header { name: name.clone(), source })?;
+    if matches!(format, Format::Delimited(_)) {
+        window.cut(&mut format.boundary(), &mut Cut::default()).map_err(broken)?;
+    }
+    let known = reader.known;
+    let vendor = options.vendor.clone().or_else(|| known.vendor.map(ToOwned::to_owned));
+    let outline = Outline {
+        compression: source.compression,
+        format,
+        profile: known.name,
+        columns: columns.clone(),
+        vendor: vendor.clone(),
+        size: source.size,
+    };
+    let rules = Rules { vendor, rates: options.rates.clone(), keys: Arc::clone(&options.keys) };
+    let understanding = Understanding { format, columns, reader, rules };
+    let input = input.clone();
+    let cutter = move || match format {
+        Format::Parquet => {
+            let rows = Rows::open(&input).map_err(|error| of_table(&name, &error))?;
+            Ok(Cutter::Rows { rows, next: 1, name })
+        }
+        Format::Hdf5 => Ok(Cutter::Keys { keys: Keys::new(window.into_bytes()), next: 1, name }),
+        format => Ok(Cutter::Text { window, boundary: format.boundary(), name }),
+    };
+    Ok(Opened {
+        outline,
+        cutter: Box::new(cutter),
+        understanding,
+        taken: source.taken,
+        threads: options.threads,
+    })
+}
+
+/// What the columns of a file hold; and whether what looked like a header was the first record of a list.
+fn columns(format: Format, names: &[String], reader: &Reader) -> Result<(Format, Vec<Column>), HeaderError> {
+    match format {
+        Format::Delimited(delimiter) if layout::is_list(names, reader) => {
+            let numbered: Vec<String> = (1..=names.len()).map(|number| format!("column {number}")).collect();
+            let first = if inchikey::is_key(&names[0]) { Meaning::InchiKey } else { Meaning::Smiles };
+            Ok((Format::List(delimiter), reader.header(&numbered, &[first, Meaning::Id])?))
+        }
+        Format::Delimited(_) | Format::List(_) | Format::Hdf5 => Ok((format, reader.header(names, &[])?)),
+        Format::JsonLines | Format::Json | Format::Sdf | Format::Parquet => {
+            Ok((format, reader.names(names)?))
+        }
+    }
+}
+
+fn check(name: &str, format: Format, compression: Compression) -> Result<(), ReadError> {
+    let called = |endings: &[&str]| endings.iter().any(|ending| name.to_lowercase().ends_with(ending));
+    let wrong = |format| Err(ReadError::NotWhatItIsCalled { name: name.to_owned(), format });
+    match format {
+        Format::Parquet if compression != Compression::None => {
+            Err(ReadError::PackedTable { name: name.to_owned() })
+        }
+        Format::Parquet | Format::Hdf5 => Ok(()),
+        _ if called(&[".parquet"]) => wrong("Parquet"),
+        _ if called(&[".h5", ".hdf5", ".hdf"]) => wrong("HDF5"),
+        _ => Ok(()),
+    }
+}
+
+fn of_table(name: &str, error: &::parquet::errors::ParquetError) -> ReadError {
+    ReadError::Parquet { name: name.to_owned(), reason: error.to_string() }
+}

@@ -3,10 +3,7 @@
 
 use std::{io::Cursor, num::NonZeroUsize, path::Path, sync::Arc};
 
-use ::catalogue::{
-    Rates,
-    read::{self, Input, KnownKeys, Options, Profile},
-};
+use ::catalogue::read::{self, Input, KnownKeys, Options, Profile, ReadError};
 use contract::{Country, Sample, TreeSearchResult};
 use serde_json::{Value, json};
 
@@ -38,13 +35,19 @@ pub fn catalogue(input: &[u8]) {
     let options = Options {
         vendor: Some("House".into()),
         profile: Profile::default(),
-        rates: Rates::default(),
+        rates: "EUR = 1.08".parse().expect("fuzz: a rate"),
         keys: Arc::new(KnownKeys::default()),
         threads: NonZeroUsize::MIN,
     };
     let Ok(opened) = read::open(&Input::Bytes("input".into(), input.to_vec()), &options) else { return };
     for batch in opened.read() {
-        let Ok(batch) = batch else { return };
+        let batch = match batch {
+            Ok(batch) => batch,
+            // The crate that reads Parquet is not ours, and panics at some tables that are none.
+            Err(ReadError::Panicked) if input.starts_with(b"PAR1") => return,
+            Err(ReadError::Panicked) => panic!("a thread of the reader panicked"),
+            Err(_) => return,
+        };
         assert!(batch.entries.iter().map(|entry| entry.place).is_sorted(), "{:?}", batch.entries);
         for entry in batch.entries {
             let mut copied = String::new();
@@ -129,7 +132,7 @@ mod tests {
 
     #[test]
     fn any_file_of_a_vendor_is_read_row_by_row() {
-        replay("catalogue", 2_000, catalogue);
+        replay("catalogue", 120_000, catalogue);
     }
 
     #[test]

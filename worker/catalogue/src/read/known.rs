@@ -217,7 +217,7 @@ fn by_pattern(column: &str, normal: &str) -> Option<Meaning> {
         Some((pack, code)) if code.parse::<Currency>().is_ok() => (pack, code.parse().ok()?),
         _ => (pack, Currency::USD),
     };
-    let (size, unit) = pack_of(pack)?;
+    let (size, unit) = pack_of(pack).filter(|(size, _)| *size > 0.0)?;
     Some(Meaning::PackPrice(size, unit.to_owned(), currency))
 }
 
@@ -263,7 +263,7 @@ mod tests {
             ("inchi_key", "aizynthfinder", "inchikey"),
             ("full_canonical,Lead_Time_Days_To_us,ships_to_CN", "retort", "smiles lead_time:US ships_to:CN"),
             ("SMILES,PRICE_0.5KG_EUR,Price (5 g)", "generic", "smiles price:EUR:0.5kg price:USD:5g"),
-            ("id,Structure,price_tag,pricey", "generic", "ignore ignore ignore ignore"),
+            ("id,Structure,price_tag,PRICE_-1G", "generic", "ignore ignore ignore ignore"),
         ];
         for (header, profile, expected) in cases {
             let known = Known::of_columns(header.split(','));

@@ -137,7 +137,7 @@ impl FromStr for Meaning {
         match word {
             "price" => match rest.split_once(':') {
                 Some((code, pack)) => {
-                    let (size, unit) = pack_of(pack).ok_or_else(wrong)?;
+                    let (size, unit) = pack_of(pack).filter(|(size, _)| *size > 0.0).ok_or_else(wrong)?;
                     Ok(Self::PackPrice(size, unit.to_owned(), currency(code)?))
                 }
                 None => currency(rest).map(Self::Price),
@@ -177,7 +177,17 @@ mod tests {
             assert_eq!(text.parse::<Meaning>().unwrap().to_string(), text);
         }
         assert_eq!("price".parse(), Ok(Meaning::Price(Currency::USD)));
-        for text in ["", "prices", "price:EURO", "price:USD:5cups", "lead_time:JP", "pack:cup", "smiles:x"] {
+        for text in [
+            "",
+            "prices",
+            "price:EURO",
+            "price:USD:5cups",
+            "price:USD:-5g",
+            "price:USD:0g",
+            "lead_time:JP",
+            "pack:cup",
+            "smiles:x",
+        ] {
             assert!(text.parse::<Meaning>().is_err(), "{text}");
         }
     }

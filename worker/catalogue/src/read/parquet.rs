@@ -1,6 +1,9 @@
 //! Tables in Apache Parquet, a row at a time: each becomes the JSON object that it is.
 
-use std::fs::File;
+use std::{
+    fs::File,
+    panic::{self, AssertUnwindSafe},
+};
 
 use ::parquet::{
     errors::ParquetError,
@@ -21,10 +24,11 @@ pub(crate) struct Rows {
 
 impl Rows {
     pub(crate) fn open(input: &Input) -> Result<Self, ParquetError> {
-        match input {
+        let open = || match input {
             Input::File(path) => Self::of(SerializedFileReader::new(File::open(path)?)?),
             Input::Bytes(_, bytes) => Self::of(SerializedFileReader::new(Bytes::copy_from_slice(bytes))?),
-        }
+        };
+        sound(open)?
     }
 
     fn of<R: ::parquet::file::reader::ChunkReader + 'static>(
@@ -40,12 +44,21 @@ impl Iterator for Rows {
     type Item = Result<Vec<u8>, ParquetError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let row = self.rows.next()?;
+        let row = match sound(|| self.rows.next()) {
+            Ok(row) => row?,
+            Err(damaged) => return Some(Err(damaged)),
+        };
         Some(row.map(|row| {
             let columns = row.get_column_iter().map(|(name, field)| (name.clone(), value(field)));
             Value::Object(columns.collect::<Map<_, _>>()).to_string().into_bytes()
         }))
     }
+}
+
+/// What the crate does, which panics at some tables that are damaged.
+fn sound<T>(read: impl FnOnce() -> T) -> Result<T, ParquetError> {
+    let damaged = |_| ParquetError::General("the table is damaged".into());
+    panic::catch_unwind(AssertUnwindSafe(read)).map_err(damaged)
 }
 
 /// A field as JSON; bytes that nobody says are text are taken for text all the same.

@@ -91,7 +91,8 @@ impl Reading {
     fn stop(&mut self) -> thread::Result<()> {
         // Who cuts finds nobody to send to, and those who understand find nobody who sends.
         self.outcomes = None;
-        self.threads.drain(..).map(JoinHandle::join).fold(Ok(()), |all, one| all.and(one))
+        let ended: Vec<_> = self.threads.drain(..).map(JoinHandle::join).collect();
+        ended.into_iter().collect()
     }
 }
 
@@ -236,5 +237,51 @@ impl Names<'_> {
             self.known.insert(name.to_owned(), Rc::clone(&column));
         }
         column
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::*;
+    use crate::{
+        currency::Rates,
+        read::{boundary::Boundary, inchikey::KnownKeys, meaning::Meaning, profile::Profile, window::Window},
+    };
+
+    /// Reads rows of a structure and a lead time to the country at `place`.
+    fn reading(open: fn() -> Result<Cutter, ReadError>, place: usize) -> Reading {
+        let column = |meaning| Column { name: "column".into(), meaning, rank: 0 };
+        let understanding = Understanding {
+            format: Format::Delimited(b','),
+            columns: vec![column(Meaning::Smiles), column(Meaning::LeadTime(Some(place)))],
+            reader: Reader::new(&Profile::default(), &[]).unwrap(),
+            rules: Rules {
+                vendor: Some("House".into()),
+                rates: Rates::default(),
+                keys: Arc::new(KnownKeys::default()),
+            },
+        };
+        Reading::begin(open, understanding, Arc::default(), NonZeroUsize::new(2).unwrap())
+    }
+
+    fn two_rows() -> Result<Cutter, ReadError> {
+        let window = Window::new(Box::new(Cursor::new("CCO,1\nCCN,2\n")));
+        Ok(Cutter::Text { window, boundary: Boundary::delimited(b','), name: "rows".into() })
+    }
+
+    #[test]
+    fn a_panic_of_any_thread_is_an_error_and_the_end() {
+        let no_such_country = reading(two_rows, 99);
+        let no_file = reading(|| panic!("no file"), 0);
+
+        for reading in [no_such_country, no_file] {
+            let outcomes: Vec<Outcome> = reading.collect();
+
+            assert!(matches!(outcomes[..], [Err(ReadError::Panicked)]), "{outcomes:?}");
+        }
+        let sound: Vec<Outcome> = reading(two_rows, 0).collect();
+        assert!(matches!(&sound[..], [Ok(batch)] if batch.entries.len() == 2), "{sound:?}");
     }
 }

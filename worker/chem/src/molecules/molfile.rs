@@ -118,6 +118,9 @@ impl Table {
         let field = |begin: usize| line.get(begin..begin + 3)?.trim().parse::<usize>().ok();
         let atom = |number: usize| number.checked_sub(1).filter(|&at| at < self.places.len()).map(index);
         let (begin, end) = (atom(field(0)?)?, atom(field(3)?)?);
+        if begin == end {
+            return None;
+        }
         let stereo = field(9).unwrap_or(0);
         let order = match (field(6)?, stereo) {
             (1, 1) => BondOrder::Up,

@@ -1,0 +1,195 @@
+//! The files of an import, read one after the other: what they are is shown, what is left out is reported, a bar moves.
+
+use std::{
+    fs,
+    num::NonZeroUsize,
+    path::{Path, PathBuf},
+    sync::Arc,
+    thread::available_parallelism,
+    time::Instant,
+};
+
+use ::catalogue::{
+    Rates,
+    read::{self, Batch, Input, KnownKeys, Meaning, Opened, Options, Outline, Profile, ReadError},
+};
+use anyhow::Context as _;
+use indicatif::ProgressBar;
+
+use super::report::{At, Report};
+use crate::{failure::Failure, terminal};
+
+/// What to import.
+#[derive(Debug, Clone, Default)]
+pub struct Import {
+    /// The files, in the order in which they count: of one entry the last offer stays.
+    pub files: Vec<PathBuf>,
+    /// The vendor of records that name none.
+    pub vendor: Option<String>,
+    /// What the user says of the columns.
+    pub profile: Profile,
+    /// Where that is kept, with what was recognised.
+    pub save_profile: Option<PathBuf>,
+    /// What other currencies are worth.
+    pub rates: Rates,
+    /// Structures by InChIKey, for stocks of keys.
+    pub keys: Arc<KnownKeys>,
+    /// Where every record left out and every warning is written.
+    pub rejects: Option<PathBuf>,
+}
+
+impl Import {
+    /// How its files are read.
+    fn options(&self) -> Options {
+        Options {
+            vendor: self.vendor.clone(),
+            profile: self.profile.clone(),
+            rates: self.rates.clone(),
+            keys: Arc::clone(&self.keys),
+            threads: available_parallelism().unwrap_or(NonZeroUsize::MIN),
+        }
+    }
+
+    /// Whether a file is a stock of InChIKeys, for which the structures that they stand for must be known.
+    ///
+    /// # Errors
+    /// Fails where a file cannot be opened.
+    pub fn has_keys(&self) -> Result<bool, Failure> {
+        for path in &self.files {
+            let opened = read::open(&Input::File(path.clone()), &self.options()).map_err(failure)?;
+            if opened.outline.is_of_keys() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// The files of an import, one after the other.
+pub(super) struct Files {
+    waiting: std::vec::IntoIter<(String, Opened)>,
+    reading: Option<Current>,
+    /// Whether records are told by file.
+    are_several: bool,
+    pub(super) report: Report,
+    /// Offers so far.
+    pub(super) loaded: u64,
+    records: u64,
+    pub(super) bar: ProgressBar,
+    begun: Instant,
+    /// Bytes of the files that are done.
+    done: u64,
+}
+
+/// The file that is being read.
+struct Current {
+    name: String,
+    outline: Outline,
+    reading: read::Reading,
+}
+
+impl Files {
+    /// Opens all files, and says what they are read as.
+    pub(super) fn open(import: &Import) -> Result<Self, Failure> {
+        let options = import.options();
+        let mut files = Vec::new();
+        for path in &import.files {
+            let opened = read::open(&Input::File(path.clone()), &options).map_err(failure)?;
+            terminal::note(&shown(path, &opened.outline));
+            if !opened.outline.tells_vendors() {
+                let path = path.display();
+                return Err(Failure::Usage(format!(
+                    "{path} has no column `vendor_name`: name the vendor with --vendor"
+                )));
+            }
+            files.push((path.display().to_string(), opened));
+        }
+        if let (Some(path), Some((_, first))) = (&import.save_profile, files.first()) {
+            let profile = first.outline.to_profile();
+            let text = serde_json::to_string_pretty(&profile).context("writing a profile")?;
+            fs::write(path, text + "\n").with_context(|| format!("writing {}", path.display()))?;
+        }
+        let size = files.iter().map(|(_, file)| file.outline.size).sum();
+        Ok(Self {
+            are_several: files.len() > 1,
+            waiting: files.into_iter(),
+            reading: None,
+            report: Report::new(import.rejects.as_deref()).context("writing the file of rejects")?,
+            loaded: 0,
+            records: 0,
+            bar: terminal::bytes_bar(size, "importing"),
+            begun: Instant::now(),
+            done: 0,
+        })
+    }
+
+    /// The next offers. What is left out with them is reported.
+    pub(super) fn next(&mut self) -> Option<Result<Batch, Failure>> {
+        loop {
+            if self.reading.is_none() {
+                let (name, opened) = self.waiting.next()?;
+                let outline = opened.outline.clone();
+                self.reading = Some(Current { name, outline, reading: opened.read() });
+            }
+            let current = self.reading.as_mut()?;
+            match current.reading.next() {
+                Some(Ok(batch)) => return Some(self.take(batch)),
+                Some(Err(error)) => return Some(Err(failure(error))),
+                None => {
+                    self.done += current.outline.size;
+                    self.reading = None;
+                }
+            }
+        }
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "a rate, for people")]
+    fn take(&mut self, batch: Batch) -> Result<Batch, Failure> {
+        let Some(current) = &self.reading else { return Ok(batch) };
+        let counted = if current.outline.format.has_lines() { "line" } else { "row" };
+        let file = self.are_several.then_some(current.name.as_str());
+        let at = |number| At { file, number, counted };
+        let tell = |told: &str| self.bar.suspend(|| terminal::note(told));
+        let writing = "writing the file of rejects";
+        for reject in &batch.rejects {
+            self.report.add(&at(reject.place.number), &reject.fault, tell).context(writing)?;
+        }
+        for entry in &batch.entries {
+            self.report.doubt(&at(entry.place.number), entry, tell).context(writing)?;
+        }
+        self.loaded += batch.entries.len() as u64;
+        self.records += batch.records;
+        let rate = self.records as f64 / self.begun.elapsed().as_secs_f64();
+        self.bar.set_message(format!("importing, {rate:.0} records/s"));
+        self.bar.set_position(self.done + batch.bytes_read);
+        Ok(batch)
+    }
+
+    /// Says what was left out, by kind; the numbers of records left out and of offers doubted.
+    pub(super) fn finish(self) -> Result<(u64, u64), Failure> {
+        self.bar.finish_and_clear();
+        let counts = (self.report.count(), self.report.doubted());
+        self.report.finish().context("writing the file of rejects")?;
+        Ok(counts)
+    }
+}
+
+/// What a file is read as, for people.
+fn shown(path: &Path, outline: &Outline) -> String {
+    let Outline { format, compression, profile, columns, .. } = outline;
+    let width = columns.iter().map(|column| column.name.chars().count()).max().unwrap_or(0);
+    let line = |column: &read::Column| match &column.meaning {
+        Meaning::Ignored => format!("\n  {:width$}  not used", column.name),
+        meaning => format!("\n  {:width$}  {meaning}", column.name),
+    };
+    let columns: String = columns.iter().map(line).collect();
+    let (format, packed) = (format.name(), compression.name());
+    format!("{}: {format}, {packed}, read as `{profile}`{columns}", path.display())
+}
+
+fn failure(error: ReadError) -> Failure {
+    match error {
+        ReadError::Header { .. } | ReadError::Profile(_) => Failure::Usage(error.to_string()),
+        error => Failure::Other(anyhow::Error::new(error).context("nothing was imported")),
+    }
+}

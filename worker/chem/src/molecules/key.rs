@@ -26,6 +26,12 @@ pub struct TautomerKey(pub(crate) Key);
 pub struct Skeleton(pub(crate) u64);
 
 impl Key {
+    /// The key as a number, spread evenly over all there are.
+    #[must_use]
+    pub fn number(self) -> u128 {
+        self.0
+    }
+
     /// The key of a text that says the same of a molecule.
     pub(crate) fn of_text(text: &str) -> Self {
         // Longer than any list of colours begins, so that a text is never taken for one.
@@ -42,6 +48,22 @@ impl Key {
     /// The key of a digest of colours.
     pub(crate) fn of_digest((high, low): (u64, u64)) -> Self {
         Self(u128::from(high) << 64 | u128::from(low))
+    }
+}
+
+impl TautomerKey {
+    /// The key as a number, spread evenly over all there are.
+    #[must_use]
+    pub fn number(self) -> u128 {
+        self.0.number()
+    }
+}
+
+impl Skeleton {
+    /// The skeleton as a number, spread evenly over all there are.
+    #[must_use]
+    pub fn number(self) -> u64 {
+        self.0
     }
 }
 

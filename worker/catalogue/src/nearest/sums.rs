@@ -1,0 +1,178 @@
+//! Which blocks set at least so many of a query's bits: 512 blocks at a time.
+//!
+//! The columns of the query's bits are added up as numbers written across words, one word for each power of two, so that
+//! one instruction adds a bit of as many blocks as a register has bits (carry-save adders: Muła, Kurz and Lemire, "Faster population
+//! counts using AVX2 instructions", 2018, turned on their side). Seven columns make a number of three bits in four adders. No
+//! bits are counted in words, so that processors without VPOPCNTDQ lose nothing; `pulp` has the rest for the instruction sets
+//! that the machine may have.
+
+use pulp::{Arch, Simd, WithSimd};
+
+use super::tile::{CHUNK, Column};
+
+/// Words that are added up together: a chunk of 512 blocks, the widest register.
+pub const LANES: usize = CHUNK / 64;
+
+/// Columns that are added up together.
+pub const TOGETHER: usize = 7;
+
+/// One bit for each block of a chunk.
+pub type Lane = [u64; LANES];
+
+/// Finds blocks of a tile.
+pub struct AtLeast<'a> {
+    /// Those of the query's bits, a multiple of [`TOGETHER`]. Where rare ones come first, it is soon known that there is no such block.
+    pub columns: &'a [&'a Column],
+    /// The chunk of the tile that is looked at.
+    pub chunk: usize,
+    /// How many of the columns a block has to be in; not more than there are.
+    pub least: u32,
+}
+
+impl AtLeast<'_> {
+    /// The blocks of the chunk.
+    pub fn find(self, arch: Arch) -> Lane {
+        arch.dispatch(self)
+    }
+
+    /// The same in the instructions that every processor has.
+    #[cfg(test)]
+    pub fn find_plainly(self) -> Lane {
+        self.with_simd(pulp::Scalar::new())
+    }
+
+    #[inline(always)]
+    fn add_up<S: Simd, const POWERS: usize>(&self, simd: S) -> Lane {
+        let mut found = [0; LANES];
+        let parts = S::as_mut_simd_u64s(&mut found).0;
+        let first = self.chunk * parts.len();
+        for (at, part) in (first..).zip(parts) {
+            let adder = Adder(simd);
+            let mut sum = [simd.splat_u64s(0); POWERS];
+            let sevens = self.columns.as_chunks::<TOGETHER>().0;
+            for (number, [a, b, c, d, e, f, g]) in (1..).zip(sevens) {
+                let word = |column: &Column| S::as_simd_u64s(column).0[at];
+                let (first, carry_first) = adder.full(word(a), word(b), word(c));
+                let (second, carry_second) = adder.full(word(d), word(e), word(f));
+                let (ones, carry_ones) = adder.full(first, second, word(g));
+                let (twos, fours) = adder.full(carry_first, carry_second, carry_ones);
+                adder.add(&mut sum, [ones, twos, fours]);
+                let left = ((sevens.len() - number) * TOGETHER) as u32;
+                if number > 1 && left < self.least {
+                    // Who is to reach the sum with what is left.
+                    *part = adder.not_below(&sum, self.least - left);
+                    if bytemuck::cast_slice::<_, u64>(std::slice::from_ref(part))
+                        == [0; LANES].split_at(S::U64_LANES).0
+                    {
+                        break;
+                    }
+                }
+            }
+            if self.least == 0 || sevens.len() < 2 {
+                *part = adder.not_below(&sum, self.least);
+            }
+        }
+        found
+    }
+}
+
+impl WithSimd for AtLeast<'_> {
+    type Output = Lane;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Lane {
+        // So many powers of two as the sum may have.
+        match self.columns.len() {
+            0..64 => self.add_up::<S, 6>(simd),
+            64..256 => self.add_up::<S, 8>(simd),
+            _ => self.add_up::<S, 12>(simd),
+        }
+    }
+}
+
+/// Adds numbers that are written across words.
+#[derive(Clone, Copy)]
+struct Adder<S>(S);
+
+impl<S: Simd> Adder<S> {
+    /// Sum and carry of three bits.
+    #[inline(always)]
+    fn full(self, a: S::u64s, b: S::u64s, c: S::u64s) -> (S::u64s, S::u64s) {
+        let Self(simd) = self;
+        let either = simd.xor_u64s(a, b);
+        let both = simd.or_u64s(simd.and_u64s(a, b), simd.and_u64s(c, either));
+        (simd.xor_u64s(either, c), both)
+    }
+
+    /// Adds a number of three bits to a sum that has room for it.
+    #[inline(always)]
+    fn add<const POWERS: usize>(self, sum: &mut [S::u64s; POWERS], number: [S::u64s; 3]) {
+        let Self(simd) = self;
+        let mut carry = simd.splat_u64s(0);
+        for (power, bit) in sum.iter_mut().zip(number) {
+            (*power, carry) = self.full(*power, bit, carry);
+        }
+        for power in sum.iter_mut().skip(number.len()) {
+            (*power, carry) = (simd.xor_u64s(*power, carry), simd.and_u64s(*power, carry));
+        }
+    }
+
+    /// Where a sum is `least` or more.
+    #[inline(always)]
+    fn not_below<const POWERS: usize>(self, sum: &[S::u64s; POWERS], least: u32) -> S::u64s {
+        let Self(simd) = self;
+        let (mut above, mut equal) = (simd.splat_u64s(0), simd.splat_u64s(u64::MAX));
+        for (power, &bits) in sum.iter().enumerate().rev() {
+            let with = simd.and_u64s(equal, bits);
+            if least >> power & 1 == 1 {
+                equal = with;
+            } else {
+                above = simd.or_u64s(above, with);
+                equal = simd.and_u64s(equal, simd.not_u64s(bits));
+            }
+        }
+        simd.or_u64s(above, equal)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::nearest::tile::EMPTY;
+
+    /// A column whose words are mixed out of a seed; every third is sparse.
+    fn column(seed: u64) -> Column {
+        let word = |at: u64| {
+            let mixed = (seed.wrapping_mul(0x9e37_79b9) ^ at).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            (mixed ^ mixed >> 29).wrapping_mul(0x94d0_49bb_1331_11eb)
+        };
+        std::array::from_fn(|at| {
+            let at = 3 * at as u64;
+            if seed.is_multiple_of(3) { word(at) & word(at + 1) & word(at + 2) } else { word(at) }
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(40))]
+        #[test]
+        fn as_one_by_one(number in 0_usize..300, least in 0_usize..80, chunk in 0_usize..8, seed: u32) {
+            let least = least.min(number);
+            let columns: Vec<Column> = (0..number as u64).map(|at| column(at + u64::from(seed))).collect();
+            let mut filled: Vec<&Column> = columns.iter().collect();
+            filled.resize(number.next_multiple_of(TOGETHER), &EMPTY);
+            let what = || AtLeast { columns: &filled, chunk, least: least as u32 };
+
+            let (found, plainly) = (what().find(Arch::new()), what().find_plainly());
+
+            let mut expected = [0; LANES];
+            for place in 0..CHUNK {
+                let word = chunk * LANES + place / 64;
+                let sum = columns.iter().filter(|column| column[word] >> (place % 64) & 1 == 1).count();
+                expected[place / 64] |= u64::from(sum >= least) << (place % 64);
+            }
+            prop_assert_eq!((found, plainly), (expected, expected));
+        }
+    }
+}

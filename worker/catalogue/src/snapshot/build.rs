@@ -1,0 +1,349 @@
+//! Writing a snapshot: rows in any order, on any number of cores, give the same bytes.
+//!
+//! What comes is kept in columns of what the file needs of it, about 130 bytes a block and 12 an offer, until all of it is
+//! there and can be sorted.
+
+use std::hash::Hash;
+use std::io::{self, Cursor, Seek, Write};
+use std::thread;
+
+use bytemuck::NoUninit;
+use chem::{Fingerprint, Molecule};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::format::{Section, Writer};
+use super::{SMILES_STRIDE, keys, text};
+use crate::nearest::tile::{self, BITS};
+use crate::offer::{self, MOST_PROFILES, MOST_VENDORS, Offer, Profile, Terms};
+
+/// Rows whose molecules are read together.
+const BATCH: usize = 1 << 14;
+/// Numbers that are written together.
+const PART: usize = 1 << 13;
+
+/// A building block on its way into a [`Snapshot`](super::Snapshot).
+#[derive(Debug, Clone, PartialEq)]
+pub struct BlockRow {
+    /// The catalogue's integer for it.
+    pub id: i32,
+    /// Canonical SMILES of the major component.
+    pub smiles: String,
+    /// Average molecular weight, daltons.
+    pub mw: f32,
+    /// Morgan fingerprint, radius 2.
+    pub fingerprint: Fingerprint,
+}
+
+impl BlockRow {
+    /// The row of a molecule that is its own major component.
+    #[must_use]
+    pub fn of(id: i32, molecule: &Molecule) -> Self {
+        Self {
+            id,
+            smiles: molecule.canonical_smiles(),
+            mw: molecule.molecular_weight() as f32,
+            fingerprint: molecule.fingerprint(),
+        }
+    }
+}
+
+/// Why no file can be made of what came.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// It cannot be written.
+    #[error("the snapshot cannot be written")]
+    Io(#[from] io::Error),
+    /// More vendors than a snapshot can tell apart.
+    #[error("the catalogue has more than {MOST_VENDORS} vendors")]
+    Vendors,
+    /// More combinations of lead times and countries than a snapshot can tell apart.
+    #[error("the catalogue has more than {MOST_PROFILES} combinations of lead times and countries")]
+    Profiles,
+    /// More blocks or offers than a place of 32 bits can number.
+    #[error("the catalogue has more than {} building blocks or offers", u32::MAX)]
+    Many,
+    /// Two molecules have the same highest bits of their keys.
+    #[error("the building blocks {0} and {1} cannot be told apart")]
+    Alike(i32, i32),
+}
+
+/// Collects building blocks and offers, and writes them as a snapshot.
+#[derive(Debug, Default)]
+pub struct Builder {
+    cores: usize,
+    waiting: Vec<BlockRow>,
+    rows: Rows,
+    /// The block's id, and its terms with vendor and profile in the order in which they came.
+    offers: Vec<(i32, Terms)>,
+    vendors: FxHashMap<i32, usize>,
+    private: FxHashSet<i32>,
+    profiles: FxHashMap<Profile, usize>,
+    unreadable: u64,
+}
+
+/// What is kept of the rows that could be read.
+#[derive(Debug, Default)]
+struct Rows {
+    keys: Vec<u128>,
+    /// The highest 48 bits of the skeleton, 16 bits of the tautomers' key.
+    forms: Vec<u64>,
+    ids: Vec<i32>,
+    weights: Vec<f32>,
+    smiles: Packed<u8>,
+    bits: Packed<u16>,
+}
+
+/// Lists one behind the other.
+#[derive(Debug)]
+struct Packed<T> {
+    starts: Vec<u64>,
+    all: Vec<T>,
+}
+
+impl<T> Default for Packed<T> {
+    fn default() -> Self {
+        Self { starts: vec![0], all: Vec::new() }
+    }
+}
+
+impl<T> Packed<T> {
+    /// Ends a list of what was pushed.
+    fn end(&mut self) {
+        self.starts.push(self.all.len() as u64);
+    }
+
+    fn list(&self, at: u32) -> &[T] {
+        let at = at as usize;
+        &self.all[self.starts[at] as usize..self.starts[at + 1] as usize]
+    }
+}
+
+/// What a row's molecule is found by.
+struct Keys {
+    key: u128,
+    form: u64,
+    smiles: Vec<u8>,
+}
+
+impl Keys {
+    /// `None` where the SMILES cannot be read.
+    fn of(row: &BlockRow) -> Option<Self> {
+        let molecule = Molecule::trusted(&row.smiles).ok()?;
+        let form = molecule.skeleton().number() & !0xffff | u64::from(keys::form_tautomers(&molecule));
+        let mut smiles = Vec::new();
+        text::pack(&row.smiles, &mut smiles)?;
+        Some(Self { key: molecule.key().number(), form, smiles })
+    }
+}
+
+impl Builder {
+    /// Nothing yet; molecules are read on `cores` cores.
+    #[must_use]
+    pub fn new(cores: usize) -> Self {
+        Self { cores: cores.max(1), ..Self::default() }
+    }
+
+    /// Takes a building block. Of several with the same molecule the one with the lowest id stays; those whose SMILES
+    /// cannot be read are left out and counted.
+    pub fn block(&mut self, row: BlockRow) {
+        self.waiting.push(row);
+        if self.waiting.len() >= BATCH * self.cores {
+            self.read_waiting();
+        }
+    }
+
+    /// Takes an offer for the building block with this id.
+    ///
+    /// # Errors
+    /// Fails where there are more vendors or profiles than a snapshot can tell apart.
+    pub fn offer(&mut self, block: i32, offer: &Offer) -> Result<(), BuildError> {
+        let next = self.vendors.len();
+        let vendor = *self.vendors.entry(offer.vendor).or_insert(next);
+        let next = self.profiles.len();
+        let profile = *self.profiles.entry(offer::profile(offer)).or_insert(next);
+        if vendor >= MOST_VENDORS {
+            return Err(BuildError::Vendors);
+        }
+        if profile >= MOST_PROFILES {
+            return Err(BuildError::Profiles);
+        }
+        self.offers.push((block, offer::terms(offer.usd_per_gram, vendor, profile)));
+        Ok(())
+    }
+
+    /// Hides this vendor from all to whom it is not shown by name.
+    pub fn private(&mut self, vendor: i32) {
+        self.private.insert(vendor);
+    }
+
+    /// The file in memory.
+    ///
+    /// # Errors
+    /// Fails where no file can be made of what came.
+    pub fn into_bytes(mut self, version: i64) -> Result<Vec<u8>, BuildError> {
+        Ok(self.write(version, Cursor::new(Vec::new()))?.into_inner())
+    }
+
+    /// Writes the file for this version of the catalogue, and gives back where it was written to.
+    ///
+    /// # Errors
+    /// Fails where no file can be made of what came, or it cannot be written.
+    pub fn write<W: Write + Seek>(&mut self, version: i64, out: W) -> Result<W, BuildError> {
+        self.read_waiting();
+        let rows = &self.rows;
+        let order = self.order()?;
+        let mut writer = Writer::new(out)?;
+
+        let bits = keys::bucket_bits(order.len());
+        let key = |row: u32| rows.keys[row as usize];
+        writer.section(Section::Keys, mapped(&order, |row| keys::below_bucket(key(row), order.len())))?;
+        writer
+            .section(Section::KeyStarts, [keys::starts(order.iter().map(|&row| (key(row) >> 64) as u64))])?;
+        self.write_forms(&order, bits, &mut writer)?;
+        writer.section(Section::Ids, mapped(&order, |row| rows.ids[row as usize]))?;
+        writer.section(Section::Weights, mapped(&order, |row| rows.weights[row as usize]))?;
+        self.write_offers(&order, &mut writer)?;
+
+        let mut smiles_starts = vec![0];
+        for part in order.chunks(SMILES_STRIDE) {
+            let len: usize = part.iter().map(|&row| rows.smiles.list(row).len()).sum();
+            smiles_starts.push(smiles_starts[smiles_starts.len() - 1] + len as u64);
+        }
+        smiles_starts.pop();
+        writer.section(Section::SmilesStarts, [smiles_starts])?;
+        writer.section(Section::Smiles, order.iter().map(|&row| rows.smiles.list(row)))?;
+        self.write_fingerprints(&order, &mut writer)?;
+        Ok(writer.finish(version, order.len() as u64, self.unreadable)?)
+    }
+
+    fn read_waiting(&mut self) {
+        let waiting = std::mem::take(&mut self.waiting);
+        let part = waiting.len().div_ceil(self.cores.max(1)).max(1);
+        let keys: Vec<Option<Keys>> = thread::scope(|scope| {
+            let parts: Vec<_> = waiting
+                .chunks(part)
+                .map(|part| scope.spawn(move || part.iter().map(Keys::of).collect::<Vec<_>>()))
+                .collect();
+            parts
+                .into_iter()
+                .flat_map(|part| part.join().expect("build: reading a molecule does not panic"))
+                .collect()
+        });
+        for (row, keys) in waiting.iter().zip(keys) {
+            let Some(Keys { key, form, smiles }) = keys else {
+                self.unreadable += 1;
+                continue;
+            };
+            self.rows.keys.push(key);
+            self.rows.forms.push(form);
+            self.rows.ids.push(row.id);
+            self.rows.weights.push(row.mw);
+            self.rows.smiles.all.extend(smiles);
+            self.rows.smiles.end();
+            self.rows.bits.all.extend(row.fingerprint.on_bits());
+            self.rows.bits.end();
+        }
+    }
+
+    /// The rows that are blocks, by their keys.
+    fn order(&self) -> Result<Vec<u32>, BuildError> {
+        let Rows { keys, ids, .. } = &self.rows;
+        let rows = u32::try_from(keys.len()).map_err(|_| BuildError::Many)?;
+        let key = |row: u32| keys[row as usize];
+        let mut order: Vec<u32> = (0..rows).collect();
+        order.sort_unstable_by_key(|&row| (key(row), ids[row as usize]));
+        order.dedup_by_key(|&mut row| key(row));
+        // A file keeps 64 bits below those of the bucket.
+        let kept = u128::BITS - 64 - keys::bucket_bits(order.len());
+        match order.windows(2).find(|pair| key(pair[0]) >> kept == key(pair[1]) >> kept) {
+            Some(pair) => Err(BuildError::Alike(ids[pair[0] as usize], ids[pair[1] as usize])),
+            None => Ok(order),
+        }
+    }
+
+    fn write_forms(
+        &self,
+        order: &[u32],
+        bits: u32,
+        writer: &mut Writer<impl Write + Seek>,
+    ) -> io::Result<()> {
+        let form = |block: u32| self.rows.forms[order[block as usize] as usize];
+        let id = |block: u32| self.rows.ids[order[block as usize] as usize];
+        let mut by_form: Vec<u32> = (0..order.len() as u32).collect();
+        // Of the blocks that cannot be told apart by what is kept of the skeleton the lowest id comes first.
+        by_form.sort_unstable_by_key(|&block| (form(block) >> (48 - bits), id(block)));
+        let kept = |block: u32| {
+            let skeleton = u64::from(keys::form_skeleton(form(block), order.len()));
+            skeleton << 48 | (form(block) & 0xffff) << 32 | u64::from(block)
+        };
+        writer.section(Section::Forms, mapped(&by_form, kept))?;
+        writer.section(Section::FormStarts, [keys::starts(by_form.iter().map(|&block| form(block)))])
+    }
+
+    fn write_offers(&self, order: &[u32], writer: &mut Writer<impl Write + Seek>) -> Result<(), BuildError> {
+        let (vendors, vendor_places) = sorted(&self.vendors);
+        let (profiles, profile_places) = sorted(&self.profiles);
+        let mut offers = self.offers.clone();
+        offers.sort_unstable();
+        let placed = |&(_, [price, known]): &(i32, Terms)| {
+            let vendor = vendor_places[offer::vendor_of([price, known])];
+            let profile = profile_places[offer::profile_of([price, known])];
+            [price, offer::terms(None, vendor, profile)[1]]
+        };
+        let (mut starts, mut all) = (vec![0], Vec::new());
+        for &row in order {
+            let id = self.rows.ids[row as usize];
+            let first = offers.partition_point(|&(other, _)| other < id);
+            let own = offers[first..].iter().take_while(|&&(other, _)| other == id);
+            let mut own: Vec<Terms> = own.map(placed).collect();
+            offer::leave_best(&mut own);
+            all.extend(own);
+            starts.push(u32::try_from(all.len()).map_err(|_| BuildError::Many)?);
+        }
+        let vendors: Vec<[i32; 2]> =
+            vendors.iter().map(|&vendor| [vendor, i32::from(self.private.contains(&vendor))]).collect();
+        writer.section(Section::OfferStarts, [starts])?;
+        writer.section(Section::Offers, [all])?;
+        writer.section(Section::Profiles, [profiles])?;
+        writer.section(Section::Vendors, [vendors])?;
+        Ok(())
+    }
+
+    fn write_fingerprints(&self, order: &[u32], writer: &mut Writer<impl Write + Seek>) -> io::Result<()> {
+        let bits_of = |block: u32| self.rows.bits.list(order[block as usize]);
+        let mut places: Vec<u32> = (0..order.len() as u32).collect();
+        // A stable sort: of blocks with as many bits those with lower numbers stay first.
+        places.sort_by_key(|&block| bits_of(block).len());
+        let count_start = |count| places.partition_point(|&block| bits_of(block).len() < count) as u32;
+        let count_starts: Vec<u32> = (0..BITS + 2).map(count_start).collect();
+        writer.section(Section::Places, [&places])?;
+        writer.section(Section::CountStarts, [count_starts])?;
+        let (mut tile_starts, mut column_starts, mut next) = (Vec::new(), Vec::new(), 0);
+        let columns = tile::tiles(&places, bits_of, self.cores).map(|tile| {
+            tile_starts.push(next);
+            next += tile.columns.len() as u64;
+            column_starts.push(tile.starts);
+            tile.columns
+        });
+        writer.section(Section::Columns, columns)?;
+        writer.section(Section::TileStarts, [tile_starts])?;
+        writer.section(Section::ColumnStarts, column_starts)
+    }
+}
+
+/// A section's numbers, made part by part.
+fn mapped<T: NoUninit>(order: &[u32], number: impl Fn(u32) -> T) -> impl Iterator<Item = Vec<T>> {
+    order.chunks(PART).map(move |part| part.iter().map(|&row| number(row)).collect())
+}
+
+/// What was numbered as it came, in its own order, and the place that each number has there.
+fn sorted<T: Copy + Ord + Hash>(numbers: &FxHashMap<T, usize>) -> (Vec<T>, Vec<usize>) {
+    let mut all: Vec<T> = numbers.keys().copied().collect();
+    all.sort_unstable();
+    let mut places = vec![0; all.len()];
+    for (place, one) in all.iter().enumerate() {
+        places[numbers[one]] = place;
+    }
+    (all, places)
+}

@@ -1,0 +1,273 @@
+//! All building blocks and what their offers say to a search, in one read-only file that is mapped.
+//!
+//! Processes of a machine that map the same file share its memory. Everything in it is sorted and of fixed width, so that it is
+//! used as it lies there; nothing is built when it is opened but the checksums are compared, and every number that says
+//! where something else lies is checked, once.
+
+mod build;
+mod format;
+mod keys;
+mod map;
+mod text;
+
+use std::fs::File;
+use std::path::Path;
+
+use bytemuck::AnyBitPattern;
+use chem::{Fingerprint, Molecule};
+
+pub use build::{BlockRow, BuildError, Builder};
+pub use format::{FORMAT, Section, SnapshotError, chemistry};
+
+use crate::masks::Visibility;
+use crate::nearest::tile::{BITS, STARTS, TILE};
+use crate::nearest::{Allowed, Index};
+use crate::offer::{self, Profile, Terms};
+use format::Header;
+use map::Bytes;
+
+/// Blocks between two starts of packed SMILES.
+const SMILES_STRIDE: usize = 16;
+
+/// A building block's place in its [`Snapshot`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Block(pub(crate) u32);
+
+impl Block {
+    /// The block of this number, which need not be there.
+    #[must_use]
+    pub fn new(number: u32) -> Self {
+        Self(number)
+    }
+
+    fn at(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// All building blocks, for lookup by molecule and by similarity.
+#[derive(Debug)]
+pub struct Snapshot {
+    bytes: Bytes,
+    header: Header,
+}
+
+impl Snapshot {
+    /// Maps a file, which nobody may change from then on, and checks all of it on `cores` cores.
+    ///
+    /// # Errors
+    /// Says what of the file is not as it was written.
+    pub fn open(path: &Path, cores: usize) -> Result<Self, SnapshotError> {
+        Self::of(Bytes::map(&File::open(path)?)?, cores)
+    }
+
+    /// The snapshot of a file's bytes.
+    ///
+    /// # Errors
+    /// Says what of them is not as it was written.
+    pub fn from_bytes(bytes: &[u8], cores: usize) -> Result<Self, SnapshotError> {
+        Self::of(Bytes::owned(bytes), cores)
+    }
+
+    fn of(bytes: Bytes, cores: usize) -> Result<Self, SnapshotError> {
+        let header = Header::read(&bytes, cores)?;
+        let snapshot = Self { bytes, header };
+        snapshot.check()?;
+        Ok(snapshot)
+    }
+
+    /// Number of building blocks.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.header.blocks as usize
+    }
+
+    /// Whether there is no building block.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many rows were left out because their SMILES cannot be read.
+    #[must_use]
+    pub fn unreadable(&self) -> u64 {
+        self.header.unreadable
+    }
+
+    /// The version of the catalogue that it was made of.
+    #[must_use]
+    pub fn version(&self) -> i64 {
+        self.header.version
+    }
+
+    /// Length of the file, and how much of that is the fingerprints'.
+    #[must_use]
+    pub fn bytes(&self) -> (usize, usize) {
+        let fingerprints = Section::ALL.into_iter().filter(|section| section.is_of_fingerprints());
+        (self.bytes.len(), fingerprints.map(|section| self.header.range(section).len()).sum())
+    }
+
+    /// The building block that is this molecule.
+    #[must_use]
+    pub fn own(&self, molecule: &Molecule) -> Option<Block> {
+        let key = molecule.key().number();
+        let place = keys::place(self.section(Section::KeyStarts), (key >> 64) as u64);
+        let wanted = keys::below_bucket(key, self.len());
+        let keys: &[u64] = &self.section(Section::Keys)[place.clone()];
+        keys.iter().position(|&key| key == wanted).map(|at| Block((place.start + at) as u32))
+    }
+
+    /// The building blocks that are `wanted` and a tautomer or a charged form of this molecule, that with the lowest id
+    /// first. The file tells forms apart by 16 bits, so that each is looked at before it is believed.
+    pub fn forms(&self, molecule: &Molecule, wanted: impl Fn(Block) -> bool) -> impl Iterator<Item = Block> {
+        let skeleton = molecule.skeleton().number();
+        let place = keys::place(self.section(Section::FormStarts), skeleton);
+        let start = keys::form_skeleton(skeleton, self.len());
+        let forms: &[u64] = &self.section(Section::Forms)[place];
+        let alike = forms.iter().filter(move |&&form| (form >> 48) as u16 == start);
+        let of_same_form = alike.filter(|&&form| (form >> 32) as u16 == keys::form_tautomers(molecule));
+        let blocks = of_same_form.map(|&form| Block(form as u32));
+        blocks.filter(move |&block| wanted(block) && self.is_form(block, molecule))
+    }
+
+    fn is_form(&self, block: Block, molecule: &Molecule) -> bool {
+        Molecule::trusted(&self.smiles(block))
+            .is_ok_and(|sold| sold.tautomer_key() == molecule.tautomer_key())
+    }
+
+    /// The catalogue's integer for `block`.
+    #[must_use]
+    pub fn id(&self, block: Block) -> i32 {
+        self.section(Section::Ids)[block.at()]
+    }
+
+    /// Canonical SMILES of `block`.
+    #[must_use]
+    pub fn smiles(&self, block: Block) -> String {
+        let starts: &[u64] = self.section(Section::SmilesStarts);
+        let packed = &self.section::<u8>(Section::Smiles)[starts[block.at() / SMILES_STRIDE] as usize..];
+        let mut each = packed.split(|&byte| byte == text::END);
+        text::unpack(each.nth(block.at() % SMILES_STRIDE).unwrap_or_default())
+    }
+
+    /// Molecular weight of `block`, daltons.
+    #[must_use]
+    pub fn mw(&self, block: Block) -> f32 {
+        self.section(Section::Weights)[block.at()]
+    }
+
+    pub(crate) fn offers(&self, block: Block) -> &[Terms] {
+        let starts: &[u32] = self.section(Section::OfferStarts);
+        &self.section(Section::Offers)[starts[block.at()] as usize..starts[block.at() + 1] as usize]
+    }
+
+    pub(crate) fn profiles(&self) -> &[Profile] {
+        self.section(Section::Profiles)
+    }
+
+    /// The vendors' numbers in the database, and who sees them.
+    pub fn vendors(&self) -> impl ExactSizeIterator<Item = (i32, Visibility)> {
+        let visibility = |is_private| if is_private == 0 { Visibility::Public } else { Visibility::Private };
+        let vendors: &[[i32; 2]] = self.section(Section::Vendors);
+        vendors.iter().map(move |&[vendor, is_private]| (vendor, visibility(is_private)))
+    }
+
+    /// For each fingerprint the most similar block that is allowed, the lowest-numbered of several, and its similarity; `None`
+    /// when no block is. They are compared on `cores` cores.
+    pub(crate) fn nearest(
+        &self,
+        fingerprints: &[Fingerprint],
+        allowed: &Allowed<'_>,
+        cores: usize,
+    ) -> Vec<Option<(Block, f32)>> {
+        let index = Index {
+            places: self.section(Section::Places),
+            count_starts: self.section(Section::CountStarts),
+            tile_starts: self.section(Section::TileStarts),
+            column_starts: self.section(Section::ColumnStarts),
+            columns: self.section(Section::Columns),
+        };
+        let found = index.nearest_on(fingerprints, allowed, cores);
+        found.into_iter().map(|found| found.map(|(block, similarity)| (Block(block), similarity))).collect()
+    }
+
+    /// What a section holds; its length and alignment were checked when the file was opened.
+    fn section<T: AnyBitPattern>(&self, section: Section) -> &[T] {
+        bytemuck::cast_slice(&self.bytes[self.header.range(section)])
+    }
+
+    /// Checks everything that says where something else is, so that reading it cannot go wrong.
+    fn check(&self) -> Result<(), SnapshotError> {
+        let blocks = self.len();
+        // Places are 32 bits wide.
+        if u32::try_from(self.header.blocks).is_err() {
+            return Err(SnapshotError::Header);
+        }
+        let is_block = |&block: &u32| (block as usize) < blocks;
+        self.len_of::<u64>(Section::Keys, blocks)?;
+        self.starts(Section::KeyStarts, keys::starts_len(blocks), blocks)?;
+        let forms: &[u64] = self.len_of(Section::Forms, blocks)?;
+        ensure(forms.iter().all(|&form| is_block(&(form as u32))), Section::Forms)?;
+        self.starts(Section::FormStarts, keys::starts_len(blocks), blocks)?;
+        self.len_of::<i32>(Section::Ids, blocks)?;
+        self.len_of::<f32>(Section::Weights, blocks)?;
+        self.check_offers(blocks)?;
+        self.check_smiles(blocks)?;
+
+        let places: &[u32] = self.len_of(Section::Places, blocks)?;
+        ensure(places.iter().all(is_block), Section::Places)?;
+        self.starts(Section::CountStarts, BITS + 2, blocks)?;
+        self.check_columns(blocks.div_ceil(TILE))
+    }
+
+    fn check_offers(&self, blocks: usize) -> Result<(), SnapshotError> {
+        let offers: &[Terms] = self.cast(Section::Offers)?;
+        self.starts(Section::OfferStarts, blocks + 1, offers.len())?;
+        let profiles = self.cast::<Profile>(Section::Profiles)?.len();
+        let vendors = self.cast::<[i32; 2]>(Section::Vendors)?.len();
+        let is_known =
+            |&terms: &Terms| offer::profile_of(terms) < profiles && offer::vendor_of(terms) < vendors;
+        ensure(offers.iter().all(is_known), Section::Offers)
+    }
+
+    fn check_smiles(&self, blocks: usize) -> Result<(), SnapshotError> {
+        let packed: &[u8] = self.cast(Section::Smiles)?;
+        let starts: &[u64] = self.len_of(Section::SmilesStarts, blocks.div_ceil(SMILES_STRIDE))?;
+        ensure(starts.iter().all(|&start| start <= packed.len() as u64), Section::SmilesStarts)
+    }
+
+    fn check_columns(&self, tiles: usize) -> Result<(), SnapshotError> {
+        let columns = self.cast::<u64>(Section::Columns)?.len() as u64;
+        let tile_starts: &[u64] = self.len_of(Section::TileStarts, tiles)?;
+        let starts: &[u32] = self.len_of(Section::ColumnStarts, tiles * STARTS)?;
+        let ends = tile_starts.iter().skip(1).copied().chain([columns]);
+        for ((starts, &start), end) in starts.chunks(STARTS).zip(tile_starts).zip(ends) {
+            let len = starts.last().map(|&last| u64::from(last));
+            let is_sound = starts.is_sorted() && start.checked_add(len.unwrap_or(0)) == Some(end);
+            ensure(is_sound, Section::ColumnStarts)?;
+        }
+        ensure(tile_starts.first().is_none_or(|&first| first == 0), Section::TileStarts)
+    }
+
+    fn cast<T: AnyBitPattern>(&self, section: Section) -> Result<&[T], SnapshotError> {
+        let bytes = &self.bytes[self.header.range(section)];
+        bytemuck::try_cast_slice(bytes).map_err(|_| SnapshotError::Damaged(section))
+    }
+
+    fn len_of<T: AnyBitPattern>(&self, section: Section, len: usize) -> Result<&[T], SnapshotError> {
+        let numbers = self.cast(section)?;
+        ensure(numbers.len() == len, section)?;
+        Ok(numbers)
+    }
+
+    /// Starts ascend from 0 to `end`.
+    fn starts(&self, section: Section, len: usize, end: usize) -> Result<(), SnapshotError> {
+        let starts: &[u32] = self.len_of(section, len)?;
+        let ends = (starts.first().copied(), starts.last().map(|&last| last as usize));
+        ensure(ends == (Some(0), Some(end)) && starts.is_sorted(), section)
+    }
+}
+
+fn ensure(is_sound: bool, section: Section) -> Result<(), SnapshotError> {
+    if is_sound { Ok(()) } else { Err(SnapshotError::Damaged(section)) }
+}

@@ -1,0 +1,28 @@
+//! A snapshot as its users see it: what is found, under which masks, and what becomes of a damaged file.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
+
+mod file;
+mod folder;
+mod lookup;
+mod masks;
+mod nearest;
+
+use catalogue::{BlockRow, Offer, Shelf};
+use chem::Fingerprint;
+
+/// A block with the molecule's own weight and fingerprint.
+fn row(id: i32, smiles: &str) -> BlockRow {
+    BlockRow::of(id, &smiles.parse().unwrap())
+}
+
+/// An alkane: as many blocks as are wanted, all of them different.
+fn alkane(id: i32) -> BlockRow {
+    let smiles = "C".repeat(id as usize + 1);
+    BlockRow { id, smiles, mw: 180.159, fingerprint: Fingerprint::from_on_bits([id as u16]) }
+}
+
+/// A shelf of these blocks, each with these offers.
+fn shelf(rows: impl IntoIterator<Item = BlockRow>, offers: &[Offer]) -> Shelf {
+    Shelf::in_memory(rows.into_iter().map(|row| (row, offers.to_vec())))
+}

@@ -1,0 +1,198 @@
+//! Masks, against a model that looks at every offer.
+
+use std::sync::Arc;
+
+use catalogue::{COUNTRIES, Masks, Offer, Region, Shelf, Snapshot, Stock, VendorSet, common};
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+
+use crate::alkane;
+
+const VENDORS: i32 = 5;
+const PRIVATE: [i32; 2] = [3, 4];
+
+/// Few values, so that limits meet them.
+fn value() -> impl Strategy<Value = Option<f32>> {
+    option::weighted(0.7, prop::sample::select(vec![0.1_f32, 1.0, 2.5, 7.0, 30.0]))
+}
+
+fn limit() -> impl Strategy<Value = Option<f64>> {
+    option::weighted(0.6, prop::sample::select(vec![0.1, 0.5, 1.0, 2.5, 7.1, 100.0]))
+}
+
+fn offer() -> impl Strategy<Value = Offer> {
+    let refuses = prop::array::uniform8(prop::bool::weighted(0.3));
+    // Whole vendors ship at one time more often than not, so that profiles meet.
+    let days = prop_oneof![
+        prop::array::uniform8(value()),
+        value().prop_map(|days| [days; COUNTRIES.len()]),
+        Just([None; COUNTRIES.len()])
+    ];
+    let refuses = prop_oneof![Just([false; 8]), Just([true; 8]), refuses];
+    (0..VENDORS, value(), days, refuses).prop_map(|(vendor, usd_per_gram, lead_time_days, refuses)| Offer {
+        vendor,
+        usd_per_gram,
+        lead_time_days,
+        refuses,
+    })
+}
+
+fn vendors() -> impl Strategy<Value = VendorSet> {
+    let some = || vec(0..VENDORS, 0..4);
+    (some(), option::of(some()), some()).prop_map(|(shown, only, never)| {
+        let set = VendorSet::default().and_private(shown).never(never);
+        match only {
+            Some(only) => set.only(only),
+            None => set,
+        }
+    })
+}
+
+fn masks() -> impl Strategy<Value = Masks> {
+    let region = prop::sample::select(Region::all().collect::<Vec<_>>());
+    let mw_gte = option::weighted(0.3, prop::sample::select(vec![180.159, 180.16, 100.0]));
+    (mw_gte, limit(), limit(), region, vendors()).prop_map(|(mw_gte, usd_gte, lead_gte, region, vendors)| {
+        Masks { mw_gte, usd_gte, lead_gte, region, vendors }
+    })
+}
+
+fn is_below(value: Option<f32>, limit: Option<f64>) -> bool {
+    match (value, limit) {
+        (Some(value), Some(limit)) => value < limit as f32,
+        _ => true,
+    }
+}
+
+/// The countries that an offer ships to, of those that the region is about.
+fn countries(offer: &Offer, region: Region) -> Vec<usize> {
+    let is_meant =
+        |&at: &usize| region == Region::ANYWHERE || Region::of_country(COUNTRIES[at]) == Some(region);
+    (0..COUNTRIES.len()).filter(is_meant).filter(|&at| !offer.refuses[at]).collect()
+}
+
+fn lead_time(offer: &Offer, region: Region) -> Option<f32> {
+    let days = countries(offer, region).into_iter().filter_map(|at| offer.lead_time_days[at]);
+    days.min_by(f32::total_cmp)
+}
+
+/// What the masks say of one offer.
+fn may_use(offer: &Offer, masks: &Masks, own: (&[i32], Option<&[i32]>, &[i32])) -> bool {
+    let (shown, only, never) = own;
+    let is_common = offer.vendor == common::VENDOR;
+    (!PRIVATE.contains(&offer.vendor) || shown.contains(&offer.vendor))
+        && (is_common || only.is_none_or(|only| only.contains(&offer.vendor)))
+        && !never.contains(&offer.vendor)
+        && !countries(offer, masks.region).is_empty()
+        && is_below(offer.usd_per_gram, masks.usd_gte)
+        && is_below(lead_time(offer, masks.region), masks.lead_gte)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+    #[test]
+    fn masks_are_what_a_look_at_every_offer_says(
+        offers in vec(vec(offer(), 0..8), 1..12),
+        masks in masks(),
+        shown in vec(0..VENDORS, 0..4),
+        only in option::of(vec(0..VENDORS, 0..4)),
+        never in vec(0..VENDORS, 0..3),
+    ) {
+        let mut builder = catalogue::Builder::new(1);
+        PRIVATE.into_iter().for_each(|vendor| builder.private(vendor));
+        for (id, offers) in (0..).zip(&offers) {
+            builder.block(alkane(id));
+            offers.iter().for_each(|offer| builder.offer(id, offer).unwrap());
+        }
+        let snapshot = Snapshot::from_bytes(&builder.into_bytes(1).unwrap(), 1).unwrap();
+        let mut set = VendorSet::default().and_private(shown.clone()).never(never.clone());
+        if let Some(only) = &only {
+            set = set.only(only.clone());
+        }
+        let masks = Masks { vendors: set, ..masks };
+
+        let shelf = Shelf::new(Arc::new(snapshot), masks.clone());
+
+        let mut allowed = Vec::new();
+        for (id, offers) in (0..).zip(&offers) {
+            let usable: Vec<&Offer> = offers
+                .iter()
+                .filter(|offer| may_use(offer, &masks, (&shown, only.as_deref(), &never)))
+                .collect();
+            let expected = is_below(Some(alkane(id).mw), masks.mw_gte) && (offers.is_empty() || !usable.is_empty());
+            let found = shelf.find(&alkane(id).smiles.parse().unwrap());
+            prop_assert_eq!(found.is_some(), expected, "{:?}", offers);
+            if let Some(block) = found {
+                let usd = usable.iter().filter_map(|offer| offer.usd_per_gram).min_by(f32::total_cmp);
+                let days = usable.iter().filter_map(|offer| lead_time(offer, masks.region));
+                prop_assert_eq!(shelf.usd_per_gram(block), usd);
+                prop_assert_eq!(shelf.lead_time_days(block), days.min_by(f32::total_cmp));
+                allowed.push(block);
+            }
+        }
+        // What is not allowed is nobody's neighbour either.
+        let own = alkane(0).fingerprint;
+        let nearest = shelf.nearest(&[own], 1)[0].map(|(block, _)| block);
+        prop_assert_eq!(nearest.is_some(), !allowed.is_empty());
+        prop_assert!(nearest.is_none_or(|block| allowed.contains(&block)));
+    }
+}
+
+#[test]
+fn price_and_lead_time_hold_for_one_offer_together() {
+    let us = Region::of_country("US").unwrap();
+    let cheap_and_slow = Offer::of(1).at(1.0).within(60.0);
+    let dear_and_quick = Offer::of(1).at(50.0).within(2.0);
+    let shelf = Shelf::in_memory([(alkane(0), vec![cheap_and_slow, dear_and_quick])]);
+    let is_there = |usd_gte, lead_gte| {
+        let shelf = shelf.under(Masks { usd_gte, lead_gte, region: us, ..Masks::default() });
+        shelf.find(&"C".parse().unwrap()).is_some()
+    };
+
+    assert!(is_there(Some(10.0), None));
+    assert!(is_there(None, Some(10.0)));
+    assert!(!is_there(Some(10.0), Some(10.0)));
+    assert!(is_there(Some(50.1), Some(2.1)));
+}
+
+#[test]
+fn a_block_that_nobody_ships_to_a_region_is_none_there() {
+    let mut offer = Offer::of(1).at(1.0);
+    offer.refuses[1] = true;
+    let shelf = Shelf::in_memory([(alkane(0), vec![offer])]);
+    let is_there = |code| {
+        let region = Region::of_country(code).unwrap();
+        shelf.under(Masks { region, ..Masks::default() }).find(&"C".parse().unwrap()).is_some()
+    };
+
+    // Nobody says how long it takes to the United States, and it ships there all the same.
+    assert_eq!(["US", "CA", "AU"].map(is_there), [true, false, true]);
+    assert!(shelf.find(&"C".parse().unwrap()).is_some());
+}
+
+#[test]
+fn a_limit_written_as_the_value_is_excludes_it() {
+    // 180.159 and 0.1 are not f32 numbers: the limits must be rounded as the values were.
+    let shelf = Shelf::in_memory([(alkane(0), vec![Offer::of(1).at(0.1)])]);
+
+    for masks in [
+        Masks { mw_gte: Some(180.159), ..Masks::default() },
+        Masks { usd_gte: Some(0.1), ..Masks::default() },
+    ] {
+        assert_eq!(shelf.under(masks.clone()).find(&"C".parse().unwrap()), None, "{masks:?}");
+    }
+}
+
+#[test]
+fn what_every_laboratory_has_passes_all_limits_until_it_is_switched_off() {
+    let offers = [(alkane(0), vec![Offer::of(common::VENDOR)]), (alkane(1), vec![Offer::of(1).at(9.0)])];
+    let shelf = Shelf::in_memory(offers);
+    let limits = Masks { usd_gte: Some(0.01), lead_gte: Some(0.01), ..Masks::default() };
+    let off = Masks { vendors: VendorSet::default().never([common::VENDOR]), ..Masks::default() };
+    let found = |masks: Masks| {
+        ["C", "CC"].map(|smiles| shelf.under(masks.clone()).find(&smiles.parse().unwrap()).is_some())
+    };
+
+    assert_eq!(found(limits), [true, false]);
+    assert_eq!(found(off), [false, true]);
+}

@@ -1,0 +1,90 @@
+//! The most similar block, against a comparison with all of them.
+
+use std::sync::Arc;
+
+use catalogue::{Block, BlockRow, Builder, Masks, Shelf, Snapshot, Stock};
+use chem::Fingerprint;
+use proptest::prelude::*;
+
+/// More blocks than a tile has, of few bits, so that some are common, some are rare and many blocks are alike.
+fn many(seed: u64, blocks: usize) -> Vec<Fingerprint> {
+    let mut state = seed;
+    let mut next = |below: u64| {
+        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        (state >> 33) % below
+    };
+    (0..blocks)
+        .map(|_| {
+            let count = 1 + next(20);
+            let bits: Vec<u16> = (0..count)
+                .map(|_| {
+                    let below = [6, 60, 2048][next(3) as usize];
+                    next(below) as u16
+                })
+                .collect();
+            Fingerprint::from_on_bits(bits)
+        })
+        .collect()
+}
+
+/// A shelf whose blocks have these fingerprints, of which masks allow the ids that are light; which block has which id is for
+/// the keys to say.
+fn shelf(fingerprints: &[Fingerprint], cores: usize, is_light: impl Fn(i32) -> bool) -> Shelf {
+    let mut builder = Builder::new(cores);
+    for (id, fingerprint) in (0..).zip(fingerprints) {
+        // As many different molecules as are wanted: a number written in two kinds of atoms.
+        let atoms: String = (0..16).map(|bit| if id >> bit & 1 == 1 { 'N' } else { 'C' }).collect();
+        let mw = if is_light(id) { 100.0 } else { 300.0 };
+        builder.block(BlockRow { smiles: format!("O{atoms}"), id, fingerprint: *fingerprint, mw });
+    }
+    let snapshot = Snapshot::from_bytes(&builder.into_bytes(1).unwrap(), cores).unwrap();
+    Shelf::new(Arc::new(snapshot), Masks { mw_gte: Some(200.0), ..Masks::default() })
+}
+
+fn by_full_comparison(
+    shelf: &Shelf,
+    fingerprints: &[Fingerprint],
+    query: &Fingerprint,
+    is_light: impl Fn(i32) -> bool,
+) -> Option<(Block, f32)> {
+    let blocks = (0..fingerprints.len() as u32).map(Block::new).filter(|&block| is_light(shelf.id(block)));
+    let similar = blocks.map(|block| (block, query.tanimoto(&fingerprints[shelf.id(block) as usize])));
+    similar.reduce(|best, next| if next.1 > best.1 { next } else { best })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn the_nearest_is_what_a_full_comparison_finds(seed: u64, blocks in 1_usize..300, odd: bool) {
+        let all = many(seed, blocks);
+        let queries = many(seed ^ 1, 7);
+        let is_light = |id: i32| !odd || id % 3 == 1;
+        let shelf = shelf(&all, 1, is_light);
+
+        let found = shelf.nearest(&queries, 2);
+
+        for (query, found) in queries.iter().zip(found) {
+            prop_assert_eq!(found, by_full_comparison(&shelf, &all, query, is_light));
+        }
+    }
+}
+
+#[test]
+fn so_it_is_over_several_tiles() {
+    let all = many(5, 20_000);
+    let empty = Fingerprint::from_on_bits([]);
+    let full = Fingerprint::from_on_bits(0..2048);
+    let queries: Vec<Fingerprint> = many(6, 30).into_iter().chain([empty, full]).collect();
+    let allowances: [fn(i32) -> bool; 4] = [|_| true, |id| id % 7 == 3, |id| id == 19_000, |_| false];
+
+    for (number, is_light) in allowances.into_iter().enumerate() {
+        let shelf = shelf(&all, 2, is_light);
+
+        // What was refused the first time is remembered the second.
+        for _ in 0..2 {
+            for (query, found) in queries.iter().zip(shelf.nearest(&queries, 2)) {
+                assert_eq!(found, by_full_comparison(&shelf, &all, query, is_light), "{number}: {query:?}");
+            }
+        }
+    }
+}

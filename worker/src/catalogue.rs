@@ -1,11 +1,10 @@
-//! The worker's view of the catalogue: read in one query, replaced as a whole when the catalogue changes.
+//! The worker's view of the catalogue: a snapshot, replaced as a whole when the catalogue changes.
 //!
-//! A search keeps the view that it started with. An import says that it is done, and its version is looked at besides every
-//! few seconds, since what is said may be lost; a reload costs one query and twice the view's memory for as long as old
-//! searches run.
+//! The processes of a machine share one file, which the first of them makes of what the database holds. A search keeps the
+//! snapshot that it started with. An import says that it is done, and its version is looked at besides every few seconds, since
+//! what is said may be lost; both cost one row where nothing changed.
 
 use std::{
-    num::NonZeroUsize,
     sync::{
         Arc, PoisonError, RwLock,
         atomic::{AtomicBool, Ordering},
@@ -13,12 +12,13 @@ use std::{
     time::{Duration, Instant},
 };
 
+use ::catalogue::{BlockRow, Builder, Content, Folder, Offer, Opened, Origin, Snapshot};
 use chem::Fingerprint;
 use database::{Background, Database, Heard};
 use futures::TryStreamExt;
-use sqlx::PgPool;
-use synth::{Catalogue, CatalogueRow, REGIONS};
-use tokio::sync::Notify;
+use sha2::{Digest, Sha256};
+use sqlx::{PgConnection, PgPool};
+use tokio::{runtime::Handle, sync::Notify};
 use tracing::{info, warn};
 
 use crate::compute;
@@ -35,8 +35,8 @@ const SETTLE: Duration = Duration::from_secs(1);
 /// Pause before a failed reload is tried again.
 const RETRY: Duration = Duration::from_secs(2);
 
-/// How long a row may keep its reader waiting; the first one comes when the offers of all are put together.
-const ROW: Duration = Duration::from_secs(300);
+/// How long a row may keep its reader waiting.
+const ROW: Duration = Duration::from_secs(60);
 
 /// How long the version may.
 const VERSION: Duration = Duration::from_secs(10);
@@ -47,17 +47,17 @@ pub const LISTENER: u32 = 1;
 /// The catalogue as it was last read; clones share it.
 #[derive(Debug, Clone)]
 pub struct CatalogueView {
-    current: Arc<RwLock<Arc<Catalogue>>>,
+    current: Arc<RwLock<Arc<Snapshot>>>,
     _watch: Arc<[Background]>,
 }
 
 impl CatalogueView {
-    /// Reads the catalogue, which may be empty, on `threads` threads, and reads it again whenever it changes.
+    /// Takes the catalogue, which may be empty, out of `folder`, or puts it there, and again whenever it changes.
     ///
     /// # Errors
     /// Fails when the first reading does; later ones are repeated until they succeed.
-    pub async fn load(database: &Database, threads: NonZeroUsize) -> Result<Self, sqlx::Error> {
-        Self::load_looking(database, threads, LOOK).await
+    pub async fn load(database: &Database, folder: Folder) -> Result<Self, sqlx::Error> {
+        Self::load_looking(database, folder, LOOK).await
     }
 
     /// Reads the catalogue as [`CatalogueView::load`] does, and looks for changes that were not heard of at every `look`.
@@ -66,12 +66,12 @@ impl CatalogueView {
     /// Fails when the first reading does.
     pub async fn load_looking(
         database: &Database,
-        threads: NonZeroUsize,
+        folder: Folder,
         look: Duration,
     ) -> Result<Self, sqlx::Error> {
         let pool = database.pool.clone();
-        let seen = version(&pool).await?;
-        let current = Arc::new(RwLock::new(Arc::new(read(&pool, threads).await?)));
+        let seen = content(&pool).await?;
+        let current = Arc::new(RwLock::new(Arc::new(open(&pool, &folder).await?)));
         let told = Arc::new(Told::default());
         let ear = Arc::clone(&told);
         let listener = database::listen(database, &[CHANGED], move |heard| match heard {
@@ -79,20 +79,14 @@ impl CatalogueView {
             Heard::Connected => ear.look.notify_one(),
             Heard::Notification { .. } => ear.hear(),
         });
-        let watch = Watch { pool, threads, current: Arc::clone(&current), told, look, seen };
+        let watch = Watch { pool, folder, current: Arc::clone(&current), told, look, seen };
         let watch = Background::keep("watching the catalogue", move || watch.clone().keep());
         Ok(Self { current, _watch: [listener, watch].into() })
     }
 
-    /// A view that never changes.
-    #[must_use]
-    pub fn fixed(catalogue: Catalogue) -> Self {
-        Self { current: Arc::new(RwLock::new(Arc::new(catalogue))), _watch: Arc::new([]) }
-    }
-
     /// The catalogue now.
     #[must_use]
-    pub fn now(&self) -> Arc<Catalogue> {
+    pub fn now(&self) -> Arc<Snapshot> {
         Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -116,11 +110,11 @@ impl Told {
 #[derive(Clone)]
 struct Watch {
     pool: PgPool,
-    threads: NonZeroUsize,
-    current: Arc<RwLock<Arc<Catalogue>>>,
+    folder: Folder,
+    current: Arc<RwLock<Arc<Snapshot>>>,
     told: Arc<Told>,
     look: Duration,
-    seen: i64,
+    seen: Content,
 }
 
 impl Watch {
@@ -138,95 +132,155 @@ impl Watch {
     }
 
     async fn look_once(&mut self) -> Result<(), sqlx::Error> {
-        let version = version(&self.pool).await?;
-        if self.told.changed.load(Ordering::Acquire) || version != self.seen {
-            // Whatever is said from here on is of a later import.
-            self.told.changed.store(false, Ordering::Release);
-            let catalogue = read(&self.pool, self.threads).await.inspect_err(|_| self.told.hear())?;
-            *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(catalogue);
-            self.seen = version;
+        // Whatever is said from here on is of a later import.
+        self.told.changed.store(false, Ordering::Release);
+        let content = content(&self.pool).await?;
+        if content != self.seen {
+            let snapshot = open(&self.pool, &self.folder).await?;
+            *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(snapshot);
+            self.seen = content;
         }
         Ok(())
     }
 }
 
-/// A number that every import changes.
-async fn version(pool: &PgPool) -> Result<i64, sqlx::Error> {
-    let version =
-        sqlx::query_scalar!("select version from catalogue_version where is_the_only").fetch_one(pool);
-    database::within(VERSION, version).await
-}
-
-/// A building block with its best price and lead time anywhere and by country, in the order of [`synth::Region`].
-struct Row {
-    id: i32,
-    smiles: String,
-    mw: f32,
-    morgan_bits: Vec<u8>,
-    usd_per_gram: Vec<Option<f32>>,
-    lead_time_days: Vec<Option<f32>>,
-}
-
-async fn read(pool: &PgPool, threads: NonZeroUsize) -> Result<Catalogue, sqlx::Error> {
-    let started = Instant::now();
-    let mut rows = sqlx::query_as!(
-        Row,
+/// What the catalogue holds, without looking at it: every import is a new version of the one row, and a restored database has
+/// its row anew.
+async fn content(executor: impl sqlx::PgExecutor<'_>) -> Result<Content, sqlx::Error> {
+    let row = sqlx::query!(
         r#"select
-            building_blocks.id, smiles, mw, morgan_bits,
-            array[
-                min(normalised_usd),
-                min(normalised_usd) filter (where lead_time_days_to_us is not null),
-                min(normalised_usd) filter (where lead_time_days_to_ca is not null),
-                min(normalised_usd) filter (where lead_time_days_to_gb is not null),
-                min(normalised_usd) filter (where lead_time_days_to_fr is not null),
-                min(normalised_usd) filter (where lead_time_days_to_ch is not null),
-                min(normalised_usd) filter (where lead_time_days_to_de is not null),
-                min(normalised_usd) filter (where lead_time_days_to_cn is not null),
-                min(normalised_usd) filter (where lead_time_days_to_au is not null)
-            ]::real[] as "usd_per_gram!: Vec<Option<f32>>",
-            array[
-                min(least(
-                    lead_time_days_to_us, lead_time_days_to_ca, lead_time_days_to_gb, lead_time_days_to_fr,
-                    lead_time_days_to_ch, lead_time_days_to_de, lead_time_days_to_cn, lead_time_days_to_au
-                )),
-                min(lead_time_days_to_us), min(lead_time_days_to_ca), min(lead_time_days_to_gb),
-                min(lead_time_days_to_fr), min(lead_time_days_to_ch), min(lead_time_days_to_de),
-                min(lead_time_days_to_cn), min(lead_time_days_to_au)
-            ]::real[] as "lead_time_days!: Vec<Option<f32>>"
-        from building_blocks left join offers on offers.building_block_id = building_blocks.id
-        group by building_blocks.id"#
+            version, xmin::text as "row!", imported_at,
+            (select oid::bigint from pg_database where datname = current_database()) as "database!",
+            (select system_identifier from pg_control_system()) as "server!"
+        from catalogue_version where is_the_only"#
     )
-    .fetch(pool);
+    .fetch_one(executor);
+    let row = database::within(VERSION, row).await?;
+    Ok(Content {
+        database: digest(&format!("{} {}", row.server, row.database)),
+        version: row.version,
+        digest: digest(&format!("{} {:?}", row.row, row.imported_at)),
+    })
+}
 
-    let mut blocks = Vec::new();
+fn digest(text: &str) -> u64 {
+    let digest = Sha256::digest(text.as_bytes());
+    digest.iter().take(8).fold(0, |number, &byte| number << 8 | u64::from(byte))
+}
+
+/// The snapshot of what the database holds, from the folder or made for it.
+async fn open(pool: &PgPool, folder: &Folder) -> Result<Snapshot, sqlx::Error> {
+    let started = Instant::now();
+    let (pool, folder) = (pool.clone(), folder.clone());
+    let opened = compute(move || {
+        // Waiting for another process, and reading molecules, are no async thread's work.
+        let runtime = Handle::current();
+        folder.open_or_make::<Failure>(
+            || Ok(runtime.block_on(content(&pool))?),
+            |builder| runtime.block_on(read(&pool, builder)),
+        )
+    });
+    let Opened { snapshot, origin, refused } =
+        opened.await.map_err(|panic| sqlx::Error::Decode(Box::new(panic)))??;
+    if let Some(error) = refused {
+        warn!("the catalogue's snapshot was refused and made anew: {error}");
+    }
+    let elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let (building_blocks, bytes, left_out) = (snapshot.len(), snapshot.bytes().0, snapshot.unreadable());
+    let what = match origin {
+        Origin::Found => "mapped the catalogue's snapshot",
+        Origin::Made => "made the catalogue's snapshot",
+        Origin::Alone(error) => {
+            warn!("the catalogue's snapshot is in this process' own memory: {error}");
+            "read the catalogue"
+        }
+    };
+    info!(building_blocks, bytes, left_out, elapsed_ms, version = snapshot.version(), "{what}");
+    Ok(snapshot)
+}
+
+/// Why there is no snapshot.
+#[derive(Debug)]
+struct Failure(sqlx::Error);
+
+impl From<sqlx::Error> for Failure {
+    fn from(error: sqlx::Error) -> Self {
+        Self(error)
+    }
+}
+
+impl From<::catalogue::BuildError> for Failure {
+    fn from(error: ::catalogue::BuildError) -> Self {
+        Self(sqlx::Error::Decode(Box::new(error)))
+    }
+}
+
+impl From<Failure> for sqlx::Error {
+    fn from(Failure(error): Failure) -> Self {
+        error
+    }
+}
+
+/// Reads everything, as it is at one moment.
+async fn read(pool: &PgPool, mut builder: Builder) -> Result<(Content, Builder), Failure> {
+    let mut transaction = database::within(VERSION, pool.begin()).await?;
+    database::within(
+        VERSION,
+        sqlx::query!("set transaction isolation level repeatable read, read only").execute(&mut *transaction),
+    )
+    .await?;
+    let content = content(&mut *transaction).await?;
+    read_offers(&mut transaction, &mut builder).await?;
+    read_blocks(&mut transaction, &mut builder).await?;
+    Ok((content, builder))
+}
+
+async fn read_offers(connection: &mut PgConnection, builder: &mut Builder) -> Result<(), Failure> {
+    let mut rows = sqlx::query!(
+        "select
+            building_block_id, vendor_id, normalised_usd,
+            lead_time_days_to_us, lead_time_days_to_ca, lead_time_days_to_gb, lead_time_days_to_fr,
+            lead_time_days_to_ch, lead_time_days_to_de, lead_time_days_to_cn, lead_time_days_to_au
+        from offers"
+    )
+    .fetch(connection);
+    while let Some(row) = database::within(ROW, rows.try_next()).await? {
+        let days = [
+            row.lead_time_days_to_us,
+            row.lead_time_days_to_ca,
+            row.lead_time_days_to_gb,
+            row.lead_time_days_to_fr,
+            row.lead_time_days_to_ch,
+            row.lead_time_days_to_de,
+            row.lead_time_days_to_cn,
+            row.lead_time_days_to_au,
+        ];
+        let rounded = |value: Option<f64>| value.map(|value| value as f32);
+        let offer = Offer {
+            usd_per_gram: rounded(row.normalised_usd),
+            lead_time_days: days.map(rounded),
+            // Nothing states yet where a vendor does not ship, and what is not stated ships.
+            ..Offer::of(row.vendor_id)
+        };
+        builder.offer(row.building_block_id, &offer)?;
+    }
+    Ok(())
+}
+
+async fn read_blocks(connection: &mut PgConnection, builder: &mut Builder) -> Result<(), Failure> {
+    let blocks = sqlx::query!("select id, smiles, mw, morgan_bits from building_blocks");
+    let mut rows = blocks.fetch(connection);
     let mut broken = 0_u64;
     while let Some(row) = database::within(ROW, rows.try_next()).await? {
-        match block(row) {
-            Some(block) => blocks.push(block),
+        match Fingerprint::from_bytes(&row.morgan_bits) {
+            Some(fingerprint) => {
+                builder.block(BlockRow { id: row.id, smiles: row.smiles, mw: row.mw, fingerprint });
+            }
             None => broken += 1,
         }
     }
     if broken > 0 {
         warn!(broken, "building blocks without a readable fingerprint are left out");
     }
-    let catalogue = compute(move || Catalogue::from_rows_on(blocks, threads.get()))
-        .await
-        .map_err(|panic| sqlx::Error::Decode(Box::new(panic)))?;
-    info!(
-        building_blocks = catalogue.len(),
-        elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
-        "read the catalogue"
-    );
-    Ok(catalogue)
-}
-
-fn block(row: Row) -> Option<CatalogueRow> {
-    Some(CatalogueRow {
-        id: row.id,
-        smiles: row.smiles,
-        mw: row.mw,
-        fingerprint: Fingerprint::from_bytes(&row.morgan_bits)?,
-        usd_per_gram: <[Option<f32>; REGIONS]>::try_from(row.usd_per_gram).ok()?,
-        lead_time_days: <[Option<f32>; REGIONS]>::try_from(row.lead_time_days).ok()?,
-    })
+    Ok(())
 }

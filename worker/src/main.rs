@@ -131,7 +131,7 @@ async fn search(settings: &Settings) -> Result<()> {
         return Ok(());
     };
     let catalogue =
-        CatalogueView::load(&database, settings.threads()).await.context("reading the catalogue")?;
+        CatalogueView::load(&database, settings.catalogue()).await.context("reading the catalogue")?;
     observe_searcher(&planner, &catalogue);
     let handler = Search { pool: database.pool.clone(), planner, catalogue };
     run_worker::<StoredTreeSearchJob, _>(database, config, handler, shutdown)

@@ -1,9 +1,11 @@
 //! What the operator can set, by flag or environment variable.
 
 use std::{
-    num::NonZeroUsize, ops::RangeInclusive, path::PathBuf, thread::available_parallelism, time::Duration,
+    env::temp_dir, num::NonZeroUsize, ops::RangeInclusive, path::PathBuf, thread::available_parallelism,
+    time::Duration,
 };
 
+use ::catalogue::Folder;
 use clap::{Parser, Subcommand, builder::RangedU64ValueParser, value_parser};
 use generator::DeviceChoice;
 use queue::WorkerConfig;
@@ -47,6 +49,11 @@ pub struct Settings {
     /// Folder of the retrosynthesis model [default: the first `uspto_retro` in the folders of model packs].
     #[arg(long, env = "RETRO_MODEL", global = true)]
     pub retro_model: Option<PathBuf>,
+
+    /// Folder of the catalogue's snapshot, which the searchers of a machine share [default: `retort-USER` in the system's
+    /// temporary folder].
+    #[arg(long, env = "CATALOGUE_FOLDER", global = true)]
+    pub catalogue_folder: Option<PathBuf>,
 
     /// Generative models to load, separated by commas [default: all].
     #[arg(long, env = "SAMPLER_MODELS", value_delimiter = ',', global = true)]
@@ -121,6 +128,14 @@ impl Settings {
             let first = places.clone().next();
             places.find(|place| place.is_dir()).or(first).unwrap_or_else(|| RETRO_MODEL.into())
         })
+    }
+
+    /// The folder of the catalogue's snapshot, whose name by default holds the user's number, since others may use the same place.
+    #[must_use]
+    pub fn catalogue(&self) -> Folder {
+        let user = rustix::process::geteuid().as_raw();
+        let default = || temp_dir().join(format!("retort-{user}"));
+        Folder::new(self.catalogue_folder.clone().unwrap_or_else(default), self.threads().get())
     }
 
     /// The database's address, and its address past a pooler, which is the same where there is none; `None` where none is set.

@@ -11,10 +11,9 @@ use std::{
     time::{Duration, Instant},
 };
 
+use catalogue::{BlockRow, Offer, Shelf};
 use flate2::read::MultiGzDecoder;
-use synth::{
-    Budget, Catalogue, CatalogueRow, GroupOrder, Masks, REGIONS, RetroModel, Route, Stop, Task, Trivial,
-};
+use synth::{Budget, GroupOrder, RetroModel, Route, Stop, Task, Trivial};
 use worker::{Annotation, result};
 
 #[global_allocator]
@@ -33,7 +32,6 @@ fn an_answer_takes_what_was_reckoned_for_its_routes() {
         max_depth: 6,
         stop: Stop::Budget,
         trivial: Trivial::Mask,
-        masks: Masks::default(),
         max_groups: 1000,
         max_group_size: 1000,
         group_order: GroupOrder::Total,
@@ -56,21 +54,14 @@ fn an_answer_takes_what_was_reckoned_for_its_routes() {
 }
 
 /// Every third block of the demo catalogue.
-fn shop(folder: &Path) -> Catalogue {
+fn shop(folder: &Path) -> Shelf {
     let file = std::fs::File::open(folder.join("../ops/catalogue/demo.csv.gz"))
         .expect("the demo catalogue is there");
     let mut lines = csv::Reader::from_reader(MultiGzDecoder::new(file));
     let smiles = lines.records().step_by(3).map(|line| line.expect("a line can be read")[0].to_owned());
     let row = |(id, smiles): (usize, String)| {
         let molecule: chem::Molecule = smiles.parse().ok()?;
-        Some(CatalogueRow {
-            id: id as i32,
-            smiles: molecule.canonical_smiles(),
-            mw: molecule.molecular_weight() as f32,
-            fingerprint: molecule.fingerprint(),
-            usd_per_gram: [Some(1.0); REGIONS],
-            lead_time_days: [Some(5.0); REGIONS],
-        })
+        Some((BlockRow::of(id as i32, &molecule), vec![Offer::of(1).at(1.0).within(5.0)]))
     };
-    Catalogue::from_rows(smiles.enumerate().filter_map(row))
+    Shelf::in_memory(smiles.enumerate().filter_map(row))
 }

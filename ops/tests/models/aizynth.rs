@@ -11,8 +11,9 @@ use std::{
 use chem::Molecule;
 use flate2::{Compression, write::GzEncoder};
 use serde::Deserialize;
+use catalogue::{BlockRow, Offer, Shelf};
 use synth::{
-    Budget, Catalogue, CatalogueRow, GroupOrder, Masks, REGIONS, RetroModel, Route, Step, Stop, Task,
+    Budget, GroupOrder, RetroModel, Route, Step, Stop, Task,
     Trivial, plan,
 };
 
@@ -156,23 +157,15 @@ fn network_and_table_go_together() {
 /// The steps that a pack finds for a target whose parts can all be bought, by template.
 fn steps(pack: &Path, target: &str) -> Vec<Step> {
     let model = Arc::new(RetroModel::load(pack).unwrap());
-    let shelf = Catalogue::from_rows((0..).zip(["CC(=O)O", "CC(=O)Cl", "CCN"]).map(|(id, smiles)| {
+    let shelf = Shelf::in_memory((0..).zip(["CC(=O)O", "CC(=O)Cl", "CCN"]).map(|(id, smiles)| {
         let molecule: Molecule = smiles.parse().unwrap();
-        CatalogueRow {
-            id,
-            smiles: molecule.canonical_smiles(),
-            mw: molecule.molecular_weight() as f32,
-            fingerprint: molecule.fingerprint(),
-            usd_per_gram: [Some(1.0); REGIONS],
-            lead_time_days: [Some(1.0); REGIONS],
-        }
+        (BlockRow::of(id, &molecule), vec![Offer::of(1).at(1.0).within(1.0)])
     }));
     let task = Task {
         target: target.parse().unwrap(),
         max_depth: 1,
         stop: Stop::Budget,
         trivial: Trivial::Mask,
-        masks: Masks::default(),
         max_groups: 10,
         max_group_size: 10,
         group_order: GroupOrder::Total,

@@ -314,6 +314,7 @@ impl Installation {
         command.env("DATABASE_URL", self.database.url());
         // Making molecules ahead would take the cores from the other tests.
         command.env("RESERVOIR_SIZE", "0");
+        command.env("CATALOGUE_FOLDER", self.folder.path().join("catalogue"));
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
         command
     }

@@ -5,11 +5,12 @@ use std::{
     time::{Duration, Instant},
 };
 
+use ::catalogue::{Masks, Region, Shelf, Snapshot, VendorSet};
 use chem::{Limits, Molecule};
 use contract::{Problem, StoredTreeSearchJob, TreeSearchRequest};
 use queue::{Finished, Handler, HandlerError, JobContext};
 use sqlx::PgPool;
-use synth::{Budget, Catalogue, GroupOrder, Masks, Plan, Planner, Region, Stop, Task, Trivial};
+use synth::{Budget, GroupOrder, Plan, Planner, Stop, Task, Trivial};
 use tracing::{Instrument, info, info_span};
 
 use super::DATABASE;
@@ -66,7 +67,7 @@ impl Search {
     ) -> Result<Result<contract::TreeSearchResult, Problem>, HandlerError> {
         let (planner, catalogue) = (Arc::clone(&self.planner), self.catalogue.now());
         let (span, wanted) = (info_span!("search", max_seconds = request.max_seconds), request.clone());
-        let plan = compute(move || span.in_scope(|| search(&planner, &catalogue, &wanted, &budget))).await?;
+        let plan = compute(move || span.in_scope(|| search(&planner, catalogue, &wanted, &budget))).await?;
         let plan = match plan {
             Ok(plan) => plan,
             Err(problem) => return Ok(Err(problem)),
@@ -98,12 +99,13 @@ impl Search {
 /// The problem is that the target is no molecule that can be searched; the API refuses the same ones.
 pub fn search(
     planner: &Planner,
-    catalogue: &Catalogue,
+    catalogue: Arc<Snapshot>,
     request: &TreeSearchRequest,
     budget: &Budget,
 ) -> Result<Plan, Problem> {
     let task = task(request)?;
-    Ok(planner.plan(catalogue, &task, budget))
+    let shelf = Shelf::new(catalogue, masks(request));
+    Ok(planner.plan(&shelf, &task, budget))
 }
 
 fn task(request: &TreeSearchRequest) -> Result<Task, Problem> {
@@ -113,18 +115,11 @@ fn task(request: &TreeSearchRequest) -> Result<Task, Problem> {
     if target.components().len() != 1 {
         return Err(bad("more than one component".to_owned()));
     }
-    let region = request.ships_to.and_then(|country| Region::of_country(country.code()));
     Ok(Task {
         target,
         max_depth: request.max_depth,
         stop: if request.early_exit_first_solution { Stop::FirstRoute } else { Stop::Budget },
         trivial: if request.mask_trivial_solution { Trivial::Mask } else { Trivial::Allow },
-        masks: Masks {
-            mw_gte: request.mask_bblocks_mw_gte,
-            usd_gte: request.mask_usd_pricing_gte,
-            lead_gte: request.mask_lead_times_gte,
-            region: region.unwrap_or_default(),
-        },
         max_groups: count(request.max_backbone_groups),
         max_group_size: count(request.max_backbone_group_size),
         group_order: if request.limit_backbone_group_size_by_cost {
@@ -133,6 +128,18 @@ fn task(request: &TreeSearchRequest) -> Result<Task, Problem> {
             GroupOrder::Total
         },
     })
+}
+
+/// What the request lets a route buy.
+fn masks(request: &TreeSearchRequest) -> Masks {
+    let region = request.ships_to.and_then(|country| Region::of_country(country.code()));
+    Masks {
+        mw_gte: request.mask_bblocks_mw_gte,
+        usd_gte: request.mask_usd_pricing_gte,
+        lead_gte: request.mask_lead_times_gte,
+        region: region.unwrap_or_default(),
+        vendors: VendorSet::default(),
+    }
 }
 
 fn seconds(seconds: f64) -> Duration {

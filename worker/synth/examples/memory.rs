@@ -18,11 +18,9 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use catalogue::{BlockRow, Offer, Shelf};
 use chem::Molecule;
-use synth::{
-    Budget, Catalogue, CatalogueRow, GroupOrder, Masks, Planner, REGIONS, RetroModel, Settings, Stop, Task,
-    Trivial,
-};
+use synth::{Budget, GroupOrder, Planner, RetroModel, Settings, Stop, Task, Trivial};
 
 #[global_allocator]
 static MEMORY: counting::Counting = counting::Counting::new();
@@ -46,7 +44,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let model = Arc::new(RetroModel::load(Path::new(model))?);
     let blocks = molecules(stock)?.into_iter().zip(0..).map(row);
-    let (catalogue, targets) = (Catalogue::from_rows(blocks), molecules(targets)?);
+    let (catalogue, targets) = (Shelf::in_memory(blocks), molecules(targets)?);
     let planner = Planner::new(model, settings);
     let (base, resident) = (MEMORY.forget(), status("VmRSS:"));
     println!("before the first search {} MB in use, {} MB resident", base >> 20, resident >> 20);
@@ -81,13 +79,12 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// Bytes that a search counted at most.
-fn search(planner: &Planner, catalogue: &Catalogue, target: &Molecule, seconds: Duration) -> u64 {
+fn search(planner: &Planner, catalogue: &Shelf, target: &Molecule, seconds: Duration) -> u64 {
     let task = Task {
         target: target.clone(),
         max_depth: 10,
         stop: Stop::Budget,
         trivial: Trivial::Mask,
-        masks: Masks::default(),
         max_groups: 10_000,
         max_group_size: 10_000,
         group_order: GroupOrder::Total,
@@ -113,15 +110,8 @@ fn molecules(path: &str) -> Result<Vec<Molecule>, Box<dyn Error>> {
     Ok(records.iter().filter_map(|record| record[at].parse().ok()).collect())
 }
 
-fn row((molecule, id): (Molecule, i32)) -> CatalogueRow {
-    CatalogueRow {
-        id,
-        smiles: molecule.canonical_smiles(),
-        mw: molecule.molecular_weight() as f32,
-        fingerprint: molecule.fingerprint(),
-        usd_per_gram: [Some(1.0); REGIONS],
-        lead_time_days: [Some(5.0); REGIONS],
-    }
+fn row((molecule, id): (Molecule, i32)) -> (BlockRow, Vec<Offer>) {
+    (BlockRow::of(id, &molecule), vec![Offer::of(1).at(1.0).within(5.0)])
 }
 
 /// A line of `/proc/self/status` in bytes; Linux only, else 0.

@@ -23,13 +23,13 @@ use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use catalogue::{BlockRow, Offer, Shelf, Stock};
 use chem::Molecule;
 use flate2::read::MultiGzDecoder;
 use petgraph::graph::NodeIndex;
 use serde_json::{Value, json};
 use synth::{
-    Algorithm, Budget, Catalogue, CatalogueRow, GroupOrder, Masks, Plan, Planner, REGIONS, RetroModel, Route,
-    Settings, Step, Stop, Task, Trivial,
+    Algorithm, Budget, GroupOrder, Plan, Planner, RetroModel, Route, Settings, Step, Stop, Task, Trivial,
 };
 
 /// As the worker has it.
@@ -70,7 +70,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     );
     let start = Instant::now();
     let catalogue = read_stock(Path::new(stock))?;
-    println!("{} building blocks, {:.2?}", catalogue.len(), start.elapsed());
+    println!("{} building blocks, {:.2?}", catalogue.snapshot().len(), start.elapsed());
     if flag("--nearest") {
         return time_nearest(&catalogue, Path::new(targets));
     }
@@ -112,7 +112,6 @@ fn task(target: Molecule) -> Task {
         max_depth: 5,
         stop: Stop::FirstRoute,
         trivial: Trivial::Mask,
-        masks: Masks::default(),
         max_groups: 5,
         max_group_size: 10,
         group_order: GroupOrder::Total,
@@ -250,7 +249,7 @@ fn summarise(plans: &[(Plan, Duration, f64)]) {
 }
 
 /// Reports what finding the nearest building block takes.
-fn time_nearest(catalogue: &Catalogue, targets: &Path) -> Result<(), Box<dyn Error>> {
+fn time_nearest(catalogue: &Shelf, targets: &Path) -> Result<(), Box<dyn Error>> {
     const ROUNDS: u32 = 20;
     let fingerprints: Vec<_> = read_columns(targets, &["smiles"], &[])?
         .into_iter()
@@ -259,10 +258,8 @@ fn time_nearest(catalogue: &Catalogue, targets: &Path) -> Result<(), Box<dyn Err
     let cpu = cpu_seconds();
     let mut sum = 0.0;
     for _ in 0..ROUNDS {
-        for fingerprint in &fingerprints {
-            let nearest = catalogue.nearest(fingerprint, &Masks::default());
-            sum += nearest.map_or(0.0, |(_, similarity)| f64::from(similarity));
-        }
+        let nearest = catalogue.nearest(&fingerprints, 1);
+        sum += nearest.iter().flatten().map(|&(_, similarity)| f64::from(similarity)).sum::<f64>();
     }
     let queries = f64::from(ROUNDS) * fingerprints.len() as f64;
     let microseconds = (cpu_seconds() - cpu) / queries * 1e6;
@@ -277,22 +274,15 @@ fn cpu_seconds() -> f64 {
     nanoseconds / 1e9
 }
 
-fn read_stock(path: &Path) -> Result<Catalogue, Box<dyn Error>> {
+fn read_stock(path: &Path) -> Result<Shelf, Box<dyn Error>> {
     let lines = read_columns(path, &["smiles"], &["usd_per_g"])?;
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let row = |(id, line): (i32, &Vec<String>)| {
         let molecule: Molecule = line[0].parse().ok()?;
-        Some(CatalogueRow {
-            id,
-            smiles: molecule.canonical_smiles(),
-            mw: molecule.molecular_weight() as f32,
-            fingerprint: molecule.fingerprint(),
-            usd_per_gram: [line[1].parse().ok(); REGIONS],
-            lead_time_days: [None; REGIONS],
-        })
+        Some((BlockRow::of(id, &molecule), vec![Offer::of(1)]))
     };
     let numbered: Vec<_> = (0..).zip(&lines).collect();
-    let rows: Vec<CatalogueRow> = thread::scope(|scope| {
+    let rows: Vec<(BlockRow, Vec<Offer>)> = thread::scope(|scope| {
         let parts: Vec<_> = numbered
             .chunks(lines.len().div_ceil(cores).max(1))
             .map(|part| scope.spawn(move || part.iter().copied().filter_map(row).collect::<Vec<_>>()))
@@ -301,7 +291,7 @@ fn read_stock(path: &Path) -> Result<Catalogue, Box<dyn Error>> {
     });
     println!("{} lines are not molecules", lines.len() - rows.len());
     let start = Instant::now();
-    let catalogue = Catalogue::from_rows(rows);
+    let catalogue = Shelf::in_memory(rows);
     println!("the catalogue was made of its rows in {:.2?}", start.elapsed());
     Ok(catalogue)
 }

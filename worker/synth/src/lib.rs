@@ -1,6 +1,6 @@
 //! Retrosynthesis: from a target molecule to validated, priced-out routes of purchasable building blocks.
 //!
-//! [`RetroModel`] says which reaction templates are worth trying on a molecule, [`Catalogue`] which molecules
+//! [`RetroModel`] says which reaction templates are worth trying on a molecule, [`Stock`](catalogue::Stock) which molecules
 //! can be bought, and a [`Planner`] searches an AND/OR graph between the two until a [`Budget`] is spent. The
 //! answer is a [`Plan`]: validated routes, grouped by backbone. Everything here is synchronous, does no I/O
 //! but for [`RetroModel::load`], and gives, on one core, the same plan for the same inputs and number of
@@ -11,7 +11,6 @@
 //! | | |
 //! |---|---|
 //! | `model/` | what a model's directory holds: templates, the policy network, the judge, precedents, records |
-//! | `stock/` | what can be bought |
 //! | `task.rs`, `plan.rs`, `route.rs`, `shared.rs`, `cores.rs` | what is asked, what is answered, a route as a graph, what routes share, and the cores |
 //! | `graph/` | the AND/OR graph, what templates make of a molecule, how costs flow |
 //! | `steps/` | one step by itself: assessed, validated, explained |
@@ -29,7 +28,6 @@ mod routes;
 mod search;
 mod shared;
 mod steps;
-mod stock;
 mod task;
 
 pub use model::RetroModel;
@@ -47,5 +45,4 @@ pub use search::planner::{Planner, Settings};
 pub use shared::SharedGraph;
 pub use steps::explain::{ProposedBy, StepFault, explain};
 pub use steps::proposals::{Precursors, proposals};
-pub use stock::catalogue::{BlockIndex, Catalogue, CatalogueRow, Masks, REGIONS, Region};
 pub use task::{Budget, GroupOrder, Stop, Task, Trivial};

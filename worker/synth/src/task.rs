@@ -6,8 +6,6 @@ use std::time::Instant;
 
 use chem::Molecule;
 
-use crate::stock::catalogue::Masks;
-
 /// When a search ends, other than by its [`Budget`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stop {
@@ -46,8 +44,6 @@ pub struct Task {
     pub stop: Stop,
     /// Whether the target may be bought.
     pub trivial: Trivial,
-    /// Which building blocks are excluded.
-    pub masks: Masks,
     /// Most backbone groups returned.
     pub max_groups: usize,
     /// Most building-block variations returned for a backbone.

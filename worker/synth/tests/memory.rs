@@ -10,7 +10,8 @@ mod toy;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use synth::{Budget, Catalogue, Counts, Planner, RetroModel, Settings, Task};
+use catalogue::Shelf;
+use synth::{Budget, Counts, Planner, RetroModel, Settings, Task};
 
 #[global_allocator]
 static MEMORY: counting::Counting = counting::Counting::new();
@@ -27,7 +28,7 @@ const TARGETS: [&str; 2] = [
 ];
 
 /// What a search of `target` took beside what was there before, at most and as it counted itself.
-fn search(planner: &Planner, catalogue: &Catalogue, target: &str, budget: &Budget) -> (usize, Counts) {
+fn search(planner: &Planner, catalogue: &Shelf, target: &str, budget: &Budget) -> (usize, Counts) {
     let task = Task { max_depth: 10, max_groups: 1000, max_group_size: 1000, ..toy::task(target) };
     let before = MEMORY.forget();
     let plan = planner.plan(catalogue, &task, budget);
@@ -41,7 +42,7 @@ fn planner(model: &Arc<RetroModel>, memory_mib: usize, cache_mib: usize) -> Plan
 }
 
 /// Has the model make what it makes once for all searches, which is no search's.
-fn warm_up(model: &Arc<RetroModel>, catalogue: &Catalogue) {
+fn warm_up(model: &Arc<RetroModel>, catalogue: &Shelf) {
     let planner = planner(model, 512, 0);
     for target in TARGETS {
         search(&planner, catalogue, target, &toy::expansions(600));
@@ -49,7 +50,7 @@ fn warm_up(model: &Arc<RetroModel>, catalogue: &Catalogue) {
 }
 
 /// Blocks of everyday chemistry, so that there are many routes.
-fn shop() -> Catalogue {
+fn shop() -> Shelf {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ops/catalogue/demo.csv.gz");
     let file = std::fs::File::open(file).expect("the demo catalogue is there");
     let mut lines = csv::Reader::from_reader(flate2::read::MultiGzDecoder::new(file));

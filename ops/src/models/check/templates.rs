@@ -10,7 +10,8 @@ use std::{
 
 use flate2::read::MultiGzDecoder;
 use serde_json::Value;
-use synth::{Budget, Catalogue, GroupOrder, Masks, RetroModel, Stop, Task, Trivial, plan};
+use catalogue::Shelf;
+use synth::{Budget, GroupOrder, RetroModel, Stop, Task, Trivial, plan};
 
 use super::{Report, weights};
 use crate::models::Pack;
@@ -82,7 +83,7 @@ fn unpacks(table: &Path) -> io::Result<()> {
 /// Expands ordinary molecules, one step each.
 fn take_apart(model: &Arc<RetroModel>, table: &Path, report: &mut Report) {
     let begun = Instant::now();
-    let nothing_on_the_shelf = Catalogue::from_rows([]);
+    let nothing_on_the_shelf = Shelf::in_memory([]);
     let (mut reactions, mut applications, mut opened) = (0, 0, 0);
     for smiles in ORDINARY {
         let task = Task {
@@ -90,7 +91,6 @@ fn take_apart(model: &Arc<RetroModel>, table: &Path, report: &mut Report) {
             max_depth: 1,
             stop: Stop::Budget,
             trivial: Trivial::Mask,
-            masks: Masks::default(),
             max_groups: 1,
             max_group_size: 1,
             group_order: GroupOrder::Total,

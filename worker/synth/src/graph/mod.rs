@@ -24,7 +24,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::graph::expander::{Expansion, Found};
 use crate::model::policy::Ranked;
-use crate::stock::catalogue::BlockIndex;
+use catalogue::Block;
 
 /// Added to the cost of every step, so that of two routes as probable as each other the shorter one wins.
 pub const STEP_COST: f64 = 0.2;
@@ -65,7 +65,7 @@ pub struct MoleculeNode {
     /// Fewest steps from the target.
     pub depth: u32,
     /// Set if a route may buy it.
-    pub block: Option<BlockIndex>,
+    pub block: Option<Block>,
     /// `None` until the search turns to it or is about to.
     pub expansion: Option<Arc<Expansion>>,
     /// What the graph counts for the expansion.
@@ -298,7 +298,7 @@ impl Graph {
         product: MoleculeId,
         ranked: Ranked,
         found: &[Arc<Found>],
-        block_of: impl Fn(&Molecule) -> Option<BlockIndex>,
+        block_of: impl Fn(&Molecule) -> Option<Block>,
     ) {
         // Only a molecule that is made from something can be an ancestor, and most precursors are new, so
         // the ancestors are rarely needed. Nothing linked to `product` changes them.
@@ -343,7 +343,7 @@ impl Graph {
         }
     }
 
-    fn add_molecule(&mut self, molecule: &Molecule, depth: u32, block: Option<BlockIndex>) -> MoleculeId {
+    fn add_molecule(&mut self, molecule: &Molecule, depth: u32, block: Option<Block>) -> MoleculeId {
         let id = MoleculeId(u32::try_from(self.molecules.len()).expect("graph: memory is bounded"));
         let key = molecule.key();
         self.molecules.push(MoleculeNode {

@@ -314,8 +314,8 @@ mod tests {
     use crate::graph::{Verdict, step_cost};
     use crate::model::RetroModel;
     use crate::model::policy::Ranked;
-    use crate::stock::catalogue::BlockIndex;
     use crate::task::Budget;
+    use catalogue::Block;
 
     /// For each molecule its reactions: a probability in hundredths and the numbers of the precursors. Molecules
     /// without reactions are building blocks.
@@ -352,7 +352,7 @@ mod tests {
             (0..MOLECULES).map(|number| (molecule(number).key(), number)).collect();
         // A molecule without reactions is for sale, but for the target.
         let block =
-            |molecule: &Molecule| chemistry[numbers[&molecule.key()]].is_empty().then_some(BlockIndex(0));
+            |molecule: &Molecule| chemistry[numbers[&molecule.key()]].is_empty().then_some(Block::new(0));
         let mut next = 0;
         while let Some(id) = graph.all_molecules().nth(next) {
             next += 1;

@@ -1,8 +1,9 @@
 //! Routes sorted into backbone groups, cut to size, and written down.
 
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
-use chem::Molecule;
+use chem::{Fingerprint, Molecule};
 use petgraph::graph::{DiGraph, NodeIndex};
 use reactivity::ReactionClass;
 use rustc_hash::FxHashMap;
@@ -16,8 +17,8 @@ use crate::routes::backbone::{Keys, Orders, Tree};
 use crate::routes::extract::{Choices, Chosen};
 use crate::routes::price::{lead_time_days, needs, usd_per_mol};
 use crate::routes::rank::Weighed;
-use crate::stock::catalogue::{BlockIndex, Catalogue};
 use crate::task::{GroupOrder, Task};
+use catalogue::{Block, Stock};
 
 /// Most routes kept for one set of building blocks.
 const ROUTES_PER_VARIATION: usize = 5;
@@ -44,7 +45,7 @@ struct Group {
 }
 
 struct Variation {
-    blocks: Vec<BlockIndex>,
+    blocks: Vec<Block>,
     routes: Vec<Route>,
 }
 
@@ -79,7 +80,7 @@ impl<'a> Groups<'a> {
             }
             None => return !self.full(),
         };
-        let blocks: Vec<BlockIndex> = needs(graph, choices).into_iter().map(|(block, _)| block).collect();
+        let blocks: Vec<Block> = needs(graph, choices).into_iter().map(|(block, _)| block).collect();
         let room = group.variations.len() < self.variations;
         let known = group.variations.iter_mut().find(|variation| variation.blocks == blocks);
         let variation = match known {
@@ -139,10 +140,9 @@ impl<'a> Groups<'a> {
 /// Turns choices in the graph into routes that stand alone.
 pub struct Writer<'a> {
     model: &'a RetroModel,
-    catalogue: &'a Catalogue,
-    task: &'a Task,
+    stock: &'a dyn Stock,
     /// The target's own block, where buying it counts as a route.
-    target_block: Option<BlockIndex>,
+    target_block: Option<Block>,
     /// Weight and similarity to the nearest building block, which are the same in every route.
     known: FxHashMap<MoleculeId, (f64, f32)>,
     /// The same in every route, too.
@@ -178,20 +178,8 @@ struct Evidence {
 }
 
 impl<'a> Writer<'a> {
-    pub fn new(
-        model: &'a RetroModel,
-        catalogue: &'a Catalogue,
-        task: &'a Task,
-        target_block: Option<BlockIndex>,
-    ) -> Self {
-        Self {
-            model,
-            catalogue,
-            task,
-            target_block,
-            known: FxHashMap::default(),
-            evidence: FxHashMap::default(),
-        }
+    pub fn new(model: &'a RetroModel, stock: &'a dyn Stock, target_block: Option<Block>) -> Self {
+        Self { model, stock, target_block, known: FxHashMap::default(), evidence: FxHashMap::default() }
     }
 
     /// The route that buys the target, as a group of its own.
@@ -207,6 +195,7 @@ impl<'a> Writer<'a> {
     /// Writes a route down.
     pub fn route(&mut self, graph: &Graph, choices: &Choices, total: f64) -> Route {
         let order = breadth_first(graph, choices);
+        self.look_up(graph, order.iter().map(|&(place, _)| choices.route.molecule(place).molecule));
         let mut written: DiGraph<RouteNode, u32> = DiGraph::with_capacity(order.len(), order.len());
         let mut places = vec![NodeIndex::end(); order.len()];
         for &(place, depth) in &order {
@@ -232,13 +221,12 @@ impl<'a> Writer<'a> {
             }
         }
         let needs = self.needs(graph, choices);
-        let region = self.task.masks.region;
         Route {
             graph: RouteGraph::new(written).expect("group: forms of one block are made of nothing"),
             cost: choices.cost,
             total,
-            usd_per_mol: usd_per_mol(self.catalogue, region, &needs, None),
-            lead_time_days: lead_time_days(self.catalogue, region, &needs),
+            usd_per_mol: usd_per_mol(self.stock, &needs, None),
+            lead_time_days: lead_time_days(self.stock, &needs),
         }
     }
 
@@ -250,13 +238,13 @@ impl<'a> Writer<'a> {
             None if id == graph.target() => self.target_block,
             None => molecule.block,
         };
-        let (mw, nearest) = self.facts(graph, id);
+        let (mw, nearest) = self.known[&id];
         let sold = block.and_then(|block| self.as_sold(graph, choices, block, &molecule.molecule));
         let (smiles, mw) = sold.unwrap_or_else(|| (molecule.molecule.canonical_smiles(), mw));
         RouteNode {
             smiles,
             mw,
-            building_block: block.map(|block| self.catalogue.id(block)),
+            building_block: block.map(|block| self.stock.id(block)),
             closest_building_block: if block.is_some() { 1.0 } else { nearest },
             depth,
             expanded: molecule.expanded,
@@ -300,10 +288,10 @@ impl<'a> Writer<'a> {
         &self,
         graph: &Graph,
         choices: &Choices,
-        block: BlockIndex,
+        block: Block,
         needed: &Molecule,
     ) -> Option<(String, f64)> {
-        let sold = self.catalogue.smiles(block);
+        let sold = self.stock.smiles(block);
         if needed.canonical_smiles() == sold {
             return None;
         }
@@ -313,28 +301,32 @@ impl<'a> Writer<'a> {
             made.any(|made| made.molecule.canonical_smiles() == sold)
         };
         let renamed = neutral.canonical_smiles() == sold && !is_made();
-        renamed.then(|| (sold.to_owned(), neutral.molecular_weight()))
+        renamed.then(|| (sold, neutral.molecular_weight()))
     }
 
-    fn facts(&mut self, graph: &Graph, id: MoleculeId) -> (f64, f32) {
-        if let Some(&known) = self.known.get(&id) {
-            return known;
+    /// Finds out weight and similarity of those molecules that were in no route before, all in one pass.
+    fn look_up(&mut self, graph: &Graph, molecules: impl Iterator<Item = MoleculeId>) {
+        let mut strangers = Vec::new();
+        for id in molecules {
+            let node = graph.molecule(id);
+            if let Entry::Vacant(place) = self.known.entry(id) {
+                let is_block = node.block.is_some();
+                place.insert((node.molecule.molecular_weight(), if is_block { 1.0 } else { 0.0 }));
+                strangers.extend((!is_block).then_some(id));
+            }
         }
-        let node = graph.molecule(id);
-        let nearest = match node.block {
-            Some(_) => Some(1.0),
-            None => self
-                .catalogue
-                .nearest(&node.molecule.fingerprint(), &self.task.masks)
-                .map(|(_, similarity)| similarity),
-        };
-        let facts = (node.molecule.molecular_weight(), nearest.unwrap_or(0.0));
-        self.known.insert(id, facts);
-        facts
+        let fingerprints: Vec<Fingerprint> =
+            strangers.iter().map(|&id| graph.molecule(id).molecule.fingerprint()).collect();
+        let nearest = self.stock.nearest(&fingerprints, 1);
+        for (id, (_, similarity)) in
+            strangers.into_iter().zip(nearest).filter_map(|(id, found)| Some((id, found?)))
+        {
+            self.known.entry(id).and_modify(|(_, nearest)| *nearest = similarity);
+        }
     }
 
     /// How many molecules of each block a molecule of the target takes.
-    fn needs(&self, graph: &Graph, choices: &Choices) -> Vec<(BlockIndex, u32)> {
+    fn needs(&self, graph: &Graph, choices: &Choices) -> Vec<(Block, u32)> {
         let target = self.target_block.filter(|_| choices.made().next().is_none());
         target.map_or_else(|| needs(graph, choices), |block| vec![(block, 1)])
     }

@@ -5,13 +5,13 @@
 
 use crate::graph::Graph;
 use crate::routes::extract::Choices;
-use crate::stock::catalogue::{BlockIndex, Catalogue, Region};
+use catalogue::{Block, Stock};
 
 /// How many molecules of each block one molecule of the target takes, ascending; none for a target that is bought.
-pub fn needs(graph: &Graph, choices: &Choices) -> Vec<(BlockIndex, u32)> {
+pub fn needs(graph: &Graph, choices: &Choices) -> Vec<(Block, u32)> {
     let amounts = choices.route.molecules().zip(choices.route.amounts());
     let bought = amounts.filter(|(chosen, _)| chosen.reaction.is_none());
-    let mut needed: Vec<(BlockIndex, u32)> = bought
+    let mut needed: Vec<(Block, u32)> = bought
         .filter_map(|(chosen, amount)| Some((graph.molecule(chosen.molecule).block?, amount)))
         .collect();
     needed.sort_unstable();
@@ -26,24 +26,19 @@ pub fn needs(graph: &Graph, choices: &Choices) -> Vec<(BlockIndex, u32)> {
     needed
 }
 
-/// USD for one mole of what takes these blocks, at the best price of each that ships to `region`; a block without a known
+/// USD for one mole of what takes these blocks, at the best price that may be paid for each; a block without a known
 /// price costs `unknown` USD a gram, and without such a guess nobody knows.
-pub fn usd_per_mol(
-    catalogue: &Catalogue,
-    region: Region,
-    needs: &[(BlockIndex, u32)],
-    unknown: Option<f64>,
-) -> Option<f64> {
-    let price = |&(block, times): &(BlockIndex, u32)| {
-        let usd_per_gram = catalogue.usd_per_gram(block, region).map(f64::from).or(unknown)?;
-        Some(usd_per_gram * f64::from(catalogue.mw(block)) * f64::from(times))
+pub fn usd_per_mol(stock: &dyn Stock, needs: &[(Block, u32)], unknown: Option<f64>) -> Option<f64> {
+    let price = |&(block, times): &(Block, u32)| {
+        let usd_per_gram = stock.usd_per_gram(block).map(f64::from).or(unknown)?;
+        Some(usd_per_gram * f64::from(stock.mw(block)) * f64::from(times))
     };
     needs.iter().map(price).sum()
 }
 
 /// Days until the last of these blocks is there, the quickest offer of each taken; `None` where one of them has no known
 /// lead time.
-pub fn lead_time_days(catalogue: &Catalogue, region: Region, needs: &[(BlockIndex, u32)]) -> Option<f64> {
-    let days = needs.iter().map(|&(block, _)| catalogue.lead_time_days(block, region).map(f64::from));
+pub fn lead_time_days(stock: &dyn Stock, needs: &[(Block, u32)]) -> Option<f64> {
+    let days = needs.iter().map(|&(block, _)| stock.lead_time_days(block).map(f64::from));
     days.collect::<Option<Vec<f64>>>().map(|days| days.into_iter().fold(0.0, f64::max))
 }

@@ -22,8 +22,7 @@ use crate::graph::{Assessment, Graph, MoleculeId, ReactionId};
 use crate::model::RetroModel;
 use crate::routes::extract::Choices;
 use crate::routes::price::{needs, usd_per_mol};
-use crate::stock::catalogue::Catalogue;
-use crate::task::Task;
+use catalogue::Stock;
 
 // Steps, depth and precedents weigh as a conditional logit on 196 published routes has them (of the public sets of
 // `./ops/bench routes`), beside a weight of one for the steps' own costs.
@@ -41,22 +40,21 @@ const UNKNOWN_PRICE: f64 = 100.0;
 /// Adds up what counts.
 pub struct Ranker<'a> {
     model: &'a RetroModel,
-    catalogue: &'a Catalogue,
-    task: &'a Task,
+    stock: &'a dyn Stock,
     /// What each step costs for want of precedents.
     unprecedented: FxHashMap<ReactionId, f64>,
 }
 
 impl<'a> Ranker<'a> {
-    pub fn new(model: &'a RetroModel, catalogue: &'a Catalogue, task: &'a Task) -> Self {
-        Self { model, catalogue, task, unprecedented: FxHashMap::default() }
+    pub fn new(model: &'a RetroModel, stock: &'a dyn Stock) -> Self {
+        Self { model, stock, unprecedented: FxHashMap::default() }
     }
 
     /// The total of a route as far as it is known without rivals, at least its cost.
     pub fn total(&mut self, graph: &Graph, choices: &Choices) -> f64 {
         let steps: f64 = choices.made().map(|(product, step)| self.unprecedented(graph, product, step)).sum();
         let needs = needs(graph, choices);
-        let price = usd_per_mol(self.catalogue, self.task.masks.region, &needs, Some(UNKNOWN_PRICE));
+        let price = usd_per_mol(self.stock, &needs, Some(UNKNOWN_PRICE));
         choices.cost
             + LENGTH_COST * choices.made().count() as f64
             + TOGETHER_COST * crowd(graph, choices) as f64

@@ -15,8 +15,8 @@ use crate::plan::{BackboneGroup, Counts};
 use crate::routes::extract::{Choices, Extractor, Source};
 use crate::routes::group::{Groups, Writer};
 use crate::routes::rank::{Queue, Ranker, Weighed};
-use crate::stock::catalogue::{BlockIndex, Catalogue};
 use crate::task::{Budget, Task};
+use catalogue::{Block, Stock};
 
 /// Routes taken out of the graph for each that may be returned.
 const CANDIDATES_PER_PLACE: usize = 20;
@@ -41,21 +41,21 @@ impl<'a> Reading<'a> {
     /// have `memory` bytes, and so has the answer once the graph is gone.
     pub fn new(
         model: &'a Arc<RetroModel>,
-        catalogue: &'a Catalogue,
+        stock: &'a dyn Stock,
         task: &'a Task,
         budget: &'a Budget,
         graph: &Graph,
         memory: usize,
-        target_block: Option<BlockIndex>,
+        target_block: Option<Block>,
     ) -> Self {
         Self {
             task,
             memory,
             taken: graph.bytes(),
             budget,
-            ranker: Ranker::new(model, catalogue, task),
+            ranker: Ranker::new(model, stock),
             groups: Groups::new(graph, task),
-            writer: Writer::new(model, catalogue, task, target_block),
+            writer: Writer::new(model, stock, target_block),
             ahead: Ahead::new(model, budget),
         }
     }

@@ -30,8 +30,8 @@ use crate::routes::reading::Reading;
 use crate::search::algorithm::Choice;
 use crate::search::planner::{Planner, Settings};
 use crate::steps::validate::Validator;
-use crate::stock::catalogue::{BlockIndex, Catalogue};
 use crate::task::{Budget, Stop, Task, Trivial};
+use catalogue::{Block, Stock};
 
 /// Part of the time that a search for many routes keeps for reading them out of the graph. Of 25 published routes a search of 4 s
 /// has 15 in its answer with half of its time kept, as many as with all the time that reading takes after 1,500 expansions, and 9
@@ -58,7 +58,7 @@ const PATIENCE: Duration = Duration::from_millis(2);
 /// A running search.
 pub struct Search<'a> {
     planner: &'a Planner,
-    catalogue: &'a Catalogue,
+    stock: &'a dyn Stock,
     task: &'a Task,
     budget: &'a Budget,
     started: Instant,
@@ -95,14 +95,14 @@ enum End {
 }
 
 impl<'a> Search<'a> {
-    pub fn new(planner: &'a Planner, catalogue: &'a Catalogue, task: &'a Task, budget: &'a Budget) -> Self {
+    pub fn new(planner: &'a Planner, stock: &'a dyn Stock, task: &'a Task, budget: &'a Budget) -> Self {
         let started = Instant::now();
         // The backbones' keys count on the target's atoms being numbered as its canonical SMILES is written.
         let canonical = Molecule::trusted(&task.target.canonical_smiles());
         let choice = planner.settings.algorithm.start();
         Self {
             planner,
-            catalogue,
+            stock,
             task,
             budget,
             started,
@@ -137,7 +137,7 @@ impl<'a> Search<'a> {
         let validated = self.validator.elapsed;
         let (model, task, budget) = (self.planner.expander.model(), self.task, self.budget);
         let memory = self.planner.settings.memory_bytes;
-        let mut reading = Reading::new(model, self.catalogue, task, budget, &self.graph, memory, trivial);
+        let mut reading = Reading::new(model, self.stock, task, budget, &self.graph, memory, trivial);
         if task.stop == Stop::Budget && self.solved() {
             let mut source = Source { graph: &mut self.graph, validator: &mut self.validator, dropped: 0 };
             reading.all(&mut source, &self.help.seat, &mut self.counts);
@@ -173,9 +173,9 @@ impl<'a> Search<'a> {
     }
 
     /// The target's own block, where buying it counts as a route.
-    fn trivial(&self) -> Option<BlockIndex> {
+    fn trivial(&self) -> Option<Block> {
         let target = &self.graph.molecule(self.graph.target()).molecule;
-        self.catalogue.find(target, &self.task.masks).filter(|_| self.task.trivial == Trivial::Allow)
+        self.stock.find(target).filter(|_| self.task.trivial == Trivial::Allow)
     }
 
     /// What is neither made nor bought in the cheapest attempt at the target, each once.
@@ -387,8 +387,8 @@ impl<'a> Search<'a> {
 
     /// Tries templates of the list of `id` up to number `end`.
     fn apply(&mut self, id: MoleculeId, end: usize, deadline: Instant) {
-        let (catalogue, masks) = (self.catalogue, &self.task.masks);
-        let block_of = |molecule: &Molecule| catalogue.find(molecule, masks);
+        let stock = self.stock;
+        let block_of = |molecule: &Molecule| stock.find(molecule);
         let budget = self.budget;
         let node = self.graph.molecule(id);
         let first_way = node.height == UNSOLVED;
@@ -425,8 +425,8 @@ impl Planner {
     /// # Panics
     /// Never; a broken template or weight has been refused when the model was loaded.
     #[must_use]
-    pub fn plan(&self, catalogue: &Catalogue, task: &Task, budget: &Budget) -> Plan {
-        let plan = Search::new(self, catalogue, task, budget).run();
+    pub fn plan(&self, stock: &dyn Stock, task: &Task, budget: &Budget) -> Plan {
+        let plan = Search::new(self, stock, task, budget).run();
         self.searched();
         plan
     }
@@ -437,9 +437,9 @@ impl Planner {
 /// # Panics
 /// As [`Planner::plan`].
 #[must_use]
-pub fn plan(model: &Arc<RetroModel>, catalogue: &Catalogue, task: &Task, budget: &Budget) -> Plan {
+pub fn plan(model: &Arc<RetroModel>, stock: &dyn Stock, task: &Task, budget: &Budget) -> Plan {
     let settings = Settings { cache_bytes: 0, ..Settings::default() };
-    Planner::new(Arc::clone(model), settings).plan(catalogue, task, budget)
+    Planner::new(Arc::clone(model), settings).plan(stock, task, budget)
 }
 
 /// Tells the search that a helper is done with a molecule, however it ends.

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::toy::*;
+use catalogue::Shelf;
 use proptest::prelude::*;
-use synth::{Algorithm, Masks, Plan, Planner, RetroModel, Settings, Stop, Task, UnknownAlgorithm};
+use synth::{Algorithm, Plan, Planner, RetroModel, Settings, Stop, Task, UnknownAlgorithm};
 
 fn planner(model: &Arc<RetroModel>, algorithm: Algorithm) -> Planner {
     Planner::new(Arc::clone(model), Settings { algorithm, cache_bytes: 0, ..Settings::default() })
@@ -135,10 +136,10 @@ impl Chemistry {
     }
 
     fn task(&self, max_depth: u32) -> Task {
-        Task { max_depth, max_groups: 100, max_group_size: 1000, masks: Masks::default(), ..task(NAMES[0]) }
+        Task { max_depth, max_groups: 100, max_group_size: 1000, ..task(NAMES[0]) }
     }
 
-    fn shelf(&self) -> synth::Catalogue {
+    fn shelf(&self) -> Shelf {
         shelf(&self.for_sale.iter().map(|&number| NAMES[number]).collect::<Vec<_>>())
     }
 

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use crate::toy::{expansions, row, shipped, task, text};
+use catalogue::Shelf;
 use flate2::read::MultiGzDecoder;
-use synth::{Catalogue, Plan, RetroModel, Stop, Task, plan};
+use synth::{Plan, RetroModel, Stop, Task, plan};
 
 const EXPANSIONS: u64 = 200;
 /// Rounding differs between processors, and a route that is as good as another may come first: most stay.
@@ -43,14 +44,14 @@ fn model() -> &'static Arc<RetroModel> {
 }
 
 /// The demo catalogue's molecules, each at a dollar a gram.
-fn catalogue() -> &'static Catalogue {
-    static CATALOGUE: OnceLock<Catalogue> = OnceLock::new();
+fn catalogue() -> &'static Shelf {
+    static CATALOGUE: OnceLock<Shelf> = OnceLock::new();
     CATALOGUE.get_or_init(|| {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ops/catalogue/demo.csv.gz");
         let mut reader = csv::Reader::from_reader(MultiGzDecoder::new(File::open(path).unwrap()));
         let smiles = reader.records().map(|record| record.unwrap()[0].to_owned());
         let distinct: BTreeSet<String> = smiles.filter(|smiles| !smiles.contains('.')).collect();
-        Catalogue::from_rows((0..).zip(&distinct).map(|(id, smiles)| row(id, smiles, 1.0)))
+        Shelf::in_memory((0..).zip(&distinct).map(|(id, smiles)| row(id, smiles, 1.0)))
     })
 }
 
@@ -124,9 +125,8 @@ fn more_expansions_never_lose_a_drug_and_the_same_number_gives_the_same_answer()
 fn what_would_react_first_is_guarded() {
     let acid = "O=C(O)c1ccc(F)cc1";
     let guarded = "CC(C)(C)OC(=O)NCC1CCNCC1";
-    let shelf = Catalogue::from_rows(
-        (0..).zip([acid, guarded, "NCC1CCNCC1"]).map(|(id, smiles)| row(id, smiles, 1.0)),
-    );
+    let shelf =
+        Shelf::in_memory((0..).zip([acid, guarded, "NCC1CCNCC1"]).map(|(id, smiles)| row(id, smiles, 1.0)));
 
     let plan = plan(
         model(),

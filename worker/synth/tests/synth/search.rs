@@ -5,8 +5,9 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use crate::toy::*;
+use catalogue::{BlockRow, Masks, Offer, Region, Shelf};
 use chem::Molecule;
-use synth::{Budget, GroupOrder, Masks, Region, Stop, Task, Trivial, plan};
+use synth::{Budget, GroupOrder, Stop, Task, Trivial, plan};
 
 const DIAMIDE: &str = "CCCNC(=O)CCC(=O)NCC";
 
@@ -120,29 +121,29 @@ fn no_branch_is_longer_than_the_depth_limit() {
 
 #[test]
 fn masks_exclude_building_blocks_at_or_above_their_limit() {
-    let mut acid = row(0, "CC(=O)O", 10.0);
-    acid.usd_per_gram[2] = None;
-    acid.lead_time_days = [Some(1.0), Some(9.0), None, Some(2.0), None, None, None, None, None];
-    let shelf = synth::Catalogue::from_rows([acid, row(1, "CN", 0.5)]);
     let us = Region::of_country("US").unwrap();
     let ca = Region::of_country("CA").unwrap();
-    let none = Masks::default();
+    let mut offer = Offer::of(1).at(10.0);
+    offer.lead_time_days[0] = Some(9.0);
+    offer.lead_time_days[2] = Some(1.0);
+    let acid = BlockRow::of(0, &"CC(=O)O".parse().unwrap());
+    let shelf = Shelf::in_memory([(acid, vec![offer]), row(1, "CN", 0.5)]);
+    let none = Masks::default;
     let cases = [
-        ("no mask", none, true),
-        ("price at the limit", Masks { usd_gte: Some(10.0), ..none }, false),
-        ("price below the limit", Masks { usd_gte: Some(10.1), ..none }, true),
-        ("price unknown in the region", Masks { usd_gte: Some(5.0), region: ca, ..none }, true),
-        ("lead time at the limit", Masks { lead_gte: Some(9.0), region: us, ..none }, false),
-        ("lead time below the limit", Masks { lead_gte: Some(9.5), region: us, ..none }, true),
-        ("lead time unknown in the region", Masks { lead_gte: Some(6.0), region: ca, ..none }, true),
-        ("weight above the limit", Masks { mw_gte: Some(60.0), ..none }, false),
-        ("weight at the limit", Masks { mw_gte: Some(60.052), ..none }, false),
-        ("weight below the limit", Masks { mw_gte: Some(60.1), ..none }, true),
+        ("no mask", none(), true),
+        ("price at the limit", Masks { usd_gte: Some(10.0), ..none() }, false),
+        ("price below the limit", Masks { usd_gte: Some(10.1), ..none() }, true),
+        ("lead time at the limit", Masks { lead_gte: Some(9.0), region: us, ..none() }, false),
+        ("lead time below the limit", Masks { lead_gte: Some(9.5), region: us, ..none() }, true),
+        ("lead time unknown in the region", Masks { lead_gte: Some(6.0), region: ca, ..none() }, true),
+        ("weight above the limit", Masks { mw_gte: Some(60.0), ..none() }, false),
+        ("weight at the limit", Masks { mw_gte: Some(60.052), ..none() }, false),
+        ("weight below the limit", Masks { mw_gte: Some(60.1), ..none() }, true),
     ];
     for (name, masks, solved) in cases {
-        let task = Task { masks, ..task("CC(=O)NC") };
+        let plan = plan(&amide(), &shelf.under(masks), &task("CC(=O)NC"), &expansions(10));
 
-        assert_eq!(plan(&amide(), &shelf, &task, &expansions(10)).solved(), solved, "{name}");
+        assert_eq!(plan.solved(), solved, "{name}");
     }
 }
 
@@ -232,8 +233,7 @@ fn an_interconversion_changes_the_number_of_steps_and_not_the_key() {
 #[test]
 fn cheaper_variations_come_first_where_that_is_asked_for() {
     let model = model(&[(AMIDE, 2.0), (AMIDE_FROM_CHLORIDE, 1.0)]);
-    let shelf =
-        synth::Catalogue::from_rows([row(0, "CC(=O)O", 9.0), row(1, "CC(=O)Cl", 3.0), row(2, "CCN", 1.0)]);
+    let shelf = Shelf::in_memory([row(0, "CC(=O)O", 9.0), row(1, "CC(=O)Cl", 3.0), row(2, "CCN", 1.0)]);
     let task = Task { group_order: GroupOrder::Cost, max_group_size: 1, ..task("CC(=O)NCC") };
 
     let plan = plan(&model, &shelf, &task, &expansions(10));

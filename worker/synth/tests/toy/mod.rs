@@ -10,12 +10,11 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use candle_core::{Device, Tensor};
+use catalogue::{BlockRow, Offer, Shelf};
 use chem::Molecule;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use synth::{
-    Budget, Catalogue, CatalogueRow, GroupOrder, Masks, Plan, REGIONS, RetroModel, Route, Stop, Task, Trivial,
-};
+use synth::{Budget, GroupOrder, Plan, RetroModel, Route, Stop, Task, Trivial};
 
 /// The model that ships.
 pub fn shipped() -> Arc<RetroModel> {
@@ -82,20 +81,13 @@ pub fn write_weights(dir: &Path, templates: usize, biases: &[f32]) {
 }
 
 /// A shelf on which the `i`-th molecule has id `i` and costs one dollar a gram anywhere.
-pub fn shelf(smiles: &[&str]) -> Catalogue {
-    Catalogue::from_rows(smiles.iter().enumerate().map(|(id, smiles)| row(id as i32, smiles, 1.0)))
+pub fn shelf(smiles: &[&str]) -> Shelf {
+    Shelf::in_memory(smiles.iter().enumerate().map(|(id, smiles)| row(id as i32, smiles, 1.0)))
 }
 
-pub fn row(id: i32, smiles: &str, usd: f32) -> CatalogueRow {
+pub fn row(id: i32, smiles: &str, usd: f32) -> (BlockRow, Vec<Offer>) {
     let molecule: Molecule = smiles.parse().unwrap();
-    CatalogueRow {
-        id,
-        smiles: molecule.canonical_smiles(),
-        mw: molecule.molecular_weight() as f32,
-        fingerprint: molecule.fingerprint(),
-        usd_per_gram: [Some(usd); REGIONS],
-        lead_time_days: [Some(5.0); REGIONS],
-    }
+    (BlockRow::of(id, &molecule), vec![Offer::of(1).at(usd).within(5.0)])
 }
 
 /// Every route to `smiles` within five steps.
@@ -105,7 +97,6 @@ pub fn task(smiles: &str) -> Task {
         max_depth: 5,
         stop: Stop::Budget,
         trivial: Trivial::Mask,
-        masks: Masks::default(),
         max_groups: 10,
         max_group_size: 10,
         group_order: GroupOrder::Total,

@@ -71,8 +71,10 @@ pub enum Input<'a> {
     Text(String),
     /// The text of a query parameter, from which numbers are read too.
     Query(String),
-    /// An array or an object: no field of the contract is one.
-    Composite,
+    /// An array as it was written.
+    Array(&'a str),
+    /// An object: no field is one.
+    Object,
 }
 
 /// The members of a body or of a query, each until it is read.
@@ -130,6 +132,41 @@ impl<'a, 'f> Fields<'a, 'f> {
             Some(input) => self.note(name, read(&input)),
             None => Some(default),
         }
+    }
+
+    /// The items of an array of at most `most`, none for null or where there is no such field; each fault has its item's place.
+    pub fn list<T>(
+        &mut self,
+        name: &str,
+        most: usize,
+        read: impl Fn(&Input<'_>) -> Result<T, Fault>,
+    ) -> Option<Option<Vec<T>>> {
+        let raw = match self.take(name) {
+            None | Some(Input::Null) => return Some(None),
+            Some(Input::Array(raw)) => raw,
+            Some(_) => return self.note(name, Err(Fault::new("list_type", "Input should be a valid list"))),
+        };
+        let items: Vec<&RawValue> = serde_json::from_str(raw).expect("fields: the body is JSON");
+        if items.len() > most {
+            let msg = format!("List should have at most {most} items after validation, not {}", items.len());
+            return self.note(name, Err(Fault::new("too_long", msg)));
+        }
+        let mut read_items = Some(Vec::with_capacity(items.len()));
+        for (index, item) in items.into_iter().enumerate() {
+            let item = input(item.get()).expect("fields: the body is JSON");
+            match read(&item) {
+                Ok(item) => {
+                    if let Some(items) = &mut read_items {
+                        items.push(item);
+                    }
+                }
+                Err(fault) => {
+                    self.faults.push(fault.at([self.place.into(), name.into(), index.into()]));
+                    read_items = None;
+                }
+            }
+        }
+        read_items.map(Some)
     }
 
     /// Refuses what no field has read.
@@ -331,7 +368,8 @@ fn input(raw: &str) -> Result<Input<'_>, serde_json::Error> {
         Some(b't') => Input::Bool(true),
         Some(b'f') => Input::Bool(false),
         Some(b'"') => Input::Text(serde_json::from_str(raw)?),
-        Some(b'[' | b'{') => Input::Composite,
+        Some(b'[') => Input::Array(raw),
+        Some(b'{') => Input::Object,
         _ => Input::Number(raw),
     })
 }
@@ -392,6 +430,31 @@ mod tests {
         assert_eq!(read("-99999999999999999999"), Err("greater_than_equal"));
         assert_eq!(read("99999999999999999999"), Err("less_than_equal"));
         assert_eq!(read("1e999"), Err("finite_number"));
+    }
+
+    #[test]
+    fn a_list_is_read_item_by_item_and_each_fault_has_its_place() {
+        let read = |body: &str| {
+            let mut faults = Faults::default();
+            let mut fields = Fields::body(body.as_bytes(), &mut faults).unwrap();
+            let list = fields.list("names", 2, text(1, None));
+            fields.finish();
+            (list, faults.0.into_iter().map(|item| (item.kind, item.loc)).collect::<Vec<_>>())
+        };
+        let at =
+            |kind: &str, index: usize| (kind.to_owned(), vec!["body".into(), "names".into(), index.into()]);
+        let whole = |kind: &str| vec![(kind.to_owned(), vec!["body".into(), "names".into()])];
+
+        assert_eq!(read(r#"{"names": ["a", "b"]}"#), (Some(Some(vec!["a".into(), "b".into()])), vec![]));
+        assert_eq!(read(r#"{"names": []}"#), (Some(Some(vec![])), vec![]));
+        assert_eq!(read(r#"{"names": null}"#), (Some(None), vec![]));
+        assert_eq!(read("{}"), (Some(None), vec![]));
+        assert_eq!(read(r#"{"names": "a"}"#), (None, whole("list_type")));
+        assert_eq!(read(r#"{"names": ["a", "b", "c"]}"#), (None, whole("too_long")));
+        assert_eq!(
+            read(r#"{"names": [[], ""]}"#),
+            (None, vec![at("string_type", 0), at("string_too_short", 1)])
+        );
     }
 
     #[test]

@@ -96,7 +96,11 @@ impl Jobs {
     ) -> Result<TreeSearchResult, ApiError> {
         let patience = Duration::from_secs_f64(request.max_seconds) + self.patience.search_slack;
         let caller = self.caller(account_id, patience);
-        let job = StoredTreeSearchJob::V1(TreeSearchJob { request, deadline: Utc::now() + patience });
+        let job = StoredTreeSearchJob::V1(TreeSearchJob {
+            request,
+            account_id: Some(account_id.to_owned()),
+            deadline: Utc::now() + patience,
+        });
         let taken = self.submit(job, caller).await.map_err(not_taken)?;
         self.outcome(taken, caller, "").await
     }

@@ -1,6 +1,7 @@
 //! Routes as text: one tree a route, the target at its root, each building block with its best offer.
 
 mod page;
+mod shopping;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -19,6 +20,9 @@ pub fn render(result: &TreeSearchResult, ships_to: Option<Country>) -> String {
         let _ =
             writeln!(text, "\nRoute {} · {steps} deep · backbone {backbone}{}", index + 1, standing(graph));
         Tree::new(graph, &offers).write(&mut text);
+        for line in shopping::lines(graph) {
+            let _ = writeln!(text, "  {line}");
+        }
     }
     text
 }
@@ -42,7 +46,7 @@ fn routes(result: &TreeSearchResult) -> Vec<(String, &str, &RouteGraph)> {
     });
     let mut routes: Vec<_> = groups.collect();
     // Answers of earlier versions have no ranks and keep their order.
-    routes.sort_by_key(|(.., graph)| graph.graph.map(|standing| standing.rank));
+    routes.sort_by_key(|(.., graph)| graph.graph.as_ref().map(|standing| standing.rank));
     routes
 }
 
@@ -107,7 +111,7 @@ fn best_offers(annotations: &[PricingAnnotation], ships_to: Option<Country>) -> 
     let price = |offer: &PricingAnnotation| offer.normalised_usd.unwrap_or(f64::INFINITY);
     let mut offers: BTreeMap<i32, Offers<'_>> = BTreeMap::new();
     for annotation in annotations {
-        let lead_time_days = ships_to.and_then(|country| lead_time_days(annotation, country));
+        let lead_time_days = ships_to.and_then(|country| annotation.lead_time_days_to(country));
         offers
             .entry(annotation.major_component_id)
             .and_modify(|known| {
@@ -119,19 +123,6 @@ fn best_offers(annotations: &[PricingAnnotation], ships_to: Option<Country>) -> 
             .or_insert(Offers { best: annotation, lead_time_days, count: 1 });
     }
     offers
-}
-
-const fn lead_time_days(offer: &PricingAnnotation, country: Country) -> Option<f64> {
-    match country {
-        Country::Us => offer.lead_time_days_to_US,
-        Country::Ca => offer.lead_time_days_to_CA,
-        Country::Gb => offer.lead_time_days_to_GB,
-        Country::Fr => offer.lead_time_days_to_FR,
-        Country::Ch => offer.lead_time_days_to_CH,
-        Country::De => offer.lead_time_days_to_DE,
-        Country::Cn => offer.lead_time_days_to_CN,
-        Country::Au => offer.lead_time_days_to_AU,
-    }
 }
 
 /// A route graph made ready to be walked from its root.
@@ -333,6 +324,7 @@ mod tests {
             cost_usd_per_mol: Some(1234.5),
             lead_time_days: Some(4.0),
             convergence: 1.0,
+            shopping_list: None,
         };
         let mut best = group[0][0].clone();
         group[0][0].graph = Some(standing(2));

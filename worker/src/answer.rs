@@ -7,10 +7,13 @@ use std::{
 
 use contract::{
     Conditions, Edge, Metadata, Node, NodeData, NodeStanding, PricingAnnotation, ReagentResults,
-    RefusedSteps, RouteGraph, RouteHierarchy, RouteStanding, SearchReport, StepEvidence, TreeSearchResult,
+    RefusedSteps, RouteGraph, RouteHierarchy, RouteStanding, SearchReport, StepEvidence, TreeSearchRequest,
+    TreeSearchResult,
 };
 use synth::{Plan, Records, Role, Route, RouteNode, SharedGraph, Step};
 use uuid::Uuid;
+
+use crate::shopping::Shop;
 
 /// Namespace of the node ids, made for this purpose: a molecule's id hangs on its canonical SMILES alone.
 const MOLECULES: Uuid = Uuid::from_u128(0x2d5c_0a6e_41d2_4f0b_9c55_6a5e_7e1f_30c4);
@@ -20,20 +23,29 @@ const MOLECULES: Uuid = Uuid::from_u128(0x2d5c_0a6e_41d2_4f0b_9c55_6a5e_7e1f_30c
 pub struct Annotation {
     /// In the order in which they are answered.
     pub offers: Vec<PricingAnnotation>,
+    /// Names of the vendors from whom shopping lists take what they have.
+    pub first: Vec<String>,
     /// What looking them up took.
     pub elapsed: Duration,
 }
 
-/// The answer to a tree search; `total` is the time from the worker's start on the job.
+/// The answer to `request`; `total` is the time from the worker's start on the job.
 #[must_use]
-pub fn result(plan: &Plan, annotation: Annotation, total: Duration) -> TreeSearchResult {
+pub fn result(
+    request: &TreeSearchRequest,
+    plan: &Plan,
+    annotation: Annotation,
+    total: Duration,
+) -> TreeSearchResult {
     let mut totals: Vec<f64> = plan.routes().map(|route| route.total).collect();
     totals.sort_by(f64::total_cmp);
-    let shared = SharedGraph::of(plan);
+    let (shared, shop) = (SharedGraph::of(plan), Shop::new(request, &annotation.first, &annotation.offers));
     let mut route_hierarchy = RouteHierarchy::new();
     for group in &plan.groups {
-        let graphs =
-            |routes: &Vec<Route>| routes.iter().map(|route| graph(route, &shared, &totals)).collect();
+        let graphs = |routes: &Vec<Route>| {
+            let standing = |route| standing(route, &totals, &shop);
+            routes.iter().map(|route| graph(route, &shared, standing(route))).collect()
+        };
         let variations = group.variations.iter().map(graphs).collect();
         route_hierarchy.entry(group.steps.to_string()).or_default().insert(group.key.clone(), variations);
     }
@@ -78,8 +90,8 @@ fn report(plan: &Plan) -> SearchReport {
     }
 }
 
-/// Where a route stands among all of its answer; `totals` are theirs, ascending.
-fn standing(route: &Route, totals: &[f64]) -> RouteStanding {
+/// Where a route stands among all of its answer, and what to order for it; `totals` are theirs, ascending.
+fn standing(route: &Route, totals: &[f64], shop: &Shop<'_>) -> RouteStanding {
     let longest = route.graph.longest_branch();
     let better = totals.partition_point(|&total| total < route.total);
     RouteStanding {
@@ -88,10 +100,11 @@ fn standing(route: &Route, totals: &[f64]) -> RouteStanding {
         cost_usd_per_mol: route.usd_per_mol.map(|usd| (usd * 100.0).round() / 100.0),
         lead_time_days: route.lead_time_days,
         convergence: rounded(route.steps().count().max(1) as f64 / f64::from(longest.max(1))),
+        shopping_list: Some(shop.list(route)),
     }
 }
 
-fn graph(route: &Route, shared: &SharedGraph<'_>, totals: &[f64]) -> RouteGraph {
+fn graph(route: &Route, shared: &SharedGraph<'_>, standing: RouteStanding) -> RouteGraph {
     let ids: Vec<String> = route.molecules().map(|molecule| id(&molecule.smiles)).collect();
     let edges = route.graph.edges().map(|(product, precursor)| {
         let step = route.graph.molecule(product).step.as_ref();
@@ -105,7 +118,7 @@ fn graph(route: &Route, shared: &SharedGraph<'_>, totals: &[f64]) -> RouteGraph 
     RouteGraph {
         directed: true,
         multigraph: false,
-        graph: Some(standing(route, totals)),
+        graph: Some(standing),
         nodes: route.molecules().zip(&ids).map(|(molecule, id)| node(molecule, id, shared)).collect(),
         edges: edges.collect(),
     }
@@ -278,7 +291,7 @@ mod tests {
 
     #[test]
     fn a_molecule_has_the_same_id_in_every_route_and_a_depth_of_its_own() {
-        let answer = result(&plan(), Annotation::default(), Duration::ZERO);
+        let answer = result(&TreeSearchRequest::new("CCOCC"), &plan(), Annotation::default(), Duration::ZERO);
 
         let bought = &answer.route_hierarchy["1"]["b1"][0][0];
         let made = &answer.route_hierarchy["2"]["b2"][0][0];
@@ -291,7 +304,7 @@ mod tests {
 
     #[test]
     fn edges_run_from_product_to_precursor_each_once() {
-        let answer = result(&plan(), Annotation::default(), Duration::ZERO);
+        let answer = result(&TreeSearchRequest::new("CCOCC"), &plan(), Annotation::default(), Duration::ZERO);
 
         let made = &answer.route_hierarchy["2"]["b2"][0][0];
         let place = |id: &str| made.nodes.iter().position(|node| node.id == id).unwrap();
@@ -304,7 +317,7 @@ mod tests {
 
     #[test]
     fn a_route_says_where_it_stands_and_its_edges_what_they_rest_on() {
-        let answer = result(&plan(), Annotation::default(), Duration::ZERO);
+        let answer = result(&TreeSearchRequest::new("CCOCC"), &plan(), Annotation::default(), Duration::ZERO);
 
         let bought = &answer.route_hierarchy["1"]["b1"][0][0];
         let made = &answer.route_hierarchy["2"]["b2"][0][0];
@@ -314,9 +327,12 @@ mod tests {
             cost_usd_per_mol,
             lead_time_days,
             convergence: 1.0,
+            shopping_list: None,
         };
-        assert_eq!(bought.graph, Some(standing(1, 0.5, Some(12.35), Some(3.0))));
-        assert_eq!(made.graph, Some(standing(2, 0.25, None, None)));
+        let without_list =
+            |graph: &RouteGraph| RouteStanding { shopping_list: None, ..graph.graph.clone().unwrap() };
+        assert_eq!(without_list(bought), standing(1, 0.5, Some(12.35), Some(3.0)));
+        assert_eq!(without_list(made), standing(2, 0.25, None, None));
         let edge = serde_json::to_value(&made.edges[0]).unwrap();
         assert_eq!((&edge["precedents"], &edge["precedent_similarity"]), (&12.into(), &0.5.into()));
         assert_eq!(edge["patents"], serde_json::json!(["US01234567"]));
@@ -326,7 +342,7 @@ mod tests {
 
     #[test]
     fn a_molecule_that_no_route_avoids_is_essential_and_others_say_what_they_are_for() {
-        let answer = result(&plan(), Annotation::default(), Duration::ZERO);
+        let answer = result(&TreeSearchRequest::new("CCOCC"), &plan(), Annotation::default(), Duration::ZERO);
 
         let standings = |route: &RouteGraph| -> Vec<_> {
             let standings = route.nodes.iter().filter_map(|node| node.standing.clone());
@@ -343,7 +359,7 @@ mod tests {
 
     #[test]
     fn a_reaction_is_listed_once_with_its_edges_in_order() {
-        let answer = result(&plan(), Annotation::default(), Duration::ZERO);
+        let answer = result(&TreeSearchRequest::new("CCOCC"), &plan(), Annotation::default(), Duration::ZERO);
 
         let edge = |from: &str, to: &str| format!("{}:{}", id(from), id(to));
         let mut made = vec![edge("CCO", "C"), edge("CCO", "CO")];
@@ -355,7 +371,9 @@ mod tests {
 
     #[test]
     fn metadata_counts_what_is_there() {
-        let metadata = result(&plan(), Annotation::default(), Duration::from_secs(2)).metadata;
+        let metadata =
+            result(&TreeSearchRequest::new("CCOCC"), &plan(), Annotation::default(), Duration::from_secs(2))
+                .metadata;
 
         assert_eq!((metadata.total_graph_nodes, metadata.total_bblocks), (7, 3));
         assert_eq!((metadata.validated_routes, metadata.unvalidated_routes), (2, 1));
@@ -366,10 +384,107 @@ mod tests {
     fn a_plan_without_routes_is_an_answer() {
         let empty = Plan { groups: Vec::new(), ..plan() };
 
-        let answer = result(&empty, Annotation::default(), Duration::ZERO);
+        let answer = result(&TreeSearchRequest::new("CCOCC"), &empty, Annotation::default(), Duration::ZERO);
 
         assert!(answer.route_hierarchy.is_empty());
         assert!(answer.reagent_results.reaction_to_edges.is_empty());
         assert_eq!(answer.metadata.total_bblocks, 0);
+    }
+
+    fn offer(block: i32, vendor: &str, pack: f64, usd: f64, days: Option<f64>) -> PricingAnnotation {
+        PricingAnnotation {
+            major_component_id: block,
+            full_canonical: String::new(),
+            major_component: String::new(),
+            minor_components: String::new(),
+            mw: 10.0,
+            vendor_name: vendor.to_owned(),
+            cs_id: format!("{vendor}-{block}"),
+            cs_prefix: String::new(),
+            cs_url: String::new(),
+            pack: Some(pack),
+            uom: Some("g".to_owned()),
+            price_usd: (usd > 0.0).then_some(usd),
+            normalised_usd: (usd > 0.0).then_some(usd / pack),
+            api_timestamp: chrono::DateTime::UNIX_EPOCH,
+            lead_time_days_to_US: days,
+            lead_time_days_to_CA: None,
+            lead_time_days_to_GB: None,
+            lead_time_days_to_FR: None,
+            lead_time_days_to_CH: None,
+            lead_time_days_to_DE: None,
+            lead_time_days_to_CN: None,
+            lead_time_days_to_AU: None,
+        }
+    }
+
+    /// The shopping list of the route in two steps, at half of each step's product and for 100 mmol: 4 g of block 3 and of 7 each, since
+    /// two of each make the target, at 10 g/mol.
+    fn shopping_list(offers: Vec<PricingAnnotation>, lead_limit: Option<f64>) -> contract::ShoppingList {
+        let request = TreeSearchRequest {
+            amount_mmol: 50.0,
+            step_yield: 0.5,
+            mask_lead_times_gte: lead_limit,
+            ..TreeSearchRequest::new("CCOCC")
+        };
+        let answer =
+            result(&request, &plan(), Annotation { offers, ..Annotation::default() }, Duration::ZERO);
+        let made = answer.route_hierarchy["2"]["b2"][0][0].graph.clone().unwrap();
+        made.shopping_list.unwrap()
+    }
+
+    #[test]
+    fn a_route_comes_with_the_cheapest_packs_that_make_what_was_asked_for() {
+        let offers = vec![
+            offer(3, "A", 1.0, 3.0, Some(2.0)),
+            offer(3, "A", 5.0, 13.0, Some(2.0)),
+            offer(3, "B", 3.0, 8.0, Some(9.0)),
+            offer(7, "B", 10.0, 1.0, Some(9.0)),
+        ];
+
+        let list = shopping_list(offers.clone(), None);
+        let quick = shopping_list(offers, Some(5.0));
+
+        let items = |list: &contract::ShoppingList| -> Vec<_> {
+            let of = |order: &contract::VendorOrder| order.items.clone();
+            let items = list.vendors.iter().flat_map(of);
+            items
+                .map(|item| (item.cs_id, item.pack.unwrap(), item.count, item.usd, item.grams_needed))
+                .collect()
+        };
+        let expected = [
+            ("A-3".to_owned(), 1.0, 1, 3.0, 4.0),
+            ("B-3".to_owned(), 3.0, 1, 8.0, 4.0),
+            ("B-7".to_owned(), 10.0, 1, 1.0, 4.0),
+        ];
+        assert_eq!(items(&list), expected);
+        assert_eq!((list.total_usd, list.lead_time_days), (Some(12.0), Some(9.0)));
+        // Who cannot wait buys the dearer packs, and the other block from nobody.
+        assert_eq!(items(&quick), [("A-3".to_owned(), 1.0, 4, 12.0, 4.0)]);
+        assert_eq!((quick.total_usd, quick.without_price.len()), (None, 1));
+    }
+
+    #[test]
+    fn what_has_no_price_is_named_and_makes_no_total() {
+        let list = shopping_list(vec![offer(3, "A", 1.0, 0.0, None), offer(7, "B", 10.0, 1.0, None)], None);
+
+        let [unpriced] = &list.without_price[..] else { panic!("{list:?}") };
+        assert_eq!((unpriced.building_block_idx, &*unpriced.vendors), (3, &["A".to_owned()][..]));
+        assert_eq!((list.total_usd, list.lead_time_days), (None, None));
+        assert_eq!(list.vendors[0].total_usd, 1.0);
+    }
+
+    #[test]
+    fn what_every_laboratory_has_is_not_ordered() {
+        let offers = vec![
+            offer(3, "Common Lab Chemicals", 1.0, 0.0, None),
+            offer(3, "A", 1.0, 3.0, Some(2.0)),
+            offer(7, "B", 10.0, 1.0, Some(9.0)),
+        ];
+
+        let list = shopping_list(offers, None);
+
+        assert_eq!((list.total_usd, list.lead_time_days), (Some(1.0), Some(9.0)));
+        assert_eq!(list.without_price[0].building_block_idx, 3);
     }
 }

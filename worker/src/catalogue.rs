@@ -230,6 +230,8 @@ async fn read(pool: &PgPool, mut builder: Builder) -> Result<(Content, Builder),
     )
     .await?;
     let content = content(&mut *transaction).await?;
+    let private = sqlx::query_scalar!("select id from vendors where is_private").fetch_all(&mut *transaction);
+    database::within(ROW, private).await?.into_iter().for_each(|vendor| builder.private(vendor));
     read_offers(&mut transaction, &mut builder).await?;
     read_blocks(&mut transaction, &mut builder).await?;
     Ok((content, builder))
@@ -238,7 +240,7 @@ async fn read(pool: &PgPool, mut builder: Builder) -> Result<(Content, Builder),
 async fn read_offers(connection: &mut PgConnection, builder: &mut Builder) -> Result<(), Failure> {
     let mut rows = sqlx::query!(
         "select
-            building_block_id, vendor_id, normalised_usd,
+            building_block_id, vendor_id, normalised_usd, refuses,
             lead_time_days_to_us, lead_time_days_to_ca, lead_time_days_to_gb, lead_time_days_to_fr,
             lead_time_days_to_ch, lead_time_days_to_de, lead_time_days_to_cn, lead_time_days_to_au
         from offers"
@@ -259,8 +261,8 @@ async fn read_offers(connection: &mut PgConnection, builder: &mut Builder) -> Re
         let offer = Offer {
             usd_per_gram: rounded(row.normalised_usd),
             lead_time_days: days.map(rounded),
-            // Nothing states yet where a vendor does not ship, and what is not stated ships.
-            ..Offer::of(row.vendor_id)
+            refuses: std::array::from_fn(|country| row.refuses >> country & 1 == 1),
+            vendor: row.vendor_id,
         };
         builder.offer(row.building_block_id, &offer)?;
     }

@@ -21,9 +21,11 @@ mod resources;
 mod samples;
 mod settings;
 mod shelf;
+mod shopping;
+mod vendors;
 
+pub use self::catalogue::{CatalogueView, LISTENER};
 pub use answer::{Annotation, result};
-pub use catalogue::{CatalogueView, LISTENER};
 pub use compute::compute;
 pub use handlers::{Ended, Sampling, Search, draw, search};
 pub use metrics::{observe_sampler, observe_searcher};
@@ -36,3 +38,4 @@ pub use resources::{Machine, Model, Models, load_planner};
 pub use samples::Drawn;
 pub use settings::{Role, Settings};
 pub use shelf::Shelf;
+pub use vendors::{VendorTerms, terms};

@@ -4,6 +4,8 @@ use chrono::{DateTime, Utc};
 use contract::{Country, PricingAnnotation};
 use sqlx::PgPool;
 
+use crate::vendors::VendorTerms;
+
 struct Row {
     building_block_id: i32,
     full_canonical: String,
@@ -29,7 +31,7 @@ struct Row {
     lead_time_days_to_au: Option<f64>,
 }
 
-/// The offers for the building blocks that ship to `ships_to`, or all of them where it is `None`.
+/// The offers for the building blocks on these `terms` that ship to `ships_to`, or anywhere where it is `None`.
 ///
 /// Ordered by building block, then USD per gram with unknown ones last, then vendor, entry and pack.
 ///
@@ -39,6 +41,7 @@ pub async fn offers_for(
     pool: &PgPool,
     building_blocks: &[i32],
     ships_to: Option<Country>,
+    terms: &VendorTerms,
 ) -> Result<Vec<PricingAnnotation>, sqlx::Error> {
     let rows = sqlx::query_as!(
         Row,
@@ -50,24 +53,26 @@ pub async fn offers_for(
         from offers
             join building_blocks on building_blocks.id = building_block_id
             join vendors on vendors.id = vendor_id
-        where building_block_id = any($1) and case $2::text
-            when 'US' then lead_time_days_to_us is not null
-            when 'CA' then lead_time_days_to_ca is not null
-            when 'GB' then lead_time_days_to_gb is not null
-            when 'FR' then lead_time_days_to_fr is not null
-            when 'CH' then lead_time_days_to_ch is not null
-            when 'DE' then lead_time_days_to_de is not null
-            when 'CN' then lead_time_days_to_cn is not null
-            when 'AU' then lead_time_days_to_au is not null
-            else true
-        end
+        where building_block_id = any($1)
+            and case when $2::int is null then refuses <> 255 else refuses >> $2 & 1 = 0 end
+            and (not is_private or vendor_id = any($3))
+            and ($4::int[] is null or vendor_id = any($4))
+            and vendor_id <> all($5)
         order by building_block_id, normalised_usd nulls last, name, cs_id, pack nulls last, uom, offers.id",
         building_blocks,
-        ships_to.map(Country::code)
+        ships_to.map(place),
+        &terms.shown,
+        terms.only.as_deref(),
+        &terms.never
     )
     .fetch_all(pool)
     .await?;
     Ok(rows.into_iter().map(annotation).collect())
+}
+
+/// The country's place among all, which is its bit in `offers.refuses`.
+fn place(country: Country) -> i32 {
+    (0..).zip(Country::ALL).find_map(|(place, other)| (other == country).then_some(place)).unwrap_or_default()
 }
 
 fn annotation(row: Row) -> PricingAnnotation {

@@ -54,7 +54,7 @@ fn sample(settings: &Settings, job: &SampleJob) -> Result<Result<Sample, Problem
 
 async fn search(
     settings: &Settings,
-    TreeSearchJob { request, .. }: TreeSearchJob,
+    job: TreeSearchJob,
 ) -> Result<Result<contract::TreeSearchResult, Problem>> {
     let addresses = settings.addresses().context("DATABASE_URL names no catalogue to search with")?;
     let database =
@@ -67,7 +67,7 @@ async fn search(
         pool: database.pool,
     };
     let started = Instant::now();
-    let time = std::time::Duration::try_from_secs_f64(request.max_seconds).context("max_seconds")?;
+    let time = std::time::Duration::try_from_secs_f64(job.request.max_seconds).context("max_seconds")?;
     let budget = synth::Budget::until(started + time, Arc::default());
-    search.answer(&request, budget, started).await.map_err(|error| anyhow!(error))
+    search.answer(&job, budget, started).await.map_err(|error| anyhow!(error))
 }

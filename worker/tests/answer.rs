@@ -40,7 +40,8 @@ fn an_answer_takes_what_was_reckoned_for_its_routes() {
     let (routes, reckoned) = (plan.routes().count(), plan.routes().map(Route::answer_bytes).sum::<usize>());
 
     let before = MEMORY.forget();
-    let answer = result(&plan, Annotation::default(), Duration::ZERO);
+    let request = contract::TreeSearchRequest::new(&*plan.target);
+    let answer = result(&request, &plan, Annotation::default(), Duration::ZERO);
     let text = serde_json::value::to_raw_value(&Ok::<_, contract::Problem>(answer)).unwrap();
     // As it is sent.
     let mut sent = Vec::new();

@@ -45,7 +45,12 @@ const QUEUE: &str = "api/queue/src/store.rs";
 const OPERATIONS: &str = "api/src/endpoints/operations/seen.rs";
 const MODELS: &str = "api/src/endpoints/models.rs";
 const SAMPLES: &str = "api/src/endpoints/samples/table.rs";
+const COMMON: &str = "ops/src/catalogue/common.rs";
+const EXPORT: &str = "ops/src/catalogue/export.rs";
 const LOAD: &str = "ops/src/catalogue/load.rs";
+const LOOK: &str = "ops/src/catalogue/look.rs";
+const VENDORS: &str = "ops/src/catalogue/vendors.rs";
+const VERIFY: &str = "ops/src/catalogue/verify.rs";
 const JOURNAL: &str = "api/identity/src/tables/journal.rs";
 const OLD_LINES: &str = "api/src/retention.rs";
 const BUDGET: &str = "api/queue/src/budget.rs";
@@ -54,7 +59,7 @@ const OFFERS: &str = "worker/src/offers.rs";
 const RESERVOIR: &str = "worker/src/reservoir.rs";
 const DRAWN: &str = "worker/src/samples.rs";
 
-const TABLES: [Table; 30] = [
+const TABLES: [Table; 32] = [
     table("account_rations", &[ACCOUNTS], &[]),
     // A login that is older than the account's last change counts for nothing: all that comes from one asks.
     table("accounts", &[ACCOUNTS], &[BROWSERS, CODES, DEVICES, ORGANISATIONS, REFRESH, SESSIONS]),
@@ -63,7 +68,7 @@ const TABLES: [Table; 30] = [
     table("applications", &[APPLICATIONS], &[DEVICES]),
     table("authorization_codes", &[CODES], &[]),
     table("browser_sessions", &[SESSIONS], &[]),
-    table("building_blocks", &[LOAD], &[CATALOGUE, OFFERS]),
+    table("building_blocks", &[COMMON, LOAD, VENDORS], &[CATALOGUE, LOOK, OFFERS, VERIFY]),
     table("catalogue_version", &[LOAD], &[CATALOGUE, OPERATIONS]),
     table("consents", &[CONSENTS], &[]),
     table("device_codes", &[DEVICES], &[]),
@@ -75,7 +80,7 @@ const TABLES: [Table; 30] = [
     table("live_callers", &[QUEUE], &[BUDGET]),
     table("live_models", &[QUEUE], &[ADMIT, DEAL, OPERATE]),
     table("live_workers", &[QUEUE], &[ADMIT, BUDGET, DEAL, OPERATE]),
-    table("offers", &[LOAD], &[CATALOGUE, OFFERS]),
+    table("offers", &[COMMON, LOAD, VENDORS], &[CATALOGUE, EXPORT, LOOK, OFFERS, VERIFY]),
     table("organisations", &[ORGANISATIONS], &[ACCOUNTS]),
     // Asked wherever jobs are dealt or taken.
     table("paused_queues", &[OPERATE], &[ADMIT, DEAL, QUEUE]),
@@ -89,7 +94,9 @@ const TABLES: [Table; 30] = [
     // A worker makes a sample, and the API shows and deletes it; neither links the other.
     table("samples", &[DRAWN, SAMPLES], &[]),
     table("signing_keys", &[KEYS], &[]),
-    table("vendors", &[LOAD], &[OFFERS]),
+    table("vendor_organisations", &[VENDORS], &[]),
+    table("vendor_preferences", &[VENDORS], &[]),
+    table("vendors", &[COMMON, LOAD, VENDORS], &[CATALOGUE, EXPORT, LOOK, OFFERS]),
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

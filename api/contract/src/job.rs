@@ -64,6 +64,9 @@ pub struct SampleJob {
 pub struct TreeSearchJob {
     /// The request, checked.
     pub request: TreeSearchRequest,
+    /// Who asks, and so sees their organisation's vendors. None in jobs of the release before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub account_id: Option<String>,
     /// When the caller stops waiting, by the clock of whoever submitted it. Nobody reads it but workers of before: what counts is
     /// the queue's, by the database's clock.
     pub deadline: DateTime<Utc>,

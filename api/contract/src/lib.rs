@@ -28,7 +28,7 @@ pub use sample::{
     SampleRequest,
 };
 pub use treesearch::{
-    Conditions, Country, Edge, MAX_DEPTH_LIMIT, Metadata, Node, NodeData, NodeStanding, PricingAnnotation,
-    ReagentResults, RefusedSteps, RouteGraph, RouteHierarchy, RouteStanding, SearchReport, StepEvidence,
-    TreeSearchRequest, TreeSearchResult,
+    Conditions, Country, Edge, MAX_AMOUNT_MMOL, MAX_DEPTH_LIMIT, Metadata, Node, NodeData, NodeStanding,
+    OrderedPack, PricingAnnotation, ReagentResults, RefusedSteps, RouteGraph, RouteHierarchy, RouteStanding,
+    SearchReport, ShoppingList, StepEvidence, TreeSearchRequest, TreeSearchResult, Unpriced, VendorOrder,
 };

@@ -8,6 +8,8 @@ use utoipa::ToSchema;
 
 /// The largest `max_depth`.
 pub const MAX_DEPTH_LIMIT: u32 = 50;
+/// The most of a target that a shopping list is made for, millimoles: a kilomole.
+pub const MAX_AMOUNT_MMOL: f64 = 1e6;
 
 /// Body of `POST /synth/v1/treesearch`; only `search_smiles` is required.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -58,6 +60,29 @@ pub struct TreeSearchRequest {
     #[serde(default)]
     #[schema(default = false)]
     pub limit_backbone_group_size_by_cost: bool,
+    /// An addition to the contract: millimoles of the target that shopping lists are for; over 0, at most 1,000,000.
+    // Left out where it says nothing, here and below: workers of the release before know of no such field.
+    #[serde(default = "default_amount_mmol", skip_serializing_if = "is_default_amount")]
+    #[schema(default = 1.0, exclusive_minimum = 0.0, maximum = 1_000_000.0)]
+    pub amount_mmol: f64,
+    /// An addition to the contract: the part of each step's product that is expected to be had, for shopping lists; over 0, at
+    /// most 1.
+    #[serde(default = "default_step_yield", skip_serializing_if = "is_default_yield")]
+    #[schema(default = 0.8, exclusive_minimum = 0.0, maximum = 1.0)]
+    pub step_yield: f64,
+    /// An addition to the contract: names of the only vendors whose offers count, beside what every laboratory has; null: any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(max_items = 100)]
+    pub vendors_only: Option<Vec<String>>,
+    /// An addition to the contract: names of vendors whose offers do not count.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(max_items = 100, nullable)]
+    pub vendors_never: Vec<String>,
+    /// An addition to the contract: names of vendors from whom shopping lists take what they have, whatever others ask for it: one's
+    /// own stock.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(max_items = 100, nullable)]
+    pub vendors_first: Vec<String>,
 }
 
 impl TreeSearchRequest {
@@ -77,6 +102,11 @@ impl TreeSearchRequest {
             max_backbone_groups: default_max_backbone_groups(),
             max_backbone_group_size: default_max_backbone_group_size(),
             limit_backbone_group_size_by_cost: false,
+            amount_mmol: default_amount_mmol(),
+            step_yield: default_step_yield(),
+            vendors_only: None,
+            vendors_never: Vec::new(),
+            vendors_first: Vec::new(),
         }
     }
 }
@@ -109,6 +139,22 @@ const fn default_max_backbone_groups() -> u32 {
 
 const fn default_max_backbone_group_size() -> u32 {
     10
+}
+
+const fn default_amount_mmol() -> f64 {
+    1.0
+}
+
+fn is_default_amount(amount_mmol: &f64) -> bool {
+    *amount_mmol == default_amount_mmol()
+}
+
+const fn default_step_yield() -> f64 {
+    0.8
+}
+
+fn is_default_yield(step_yield: &f64) -> bool {
+    *step_yield == default_step_yield()
 }
 
 /// A country that the catalogue keeps lead times for.
@@ -243,7 +289,7 @@ pub struct RouteGraph {
 }
 
 /// How a route stands beside the others of its answer: attributes of the graph, as `NetworkX` keeps them.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RouteStanding {
     /// Its place among all routes of the answer, whatever their backbone; 1 is best.
     #[schema(minimum = 1)]
@@ -260,6 +306,73 @@ pub struct RouteStanding {
     /// Steps of the whole route for each step of its longest branch: 1 where it is linear, more where it converges.
     #[schema(minimum = 1)]
     pub convergence: f64,
+    /// What to order for the amount that was asked for. Absent in answers of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shopping_list: Option<ShoppingList>,
+}
+
+/// The cheapest packs of a route's building blocks that make the amount of target asked for, by vendor.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ShoppingList {
+    /// Millimoles of the target.
+    pub amount_mmol: f64,
+    /// The part of each step's product that is expected to be had.
+    pub step_yield: f64,
+    /// USD for all packs; null where a building block has none with a known price and is not what every laboratory has.
+    pub total_usd: Option<f64>,
+    /// Days until the last pack is there; null where one is not known.
+    pub lead_time_days: Option<f64>,
+    /// Who is ordered from, by name.
+    pub vendors: Vec<VendorOrder>,
+    /// Building blocks that are not ordered: what every laboratory has (`Common Lab Chemicals`), and those without a pack of known price
+    /// and content.
+    pub without_price: Vec<Unpriced>,
+}
+
+/// What is ordered from one vendor.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct VendorOrder {
+    /// The vendor.
+    pub vendor_name: String,
+    /// USD for all its packs.
+    pub total_usd: f64,
+    /// Days until the last of them is there; null where one is not known.
+    pub lead_time_days: Option<f64>,
+    /// What is ordered, by building block and entry.
+    pub items: Vec<OrderedPack>,
+}
+
+/// Packs of one entry.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct OrderedPack {
+    /// The building block.
+    pub building_block_idx: i32,
+    /// Grams of the building block that the route takes, by whatever packs they come.
+    pub grams_needed: f64,
+    /// The vendor's entry.
+    pub cs_id: String,
+    /// Pack size.
+    pub pack: Option<f64>,
+    /// Unit of the pack size.
+    pub uom: Option<String>,
+    /// How many packs.
+    #[schema(minimum = 1)]
+    pub count: u32,
+    /// USD for all of them.
+    pub usd: f64,
+    /// Days until they are there; null where it is not known.
+    pub lead_time_days: Option<f64>,
+}
+
+/// A building block that is at hand, or whose price nobody knows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Unpriced {
+    /// The building block.
+    pub building_block_idx: i32,
+    /// Grams that the route takes.
+    pub grams_needed: f64,
+    /// Who offers it.
+    pub vendors: Vec<String>,
 }
 
 /// A molecule of a route.
@@ -413,6 +526,23 @@ pub struct PricingAnnotation {
     pub lead_time_days_to_CN: Option<f64>,
     /// Days to Australia.
     pub lead_time_days_to_AU: Option<f64>,
+}
+
+impl PricingAnnotation {
+    /// Days to `country`.
+    #[must_use]
+    pub const fn lead_time_days_to(&self, country: Country) -> Option<f64> {
+        match country {
+            Country::Us => self.lead_time_days_to_US,
+            Country::Ca => self.lead_time_days_to_CA,
+            Country::Gb => self.lead_time_days_to_GB,
+            Country::Fr => self.lead_time_days_to_FR,
+            Country::Ch => self.lead_time_days_to_CH,
+            Country::De => self.lead_time_days_to_DE,
+            Country::Cn => self.lead_time_days_to_CN,
+            Country::Au => self.lead_time_days_to_AU,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -40,7 +40,7 @@ fn a_stored_sample_job_keeps_its_shape() {
 fn a_stored_tree_search_job_keeps_its_shape() {
     let request = TreeSearchRequest::new("CC(=O)Nc1ccc(O)cc1");
 
-    let job = StoredTreeSearchJob::V1(TreeSearchJob { request, deadline: deadline() });
+    let job = StoredTreeSearchJob::V1(TreeSearchJob { request, account_id: None, deadline: deadline() });
 
     assert_golden(include_str!("golden/treesearch_job_v1.json"), &job);
 }

@@ -240,8 +240,6 @@ fn beats(pool: PgPool, name: String, connections: u32) -> Background {
     })
 }
 
-/// Who waits for which job.
-
 #[cfg(test)]
 mod tests {
     use super::*;

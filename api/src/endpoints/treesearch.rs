@@ -9,7 +9,8 @@ use axum::{
 };
 use chem::{Limits, Molecule};
 use contract::{
-    Country, ErrorItem, MAX_DEPTH_LIMIT, Ration, RouteGraph, TreeSearchRequest, TreeSearchResult,
+    Country, ErrorItem, MAX_AMOUNT_MMOL, MAX_DEPTH_LIMIT, Ration, RouteGraph, TreeSearchRequest,
+    TreeSearchResult,
 };
 
 use edge::{ApiError, json_body, query_pairs};
@@ -25,6 +26,9 @@ use crate::{
 
 /// Characters of the longest target.
 const MAX_TARGET: usize = 1000;
+
+/// Vendors that a request may name for one purpose.
+const MAX_VENDORS: usize = 100;
 
 /// Searches for routes to the target within the time budget and returns every validated one.
 #[utoipa::path(
@@ -108,6 +112,12 @@ pub(crate) fn parse(body: &[u8], max_seconds_limit: f64, faults: &mut Faults) ->
         default.limit_backbone_group_size_by_cost,
         boolean,
     );
+    let amount_mmol = body.optional("amount_mmol", default.amount_mmol, positive(MAX_AMOUNT_MMOL));
+    let step_yield = body.optional("step_yield", default.step_yield, positive(1.0));
+    let vendor = text(0, None);
+    let vendors_only = body.list("vendors_only", MAX_VENDORS, &vendor);
+    let vendors_never = body.list("vendors_never", MAX_VENDORS, &vendor);
+    let vendors_first = body.list("vendors_first", MAX_VENDORS, &vendor);
     body.finish();
     Some(TreeSearchRequest {
         search_smiles: search_smiles?,
@@ -123,6 +133,11 @@ pub(crate) fn parse(body: &[u8], max_seconds_limit: f64, faults: &mut Faults) ->
         max_backbone_groups: u32::try_from(max_backbone_groups?).unwrap_or(u32::MAX),
         max_backbone_group_size: u32::try_from(max_backbone_group_size?).unwrap_or(u32::MAX),
         limit_backbone_group_size_by_cost: limit_backbone_group_size_by_cost?,
+        amount_mmol: amount_mmol?,
+        step_yield: step_yield?,
+        vendors_only: vendors_only?,
+        vendors_never: vendors_never?.unwrap_or_default(),
+        vendors_first: vendors_first?.unwrap_or_default(),
     })
 }
 

@@ -36,6 +36,8 @@ pub struct Import {
     pub keys: Arc<KnownKeys>,
     /// Where every record left out and every warning is written.
     pub rejects: Option<PathBuf>,
+    /// Whether the files are all that their vendors offer.
+    pub is_all: bool,
 }
 
 impl Import {

@@ -54,7 +54,7 @@ pub async fn import(database: &mut PgConnection, import: &Import) -> Result<Impo
     }
     copy.finish().await.map_err(|error| Failure::database("copying rows", &error))?;
     files.bar.set_message("merging");
-    let merged = load::merge(&mut transaction).await?;
+    let merged = load::merge(&mut transaction, import.is_all).await?;
     let left_out = files.report.count();
     let details = json!({ "vendor": import.vendor, "loaded": files.loaded, "left_out": left_out });
     let names: Vec<String> = import.files.iter().map(|path| path.display().to_string()).collect();
@@ -138,6 +138,7 @@ mod tests {
                 new_building_blocks,
                 new_offers,
                 replaced_offers,
+                removed_offers: 0,
             };
             assert_eq!(first, Imported { loaded: 3, left_out: 0, doubted: 0, merged: Some(merged(2, 3, 0)) });
             assert_eq!(

@@ -27,6 +27,8 @@ pub struct Merged {
     pub new_offers: u64,
     /// Offers that were replaced.
     pub replaced_offers: u64,
+    /// Offers that went, for their vendor's file is all that it has and they are not in it.
+    pub removed_offers: u64,
 }
 
 /// What the catalogue holds.
@@ -55,7 +57,7 @@ pub struct VendorInfo {
 
 /// The columns of the temporary table, in the order of `push_row`.
 const STAGED: &str = "line, vendor_name, smiles, mw, morgan_bits, full_canonical, minor_components, full_mw, cs_id, \
-                      cs_prefix, cs_url, pack, uom, price_usd, normalised_usd";
+                      cs_prefix, cs_url, pack, uom, price_usd, normalised_usd, refuses";
 
 /// Begins an import: a transaction with an empty temporary table.
 pub async fn begin(database: &mut PgConnection) -> Result<Transaction<'_, Postgres>, Failure> {
@@ -68,7 +70,8 @@ pub async fn begin(database: &mut PgConnection) -> Result<Transaction<'_, Postgr
             line bigint not null, vendor_name text not null, smiles text not null, mw real not null,
             morgan_bits bytea not null, full_canonical text not null, minor_components text not null,
             full_mw double precision not null, cs_id text, cs_prefix text not null, cs_url text not null,
-            pack double precision, uom text, price_usd double precision, normalised_usd double precision{lead_times}
+            pack double precision, uom text, price_usd double precision, normalised_usd double precision,
+            refuses smallint not null{lead_times}
         ) on commit drop"
     );
     sqlx::query(AssertSqlSafe(statement)).execute(&mut *transaction).await.map_err(failed)?;
@@ -106,6 +109,8 @@ pub fn push_row(rows: &mut String, number: u64, entry: &Entry) {
     push_optional(rows, entry.uom.as_deref(), push_text);
     push_optional(rows, entry.price_usd, push_number);
     push_optional(rows, entry.normalised_usd, push_number);
+    let refuses = (0..).zip(entry.ships_to).filter(|(_, ships)| *ships == Some(false));
+    let _ = write!(rows, "{}\t", refuses.map(|(country, _)| 1_u16 << country).sum::<u16>());
     for days in entry.lead_time_days {
         push_optional(rows, days, push_number);
     }
@@ -118,15 +123,11 @@ pub fn push_row(rows: &mut String, number: u64, entry: &Entry) {
 ///
 /// An entry is one vendor's pack of one catalogue number: a second import of it replaces the offer. Within
 /// a file the last line counts. A file without catalogue numbers gets them from its structures. A building block
-/// that this leaves without an offer goes.
-pub async fn merge(transaction: &mut Transaction<'_, Postgres>) -> Result<Merged, Failure> {
+/// that this leaves without an offer goes. Where the import `is_all` that its vendors have, their other offers go.
+pub async fn merge(transaction: &mut Transaction<'_, Postgres>, is_all: bool) -> Result<Merged, Failure> {
     let failed = |error| Failure::database("merging the import", &error);
     let connection = &mut **transaction;
-    // Two imports at once would wait for each other's rows in different orders.
-    sqlx::query!("select pg_advisory_xact_lock(hashtext('retort catalogue import'))")
-        .execute(&mut *connection)
-        .await
-        .map_err(failed)?;
+    lock(connection).await.map_err(failed)?;
     sqlx::query("analyze staged").execute(&mut *connection).await.map_err(failed)?;
     sqlx::query(
         "insert into vendors (name)
@@ -149,8 +150,26 @@ pub async fn merge(transaction: &mut Transaction<'_, Postgres>) -> Result<Merged
     .map_err(failed)?;
     note_abandoned(connection).await.map_err(failed)?;
     let (new_offers, replaced_offers) = merge_offers(connection).await.map_err(failed)?;
+    let removed_offers = if is_all { remove_others(connection).await.map_err(failed)? } else { 0 };
     remove_abandoned(connection).await.map_err(failed)?;
-    Ok(Merged { new_building_blocks: blocks.rows_affected(), new_offers, replaced_offers })
+    Ok(Merged { new_building_blocks: blocks.rows_affected(), new_offers, replaced_offers, removed_offers })
+}
+
+/// Removes what the import's vendors offered before and do not offer in it: what it brought has its time.
+async fn remove_others(connection: &mut PgConnection) -> Result<u64, sqlx::Error> {
+    let removed: i64 = sqlx::query_scalar(
+        "with removed as (
+            delete from offers using vendors
+            where vendors.id = vendor_id and vendors.name in (select vendor_name from staged) and api_timestamp < now()
+            returning building_block_id
+        ), noted as (
+            insert into abandoned select distinct building_block_id from removed
+        )
+        select count(*) from removed",
+    )
+    .fetch_one(connection)
+    .await?;
+    Ok(removed.unsigned_abs())
 }
 
 /// Writes down the building blocks that entries of this import were taken for before: a block that is offered under
@@ -186,7 +205,7 @@ async fn remove_abandoned(connection: &mut PgConnection) -> Result<(), sqlx::Err
 }
 
 async fn merge_offers(connection: &mut PgConnection) -> Result<(u64, u64), sqlx::Error> {
-    let kept: Vec<String> = ["pack", "uom", "price_usd", "normalised_usd"]
+    let kept: Vec<String> = ["pack", "uom", "price_usd", "normalised_usd", "refuses"]
         .map(ToOwned::to_owned)
         .into_iter()
         .chain(lead_time_columns())
@@ -219,23 +238,32 @@ async fn merge_offers(connection: &mut PgConnection) -> Result<(u64, u64), sqlx:
     Ok((new.unsigned_abs(), replaced.unsigned_abs()))
 }
 
-/// Commits, and tells the workers: by a notification, and by the version for those who do not hear it. The version is last, so that
-/// imports that run at the same time wait for each other at their ends alone.
+/// Commits, and tells the workers.
 pub async fn commit(mut transaction: Transaction<'_, Postgres>) -> Result<(), Failure> {
     let failed = |error| Failure::database("committing the import", &error);
-    // The notification leaves with the commit.
-    sqlx::query!("select pg_notify('catalogue_changed', '')")
-        .execute(&mut *transaction)
-        .await
-        .map_err(failed)?;
+    changed(&mut transaction).await.map_err(failed)?;
+    transaction.commit().await.map_err(failed)
+}
+
+/// Tells the workers, when the transaction commits: by a notification, and by the version for those who do not hear it. It is a
+/// transaction's last act, so that several at the same time wait for each other at their ends alone.
+pub async fn changed(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
+    sqlx::query!("select pg_notify('catalogue_changed', '')").execute(&mut *connection).await?;
     sqlx::query!(
         "update catalogue_version set version = version + 1, imported_at = now(),
             building_blocks = (select count(*) from building_blocks), offers = (select count(*) from offers)"
     )
-    .execute(&mut *transaction)
-    .await
-    .map_err(failed)?;
-    transaction.commit().await.map_err(failed)
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// Waits until nobody else changes the catalogue: two at once would wait for each other's rows in different orders.
+pub async fn lock(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
+    sqlx::query!("select pg_advisory_xact_lock(hashtext('retort catalogue import'))")
+        .execute(connection)
+        .await?;
+    Ok(())
 }
 
 /// The canonical SMILES of all building blocks.

@@ -1,5 +1,8 @@
 //! `retort catalogue`.
 
+mod look;
+mod vendors;
+
 use std::{
     error::Error,
     fs,
@@ -24,6 +27,17 @@ pub enum Catalogue {
     Import(Import),
     /// Say what the catalogue holds.
     Info(Info),
+    Vendors(vendors::Vendors),
+    Restrict(vendors::Restrict),
+    Prefer(vendors::Prefer),
+    /// Let everybody see a vendor again.
+    Publish(vendors::Named),
+    /// Remove a vendor with its offers, and the building blocks that nobody else offers.
+    Remove(vendors::Named),
+    Search(look::Search),
+    Show(look::Show),
+    Export(look::Export),
+    Verify(look::Verify),
 }
 
 /// Load vendors' files.
@@ -52,6 +66,9 @@ pub struct Import {
     /// What columns hold, as --save-profile wrote it or by the name of a profile (askcos, emolecules, molport …).
     #[arg(long, value_name = "FILE")]
     profile: Option<PathBuf>,
+    /// The files are all that their vendors offer: what they offered before and do not offer in them goes.
+    #[arg(long)]
+    replace: bool,
     /// Write what the columns of the first file are read as to FILE, for --profile.
     #[arg(long, value_name = "FILE")]
     save_profile: Option<PathBuf>,
@@ -83,6 +100,15 @@ impl Catalogue {
         match self {
             Self::Import(import) => import.run(place).await,
             Self::Info(info) => info.run(place).await,
+            Self::Vendors(vendors) => vendors.run(place).await,
+            Self::Restrict(restrict) => restrict.run(place).await,
+            Self::Prefer(prefer) => prefer.run(place).await,
+            Self::Publish(vendor) => vendor.publish(place).await,
+            Self::Remove(vendor) => vendor.remove(place).await,
+            Self::Search(search) => search.run(place).await,
+            Self::Show(show) => show.run(place).await,
+            Self::Export(export) => export.run(place).await,
+            Self::Verify(verify) => verify.run(place).await,
         }
     }
 }
@@ -101,6 +127,7 @@ impl Import {
             catalogue::try_out(&import)?
         } else {
             let mut database = place.data().connect().await?;
+            catalogue::common::add(&mut database).await?;
             catalogue::import(&mut database, &import).await?
         };
 
@@ -108,8 +135,8 @@ impl Import {
         let (loaded, left_out) = (imported.loaded, imported.left_out);
         terminal::note(&match imported.merged {
             Some(merged) => format!(
-                "loaded {loaded} offers and left out {left_out} records in {seconds:.1} s: {} new building blocks, {} new offers, {} replaced",
-                merged.new_building_blocks, merged.new_offers, merged.replaced_offers
+                "loaded {loaded} offers and left out {left_out} records in {seconds:.1} s: {} new building blocks, {} new offers, {} replaced, {} removed",
+                merged.new_building_blocks, merged.new_offers, merged.replaced_offers, merged.removed_offers
             ),
             None => {
                 format!("would load {loaded} offers and leave out {left_out} records, read in {seconds:.1} s")
@@ -148,6 +175,7 @@ impl Import {
             rates,
             keys: Arc::default(),
             rejects: self.rejects,
+            is_all: self.replace,
         })
     }
 }

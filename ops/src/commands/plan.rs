@@ -52,6 +52,21 @@ pub struct Plan {
     /// Keep the cheapest variations instead of the best ones.
     #[arg(long)]
     cheapest_variations: bool,
+    /// Millimoles of the target that the shopping lists are for.
+    #[arg(long, value_name = "MMOL", default_value_t = 1.0)]
+    amount: f64,
+    /// The part of each step's product that is expected to be had, over 0, at most 1.
+    #[arg(long, value_name = "PART", default_value_t = 0.8)]
+    step_yield: f64,
+    /// Count offers of this vendor, and of others so named, alone.
+    #[arg(long, value_name = "VENDOR")]
+    only_vendor: Vec<String>,
+    /// Do not count offers of this vendor.
+    #[arg(long, value_name = "VENDOR")]
+    never_vendor: Vec<String>,
+    /// Order what this vendor has from it, whatever others ask.
+    #[arg(long, value_name = "VENDOR")]
+    first_vendor: Vec<String>,
     /// Write the whole answer to FILE instead of printing trees: JSON, or a page with structural formulas.
     #[arg(long, value_name = "FILE.json|.html")]
     out: Option<PathBuf>,
@@ -125,6 +140,11 @@ impl Plan {
             max_backbone_groups: self.max_backbones,
             max_backbone_group_size: self.max_variations,
             limit_backbone_group_size_by_cost: self.cheapest_variations,
+            amount_mmol: self.amount,
+            step_yield: self.step_yield,
+            vendors_only: (!self.only_vendor.is_empty()).then(|| self.only_vendor.clone()),
+            vendors_never: self.never_vendor.clone(),
+            vendors_first: self.first_vendor.clone(),
         }
     }
 }

@@ -7,7 +7,7 @@ use chem::Molecule;
 use contract::{Country, TreeSearchResult};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::{Offers, Tree, best_offers, routes, standing, summary};
+use super::{Offers, Tree, best_offers, routes, shopping, standing, summary};
 
 /// Width and height of a structural formula, in pixels.
 const PICTURE: (f64, f64) = (190.0, 120.0);
@@ -38,6 +38,8 @@ pub fn page(result: &TreeSearchResult, ships_to: Option<Country>) -> String {
                         h2 { "Route " (index + 1) }
                         p { (steps) " deep · backbone " code { (backbone) } (standing(graph)) }
                         (tree(&Tree::new(graph, &offers)))
+                        @let list = shopping::lines(graph).join("\n");
+                        @if !list.is_empty() { pre { (list) } }
                     }
                 }
             }

@@ -8,14 +8,11 @@ use std::{
     time::{Duration, Instant},
 };
 
+use catalogue::{BlockRow, Offer, Shelf};
 use chem::Molecule;
 use flate2::{Compression, write::GzEncoder};
 use serde::Deserialize;
-use catalogue::{BlockRow, Offer, Shelf};
-use synth::{
-    Budget, GroupOrder, RetroModel, Route, Step, Stop, Task,
-    Trivial, plan,
-};
+use synth::{Budget, GroupOrder, RetroModel, Route, Step, Stop, Task, Trivial, plan};
 
 use crate::stage::{Said, Stage, data};
 

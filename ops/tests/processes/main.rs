@@ -8,6 +8,7 @@
 #![allow(clippy::print_stdout, reason = "a skipped test and the logs of a failed one are worth a line")]
 
 mod backup;
+mod catalogue;
 mod client;
 mod container;
 mod contract;

@@ -163,7 +163,10 @@ async fn a_target_that_nothing_leads_to_is_an_empty_answer_and_no_error() {
     let installation = installation().await;
     let caller = installation.account("owner");
 
-    let wanted = json!({ "search_smiles": "CC(=O)Oc1ccccc1C(=O)O", "max_seconds": 1 });
+    // What every laboratory has would do.
+    let wanted = json!({
+        "search_smiles": "CC(=O)Oc1ccccc1C(=O)O", "max_seconds": 1, "vendors_never": ["Common Lab Chemicals"]
+    });
     let answer = caller.create("/synth/v1/treesearch", &wanted).await;
 
     assert_eq!(answer["route_hierarchy"], json!({}));

@@ -1,4 +1,5 @@
-//! What a snapshot costs: `figures BLOCKS [FILE [QUERIES]]`.
+//! What a snapshot costs: `figures BLOCKS [FILE [QUERIES]]`; `figures offers BLOCKS` writes the enumerated blocks and their offers
+//! as a vendors' file.
 //!
 //! Blocks are the first molecules of FILE (one SMILES a line), or else are enumerated: rings with substituents, linkers and
 //! functional groups, every combination once, mixed up by a multiplication so that fewer of them are a sample of all. Queries
@@ -8,7 +9,7 @@
 
 use std::error::Error;
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::thread;
@@ -105,9 +106,28 @@ fn offers(id: i32) -> impl Iterator<Item = Offer> {
     })
 }
 
+/// The offers of the first enumerated blocks, one a line.
+fn write_offers(blocks: u64) -> Result<(), Box<dyn Error>> {
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    writeln!(out, "smiles,vendor_name,cs_id,pack,uom,price_usd,lead_time_days_to_US")?;
+    for id in 0..blocks {
+        let smiles = enumerated(id);
+        for (at, offer) in (0_u32..).zip(offers(id as i32)) {
+            let price = offer.usd_per_gram.map_or_else(String::new, |usd| (usd + 0.1).to_string());
+            let days = offer.lead_time_days[0].map_or_else(String::new, |days| days.to_string());
+            writeln!(out, "{smiles},Vendor {},{id}-{at},1,g,{price},{days}", offer.vendor)?;
+        }
+    }
+    Ok(out.flush()?)
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
-    let wanted: u64 = arguments.next().ok_or("figures BLOCKS [FILE [QUERIES]]")?.parse()?;
+    let first = arguments.next().ok_or("figures BLOCKS [FILE [QUERIES]] | figures offers BLOCKS")?;
+    if first == "offers" {
+        return write_offers(arguments.next().ok_or("figures offers BLOCKS")?.parse()?);
+    }
+    let wanted: u64 = first.parse()?;
     let lines = |path: String| -> Result<Vec<String>, Box<dyn Error>> {
         let lines = BufReader::new(File::open(path)?).lines().take(wanted as usize);
         Ok(lines
@@ -187,7 +207,7 @@ fn build(
             builder.block(row);
         }
     }
-    builder.write(1, std::io::BufWriter::new(File::create(path)?))?;
+    builder.write(1, BufWriter::new(File::create(path)?))?;
     Ok((making, status("VmHWM")?))
 }
 

@@ -13,7 +13,7 @@
 //! | nothing, `n/a`, `-`, `unknown`, `on request`, `tbd` | not known |
 //! | `no`, `does not ship`, `not available`, `unavailable` | it does not ship there |
 
-use crate::number::number;
+use crate::{number::number, region::COUNTRIES};
 
 /// Days from an order to what a vendor calls in stock.
 pub const IN_STOCK_DAYS: f64 = 3.0;
@@ -72,9 +72,6 @@ fn span(text: &str) -> Option<f64> {
         _ => return None,
     })
 }
-
-/// The countries that offers are told for, in the order of every array of eight.
-pub const COUNTRIES: [&str; 8] = ["US", "CA", "GB", "FR", "CH", "DE", "CN", "AU"];
 
 /// The place of a country in [`COUNTRIES`], by its code in any case; `UK` is `GB`.
 #[must_use]

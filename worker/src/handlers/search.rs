@@ -5,16 +5,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ::catalogue::{Masks, Region, Shelf, Snapshot, VendorSet};
+use ::catalogue::{Masks, Region, Shelf, VendorSet};
 use chem::{Limits, Molecule};
-use contract::{Problem, StoredTreeSearchJob, TreeSearchRequest};
+use contract::{Problem, StoredTreeSearchJob, TreeSearchJob, TreeSearchRequest};
 use queue::{Finished, Handler, HandlerError, JobContext};
 use sqlx::PgPool;
 use synth::{Budget, GroupOrder, Plan, Planner, Stop, Task, Trivial};
 use tracing::{Instrument, info, info_span};
 
 use super::DATABASE;
-use crate::{Annotation, CatalogueView, compute, metrics, offers::offers_for, result};
+use crate::{Annotation, CatalogueView, VendorTerms, compute, metrics, offers::offers_for, result, terms};
 
 /// Runs search jobs.
 #[derive(Debug, Clone)]
@@ -37,7 +37,7 @@ impl Handler<StoredTreeSearchJob> for Search {
         // It was begun while there was so much time before its deadline.
         let end = started + seconds(job.request.max_seconds);
         let budget = Budget::until(end, Arc::clone(&context.cancelled));
-        let outcome = self.answer(&job.request, budget, started).await?;
+        let outcome = self.answer(&job, budget, started).await?;
         if context.cancelled.load(Ordering::Acquire) {
             return Ok(());
         }
@@ -58,16 +58,20 @@ impl Search {
     /// Searches and annotates; `started` is when the worker took the job.
     ///
     /// # Errors
-    /// Fails when the offers cannot be read or the search panics.
+    /// Fails when the vendors or the offers cannot be read or the search panics.
     pub async fn answer(
         &self,
-        request: &TreeSearchRequest,
+        job: &TreeSearchJob,
         budget: Budget,
         started: Instant,
     ) -> Result<Result<contract::TreeSearchResult, Problem>, HandlerError> {
-        let (planner, catalogue) = (Arc::clone(&self.planner), self.catalogue.now());
+        let request = &job.request;
+        let terms = terms(&self.pool, job.account_id.as_deref(), request);
+        let terms = database::within(DATABASE, terms).await?;
+        let (planner, masks) = (Arc::clone(&self.planner), masks(request, &terms));
+        let shelf = Shelf::new(self.catalogue.now(), masks);
         let (span, wanted) = (info_span!("search", max_seconds = request.max_seconds), request.clone());
-        let plan = compute(move || span.in_scope(|| search(&planner, catalogue, &wanted, &budget))).await?;
+        let plan = compute(move || span.in_scope(|| search(&planner, &shelf, &wanted, &budget))).await?;
         let plan = match plan {
             Ok(plan) => plan,
             Err(problem) => return Ok(Err(problem)),
@@ -76,11 +80,11 @@ impl Search {
         let annotating = Instant::now();
         let blocks = crate::answer::building_blocks(&plan);
         let span = info_span!("annotate", building_blocks = blocks.len());
-        let offers = offers_for(&self.pool, &blocks, request.ships_to).instrument(span);
+        let offers = offers_for(&self.pool, &blocks, request.ships_to, &terms).instrument(span);
         let offers = database::within(DATABASE, offers).await?;
-        let annotation = Annotation { offers, elapsed: annotating.elapsed() };
+        let annotation = Annotation { offers, first: terms.first, elapsed: annotating.elapsed() };
         metrics::searched(&plan, request.early_exit_first_solution, annotation.elapsed);
-        let answer = result(&plan, annotation, started.elapsed());
+        let answer = result(request, &plan, annotation, started.elapsed());
         info!(
             validated_routes = answer.metadata.validated_routes,
             expansions = plan.counts.expansions,
@@ -93,19 +97,18 @@ impl Search {
     }
 }
 
-/// Searches for routes to the request's target until `budget` is spent.
+/// Searches for routes from what is on `shelf` to the request's target until `budget` is spent.
 ///
 /// # Errors
 /// The problem is that the target is no molecule that can be searched; the API refuses the same ones.
 pub fn search(
     planner: &Planner,
-    catalogue: Arc<Snapshot>,
+    shelf: &Shelf,
     request: &TreeSearchRequest,
     budget: &Budget,
 ) -> Result<Plan, Problem> {
     let task = task(request)?;
-    let shelf = Shelf::new(catalogue, masks(request));
-    Ok(planner.plan(&shelf, &task, budget))
+    Ok(planner.plan(shelf, &task, budget))
 }
 
 fn task(request: &TreeSearchRequest) -> Result<Task, Problem> {
@@ -130,15 +133,21 @@ fn task(request: &TreeSearchRequest) -> Result<Task, Problem> {
     })
 }
 
-/// What the request lets a route buy.
-fn masks(request: &TreeSearchRequest) -> Masks {
+/// What the request and the vendors' terms let a route buy.
+fn masks(request: &TreeSearchRequest, terms: &VendorTerms) -> Masks {
+    let vendors =
+        VendorSet::default().and_private(terms.shown.iter().copied()).never(terms.never.iter().copied());
+    let vendors = match &terms.only {
+        Some(only) => vendors.only(only.iter().copied()),
+        None => vendors,
+    };
     let region = request.ships_to.and_then(|country| Region::of_country(country.code()));
     Masks {
         mw_gte: request.mask_bblocks_mw_gte,
         usd_gte: request.mask_usd_pricing_gte,
         lead_gte: request.mask_lead_times_gte,
         region: region.unwrap_or_default(),
-        vendors: VendorSet::default(),
+        vendors,
     }
 }
 

@@ -88,6 +88,20 @@ impl<M> RouteGraph<M> {
         steps.into_iter().max().unwrap_or(0)
     }
 
+    /// How much of each molecule one mole of the target takes, in moles, if each step gives the part `step_yield` of its product.
+    #[must_use]
+    pub fn moles(&self, step_yield: f64) -> Vec<f64> {
+        let mut moles = vec![0.0; self.order.len()];
+        moles[self.target().index()] = 1.0;
+        for &product in &self.order {
+            let made = moles[product.index()] / step_yield;
+            for edge in self.graph.edges(product) {
+                moles[edge.target().index()] += made * f64::from(*edge.weight());
+            }
+        }
+        moles
+    }
+
     /// How many of each molecule one of the target takes, every step in full yield.
     #[must_use]
     pub fn amounts(&self) -> Vec<u32> {
@@ -129,6 +143,7 @@ mod tests {
         let route = route(&[(0, 1, 2), (0, 2, 1), (1, 3, 1), (2, 3, 3)]).unwrap();
 
         assert_eq!(route.amounts(), [1, 2, 1, 5]);
+        assert_eq!(route.moles(0.5), [1.0, 4.0, 2.0, 20.0]);
         assert_eq!(route.longest_branch(), 2);
         let below: Vec<_> = route.precursors(route.target()).map(|(at, times)| (at.index(), times)).collect();
         assert_eq!(below, [(1, 2), (2, 1)]);

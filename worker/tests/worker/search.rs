@@ -6,12 +6,12 @@ use std::{
 };
 
 use crate::support::{Database, MACHINE, models, offer, raise_version, shelve};
-use catalogue::{Builder, Folder, Snapshot};
+use catalogue::{Builder, Folder, Masks, Shelf, Snapshot};
 use clap::Parser;
 use contract::{Country, Problem, StoredTreeSearchJob, TreeSearchJob, TreeSearchRequest, TreeSearchResult};
 use synth::Budget;
 use tempfile::TempDir;
-use worker::{CatalogueView, Search, Settings, load_planner, offers_for, replay, search};
+use worker::{CatalogueView, Search, Settings, VendorTerms, load_planner, offers_for, replay, search};
 
 /// A folder for snapshots.
 struct Shared(TempDir);
@@ -48,7 +48,9 @@ async fn answer(database: &Database, request: &TreeSearchRequest) -> Result<Tree
         catalogue: CatalogueView::load(&database.pool.clone().into(), shared.folder()).await.unwrap(),
     };
     let budget = Budget::until(Instant::now() + Duration::from_secs(20), Arc::default());
-    search.answer(request, budget, Instant::now()).await.unwrap()
+    let job =
+        TreeSearchJob { request: request.clone(), account_id: None, deadline: chrono::DateTime::UNIX_EPOCH };
+    search.answer(&job, budget, Instant::now()).await.unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -70,7 +72,16 @@ async fn a_route_is_answered_with_the_offers_that_ship() {
         .iter()
         .map(|offer| (offer.major_component_id, offer.vendor_name.as_str(), offer.normalised_usd))
         .collect();
-    assert_eq!(offers, [(acid, "Acme", Some(2.0)), (acid, "Zenith", Some(2.0)), (amine, "Acme", None)]);
+    // Whose lead time nobody states ships all the same.
+    assert_eq!(
+        offers,
+        [
+            (acid, "Cheapest", Some(1.0)),
+            (acid, "Acme", Some(2.0)),
+            (acid, "Zenith", Some(2.0)),
+            (amine, "Acme", None)
+        ]
+    );
     assert_eq!(
         answer.reagent_results.reaction_to_edges.keys().collect::<Vec<_>>(),
         ["CC(=O)O.CCN>>CCNC(C)=O"]
@@ -83,14 +94,19 @@ async fn a_route_is_answered_with_the_offers_that_ship() {
 async fn offers_are_those_that_ship_or_all_where_no_country_is_named() {
     let database = Database::create().await;
     let (acid, _) = stage(&database).await;
+    // Neither says anything of Germany; "Acme" does not ship to the United States, nor to China.
+    let refuses =
+        "update offers set refuses = 65 where vendor_id = (select id from vendors where name = 'Acme')";
+    sqlx::query(refuses).execute(&database.pool).await.unwrap();
     let vendors = async |ships_to| {
-        let offers = offers_for(&database.pool, &[acid], ships_to).await.unwrap();
+        let terms = VendorTerms::default();
+        let offers = offers_for(&database.pool, &[acid], ships_to, &terms).await.unwrap();
         offers.into_iter().map(|offer| offer.vendor_name).collect::<Vec<_>>()
     };
 
-    assert_eq!(vendors(Some(Country::Us)).await, ["Acme", "Zenith"]);
+    assert_eq!(vendors(Some(Country::Us)).await, ["Cheapest", "Zenith"]);
     assert_eq!(vendors(Some(Country::De)).await, ["Cheapest", "Acme", "Zenith"]);
-    assert_eq!(vendors(Some(Country::Cn)).await, [""; 0]);
+    assert_eq!(vendors(Some(Country::Cn)).await, ["Cheapest", "Zenith"]);
     assert_eq!(vendors(None).await, ["Cheapest", "Acme", "Zenith"]);
     database.drop_database().await;
 }
@@ -112,6 +128,11 @@ async fn a_price_mask_looks_at_every_offer_that_may_ship() {
     // How long the cheapest takes to the United States is not stated; that it does not ship there is not either.
     assert!(solved(masked(1.5, Some(Country::Us))).await);
     assert!(!solved(masked(1.0, Some(Country::Us))).await);
+    let refuses =
+        "update offers set refuses = 1 where vendor_id = (select id from vendors where name = 'Cheapest')";
+    sqlx::query(refuses).execute(&database.pool).await.unwrap();
+    raise_version(&database.pool).await;
+    assert!(!solved(masked(1.5, Some(Country::Us))).await);
     assert!(solved(masked(1.5, None)).await);
     database.drop_database().await;
 }
@@ -174,10 +195,10 @@ fn a_target_that_is_no_single_molecule_is_refused_with_the_reason() {
     let planner = load_planner(&dir.path().join("uspto_retro"), synth::Settings::default()).unwrap();
     let budget = Budget::until(Instant::now(), Arc::default());
     let empty = Builder::new(1).into_bytes(1).unwrap();
-    let empty = Arc::new(Snapshot::from_bytes(&empty, 1).unwrap());
+    let empty = Shelf::new(Arc::new(Snapshot::from_bytes(&empty, 1).unwrap()), Masks::default());
 
     for target in ["CC(", "CC.CN", "C(C)(C)(C)(C)C", ""] {
-        let refused = search(&planner, Arc::clone(&empty), &TreeSearchRequest::new(target), &budget);
+        let refused = search(&planner, &empty, &TreeSearchRequest::new(target), &budget);
         assert!(matches!(refused, Err(Problem::BadTarget { .. })), "{target}: {refused:?}");
     }
 }
@@ -204,6 +225,7 @@ async fn a_stored_job_is_replayed_whatever_its_deadline() {
     ]);
     let job = StoredTreeSearchJob::V1(TreeSearchJob {
         request: TreeSearchRequest::new(TARGET),
+        account_id: None,
         deadline: chrono::DateTime::UNIX_EPOCH,
     });
 

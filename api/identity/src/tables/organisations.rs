@@ -98,6 +98,14 @@ pub async fn membership(connection: &mut PgConnection, email: &str) -> Result<Op
     .await
 }
 
+impl Named {
+    /// What the database calls it.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+}
+
 impl Member {
     /// Puts the account into the organisation, or out of every one.
     pub async fn belongs_to(

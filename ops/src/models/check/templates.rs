@@ -8,9 +8,9 @@ use std::{
     time::{Duration, Instant},
 };
 
+use catalogue::Shelf;
 use flate2::read::MultiGzDecoder;
 use serde_json::Value;
-use catalogue::Shelf;
 use synth::{Budget, GroupOrder, RetroModel, Stop, Task, Trivial, plan};
 
 use super::{Report, weights};

@@ -2,11 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-use crate::{
-    currency::Currency,
-    lead_time::{COUNTRIES, country},
-    price::Unit,
-};
+use crate::{currency::Currency, lead_time::country, price::Unit, region::COUNTRIES};
 
 /// What a column holds.
 #[derive(Debug, Clone, PartialEq)]

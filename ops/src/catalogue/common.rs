@@ -1,0 +1,53 @@
+//! What every laboratory has, in the catalogue beside what vendors offer.
+
+use catalogue::common::{CHEMICALS, VENDOR, VENDOR_NAME};
+use chem::Molecule;
+use serde_json::json;
+use sqlx::PgConnection;
+
+use super::load;
+use crate::{failure::Failure, journal::Act};
+
+/// Puts what every laboratory has into the catalogue, where it is not in it yet.
+///
+/// # Errors
+/// Fails when the database does.
+pub async fn add(database: &mut PgConnection) -> Result<(), Failure> {
+    let mut act = Act::begin(database, "adding what every laboratory has").await?;
+    let failed = act.failed();
+    load::lock(act.connection()).await.map_err(&failed)?;
+    let is_new = sqlx::query!(
+        "insert into vendors (id, name) overriding system value values ($1, $2) on conflict do nothing",
+        VENDOR,
+        VENDOR_NAME
+    )
+    .execute(act.connection())
+    .await
+    .map_err(&failed)?;
+    if is_new.rows_affected() == 0 {
+        return Ok(());
+    }
+    for (name, smiles) in CHEMICALS {
+        let molecule: Molecule = smiles.parse().expect("common chemicals: they are molecules");
+        let mw = molecule.molecular_weight();
+        sqlx::query!(
+            "with block as (
+                insert into building_blocks (smiles, mw, morgan_bits) values ($1, $2::float8::real, $3)
+                on conflict (smiles) do update set smiles = excluded.smiles
+                returning id
+            )
+            insert into offers (building_block_id, vendor_id, full_canonical, minor_components, full_mw, cs_id, cs_prefix, cs_url)
+            select id, $4, $1, '', $2::float8, $5, '', '' from block",
+            molecule.canonical_smiles(),
+            mw,
+            molecule.fingerprint().to_bytes(),
+            VENDOR,
+            name
+        )
+        .execute(act.connection())
+        .await
+        .map_err(&failed)?;
+    }
+    load::changed(act.connection()).await.map_err(failed)?;
+    act.done("catalogue import", VENDOR_NAME, json!({ "loaded": CHEMICALS.len() })).await
+}

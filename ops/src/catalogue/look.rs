@@ -1,0 +1,184 @@
+//! Looking into the catalogue: building blocks by structure, similarity and substructure, and one with all its offers.
+
+use anyhow::anyhow;
+use chem::{Fingerprint, Limits, Molecule, Pattern};
+use futures::TryStreamExt as _;
+use rayon::prelude::*;
+use sqlx::PgConnection;
+
+use crate::failure::Failure;
+
+/// Blocks that are compared together: enough for every core.
+const PART: usize = 8_192;
+
+/// What is looked for.
+pub enum Wanted {
+    /// The block of this number.
+    Number(i32),
+    /// The block that a structure is bought as.
+    Exactly(Molecule),
+    /// Blocks at least so similar (Tanimoto, Morgan fingerprint of radius 2), the most similar first.
+    Similar(Fingerprint, f32),
+    /// Blocks in which a pattern occurs, the lightest first.
+    Containing(Pattern),
+}
+
+impl Wanted {
+    /// What a SMILES asks for, or a SMARTS where it is a pattern.
+    ///
+    /// # Errors
+    /// Fails when it cannot be read.
+    pub fn read(text: &str, similar: Option<f32>, is_pattern: bool) -> Result<Self, Failure> {
+        if is_pattern {
+            let pattern = Pattern::parse(text).map_err(|error| anyhow!("SMARTS `{text}`: {error}"))?;
+            return Ok(Self::Containing(pattern));
+        }
+        let molecule =
+            Molecule::parse(text, Limits::DEFAULT).map_err(|error| anyhow!("SMILES `{text}`: {error}"))?;
+        let parent = molecule.parent().molecule;
+        Ok(match similar {
+            Some(least) => Self::Similar(parent.fingerprint(), least),
+            None => Self::Exactly(parent),
+        })
+    }
+}
+
+/// A building block that was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// The catalogue's integer.
+    pub id: i32,
+    /// Canonical SMILES.
+    pub smiles: String,
+    /// Daltons.
+    pub mw: f32,
+    /// Tanimoto similarity, where that was asked for.
+    pub similarity: Option<f32>,
+    /// How many offers there are.
+    pub offers: i64,
+    /// USD per gram of the cheapest with a known price.
+    pub usd_per_gram: Option<f64>,
+}
+
+/// The best `most` building blocks of those that are wanted.
+pub async fn search(
+    database: &mut PgConnection,
+    wanted: &Wanted,
+    most: usize,
+) -> Result<Vec<Found>, Failure> {
+    let found = match wanted {
+        Wanted::Number(id) => vec![(*id, None)],
+        Wanted::Exactly(molecule) => by_smiles(database, &molecule.canonical_smiles()).await?,
+        Wanted::Similar(..) | Wanted::Containing(_) => scan(database, wanted, most).await?,
+    };
+    with_offers(database, found).await
+}
+
+type Scored = (i32, Option<f32>);
+
+async fn by_smiles(database: &mut PgConnection, smiles: &str) -> Result<Vec<Scored>, Failure> {
+    let ids = sqlx::query_scalar!("select id from building_blocks where smiles = $1", smiles)
+        .fetch_all(database)
+        .await
+        .map_err(failed)?;
+    Ok(ids.into_iter().map(|id| (id, None)).collect())
+}
+
+struct Block {
+    id: i32,
+    smiles: String,
+    mw: f32,
+    morgan_bits: Vec<u8>,
+}
+
+/// Compares every block, a part of them at a time on all cores.
+async fn scan(database: &mut PgConnection, wanted: &Wanted, most: usize) -> Result<Vec<Scored>, Failure> {
+    let blocks =
+        sqlx::query_as!(Block, "select id, smiles, mw, morgan_bits from building_blocks order by id")
+            .fetch(database)
+            .try_chunks(PART);
+    let mut blocks = std::pin::pin!(blocks);
+    let mut best: Vec<(f32, i32)> = Vec::new();
+    while let Some(part) = blocks.try_next().await.map_err(|error| failed(error.1))? {
+        best.par_extend(part.par_iter().filter_map(|block| Some((score(wanted, block)?, block.id))));
+        best.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        best.truncate(most);
+    }
+    let similarity = |score: f32| matches!(wanted, Wanted::Similar(..)).then_some(-score);
+    Ok(best.into_iter().map(|(score, id)| (id, similarity(score))).collect())
+}
+
+/// What blocks are ordered by, the least first; `None` for one that is not wanted.
+fn score(wanted: &Wanted, block: &Block) -> Option<f32> {
+    match wanted {
+        Wanted::Similar(fingerprint, least) => {
+            let similarity = fingerprint.tanimoto(&Fingerprint::from_bytes(&block.morgan_bits)?);
+            (similarity >= *least).then_some(-similarity)
+        }
+        Wanted::Containing(pattern) => {
+            let molecule = block.smiles.parse().ok()?;
+            pattern.matches(&molecule).then_some(block.mw)
+        }
+        Wanted::Number(_) | Wanted::Exactly(_) => None,
+    }
+}
+
+async fn with_offers(database: &mut PgConnection, found: Vec<Scored>) -> Result<Vec<Found>, Failure> {
+    let (ids, similarities): (Vec<i32>, Vec<Option<f32>>) = found.into_iter().unzip();
+    let rows = sqlx::query!(
+        r#"select building_blocks.id, smiles, mw, count(offers.id) as "offers!", min(normalised_usd) as usd_per_gram
+         from unnest($1::int[]) with ordinality as wanted (id, place)
+            join building_blocks on building_blocks.id = wanted.id
+            left join offers on building_block_id = building_blocks.id
+         group by building_blocks.id, place order by place"#,
+        &ids
+    )
+    .fetch_all(database)
+    .await
+    .map_err(failed)?;
+    let found = rows.into_iter().zip(similarities).map(|(row, similarity)| Found {
+        id: row.id,
+        smiles: row.smiles,
+        mw: row.mw,
+        similarity,
+        offers: row.offers,
+        usd_per_gram: row.usd_per_gram,
+    });
+    Ok(found.collect())
+}
+
+/// An offer of a building block.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Offer {
+    /// Vendor.
+    pub vendor_name: String,
+    /// Its entry.
+    pub cs_id: String,
+    /// Pack size.
+    pub pack: Option<f64>,
+    /// Unit of the pack size.
+    pub uom: Option<String>,
+    /// USD for the pack.
+    pub price_usd: Option<f64>,
+    /// USD per gram of the building block.
+    pub normalised_usd: Option<f64>,
+}
+
+/// The offers of a building block, the cheapest by the gram first.
+pub async fn offers(database: &mut PgConnection, building_block: i32) -> Result<Vec<Offer>, Failure> {
+    sqlx::query_as!(
+        Offer,
+        "select name as vendor_name, cs_id, pack, uom, price_usd, normalised_usd
+         from offers join vendors on vendors.id = vendor_id
+         where building_block_id = $1
+         order by normalised_usd nulls last, name, cs_id, pack",
+        building_block
+    )
+    .fetch_all(database)
+    .await
+    .map_err(failed)
+}
+
+fn failed(error: sqlx::Error) -> Failure {
+    Failure::database("reading the catalogue", &error)
+}

@@ -1,0 +1,78 @@
+//! Whether the catalogue says what its structures say: every building block is read and written anew.
+
+use chem::{Limits, Molecule};
+use futures::TryStreamExt as _;
+use rayon::prelude::*;
+use sqlx::PgConnection;
+
+use crate::failure::Failure;
+
+/// Blocks that are read together: enough for every core.
+const PART: usize = 4_096;
+
+/// Relative difference of weights that rounding to single precision explains.
+const ROUNDING: f64 = 1e-6;
+
+/// What is wrong with a building block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// The catalogue's integer.
+    pub id: i32,
+    /// What it is called there.
+    pub smiles: String,
+    /// What is wrong.
+    pub what: String,
+}
+
+struct Block {
+    id: i32,
+    smiles: String,
+    mw: f32,
+    morgan_bits: Vec<u8>,
+    offers: i64,
+}
+
+/// Checks every building block, `seen` being told of how many it is done with; gives what is wrong.
+///
+/// # Errors
+/// Fails when the database does.
+pub async fn verify(database: &mut PgConnection, mut seen: impl FnMut(u64)) -> Result<Vec<Fault>, Failure> {
+    let failed = |error| Failure::database("reading the catalogue", &error);
+    let blocks = sqlx::query_as!(
+        Block,
+        r#"select id, smiles, mw, morgan_bits,
+            (select count(*) from offers where building_block_id = building_blocks.id) as "offers!"
+         from building_blocks order by id"#
+    )
+    .fetch(database)
+    .try_chunks(PART);
+    let mut blocks = std::pin::pin!(blocks);
+    let mut faults = Vec::new();
+    while let Some(part) = blocks.try_next().await.map_err(|error| failed(error.1))? {
+        let fault = |block: &Block| {
+            let what = what_is_wrong(block)?;
+            Some(Fault { id: block.id, smiles: block.smiles.clone(), what })
+        };
+        faults.par_extend(part.par_iter().filter_map(fault));
+        seen(part.len() as u64);
+    }
+    Ok(faults)
+}
+
+fn what_is_wrong(block: &Block) -> Option<String> {
+    let molecule = match Molecule::parse(&block.smiles, Limits::DEFAULT) {
+        Ok(molecule) => molecule,
+        Err(error) => return Some(format!("cannot be read: {error}")),
+    };
+    let (canonical, mw) = (molecule.canonical_smiles(), molecule.molecular_weight());
+    if canonical != block.smiles {
+        return Some(format!("is written `{canonical}` today: import its vendors' files again"));
+    }
+    if (f64::from(block.mw) - mw).abs() > mw * ROUNDING {
+        return Some(format!("has {mw:.3} g/mol and not {:.3}", block.mw));
+    }
+    if molecule.fingerprint().to_bytes() != block.morgan_bits {
+        return Some("has another fingerprint today: import its vendors' files again".to_owned());
+    }
+    (block.offers == 0).then(|| "is offered by nobody".to_owned())
+}

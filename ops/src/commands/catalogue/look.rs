@@ -1,0 +1,150 @@
+//! `retort catalogue search`, `show`, `export` and `verify`.
+
+use std::{
+    fs::File,
+    io::{self, Write},
+    path::PathBuf,
+};
+
+use anyhow::{Context as _, anyhow};
+use clap::Args;
+use flate2::{Compression, write::GzEncoder};
+
+use crate::{
+    Place,
+    catalogue::{
+        export,
+        look::{self, Found, Wanted},
+        verify,
+    },
+    failure::Failure,
+    terminal,
+};
+
+/// Look for building blocks: number, SMILES, molecular weight, offers, the best USD per gram, and the similarity where that was asked for.
+///
+/// The block that SMILES is bought as (a salt's parent), unless more is said. Everybody's vendors count, private ones too.
+#[derive(Debug, Args)]
+pub struct Search {
+    /// SMILES, or SMARTS with --substructure.
+    structure: String,
+    /// Blocks that are like it, the most similar first: Tanimoto similarity, Morgan fingerprint of radius 2.
+    #[arg(long, conflicts_with = "substructure")]
+    similar: bool,
+    /// The least similarity, 0 to 1.
+    #[arg(long, value_name = "SIMILARITY", default_value_t = 0.5, requires = "similar", value_parser = parse_similarity)]
+    least: f32,
+    /// Blocks in which the pattern occurs, the lightest first.
+    #[arg(long)]
+    substructure: bool,
+    /// So many at most.
+    #[arg(long, value_name = "COUNT", default_value_t = 20)]
+    limit: usize,
+}
+
+/// Show a building block with all its offers, the cheapest first: vendor, entry, pack, USD, USD per gram.
+#[derive(Debug, Args)]
+pub struct Show {
+    /// Its number or its SMILES.
+    building_block: String,
+}
+
+/// Write the offers as CSV, in columns that an import reads.
+#[derive(Debug, Args)]
+pub struct Export {
+    /// Those of one vendor.
+    #[arg(long, value_name = "NAME")]
+    vendor: Option<String>,
+    /// The file; standard output where there is none.
+    #[arg(value_name = "FILE.csv[.gz]")]
+    file: Option<PathBuf>,
+}
+
+/// Check every building block: that it can be read, is written as it is written today, and is offered by somebody.
+#[derive(Debug, Args)]
+pub struct Verify {}
+
+impl Search {
+    pub(super) async fn run(self, place: &Place) -> Result<(), Failure> {
+        let wanted = Wanted::read(&self.structure, self.similar.then_some(self.least), self.substructure)?;
+        let mut database = place.data().connect().await?;
+        let found = look::search(&mut database, &wanted, self.limit).await?;
+        found.iter().try_for_each(|block| terminal::data(&to_line(block)))?;
+        if found.is_empty() { Err(anyhow!("no such building block").into()) } else { Ok(()) }
+    }
+}
+
+fn to_line(block: &Found) -> String {
+    let price = block.usd_per_gram.map_or_else(String::new, |usd| format!("{usd:.4}"));
+    let similarity = block.similarity.map_or_else(String::new, |similarity| format!("\t{similarity:.3}"));
+    format!("{}\t{}\t{:.2}\t{}\t{price}{similarity}", block.id, block.smiles, block.mw, block.offers)
+}
+
+impl Show {
+    pub(super) async fn run(self, place: &Place) -> Result<(), Failure> {
+        let wanted = match self.building_block.parse::<i32>() {
+            Ok(id) => Wanted::Number(id),
+            Err(_) => Wanted::read(&self.building_block, None, false)?,
+        };
+        let mut database = place.data().connect().await?;
+        let found = look::search(&mut database, &wanted, 1).await?;
+        let block = found.first().ok_or_else(|| anyhow!("no such building block"))?;
+        terminal::data(&to_line(block))?;
+        for offer in look::offers(&mut database, block.id).await? {
+            let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
+            terminal::data(&format!(
+                "  {}\t{}\t{} {}\t{}\t{}",
+                offer.vendor_name,
+                offer.cs_id,
+                number(offer.pack),
+                offer.uom.unwrap_or_default(),
+                number(offer.price_usd),
+                number(offer.normalised_usd)
+            ))?;
+        }
+        Ok(())
+    }
+}
+
+impl Export {
+    pub(super) async fn run(self, place: &Place) -> Result<(), Failure> {
+        let mut database = place.data().connect().await?;
+        let vendor = self.vendor.as_deref();
+        let Some(path) = &self.file else {
+            export::export(&mut database, vendor, io::stdout().lock()).await?;
+            return Ok(());
+        };
+        let writing = || format!("writing {}", path.display());
+        let file = File::create(path).with_context(writing)?;
+        let written = if path.extension().is_some_and(|ending| ending == "gz") {
+            let mut packed = GzEncoder::new(file, Compression::default());
+            let written = export::export(&mut database, vendor, &mut packed).await?;
+            packed.finish().and_then(|mut file| file.flush()).with_context(writing)?;
+            written
+        } else {
+            export::export(&mut database, vendor, file).await?
+        };
+        terminal::note(&format!("{written} offers written to {}", path.display()));
+        Ok(())
+    }
+}
+
+impl Verify {
+    pub(super) async fn run(self, place: &Place) -> Result<(), Failure> {
+        let mut database = place.data().connect().await?;
+        let bar = terminal::spinner("checking the building blocks");
+        let faults = verify::verify(&mut database, |count| bar.inc(count)).await?;
+        let checked = bar.position();
+        bar.finish_and_clear();
+        for fault in &faults {
+            terminal::data(&format!("#{}\t{}\t{}", fault.id, fault.smiles, fault.what))?;
+        }
+        terminal::note(&format!("{checked} building blocks, {} with a fault", faults.len()));
+        if faults.is_empty() { Ok(()) } else { Err(anyhow!("the catalogue has faults").into()) }
+    }
+}
+
+fn parse_similarity(text: &str) -> Result<f32, String> {
+    let similarity: f32 = text.parse().map_err(|_| "not a number".to_owned())?;
+    if (0.0..=1.0).contains(&similarity) { Ok(similarity) } else { Err("must be from 0 to 1".to_owned()) }
+}

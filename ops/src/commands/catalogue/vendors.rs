@@ -1,0 +1,100 @@
+//! `retort catalogue vendors`, `restrict`, `publish` and `remove`.
+
+use clap::Args;
+
+use crate::{
+    Place,
+    catalogue::vendors::{self, Preference},
+    failure::Failure,
+    terminal,
+};
+
+/// List the vendors: name, building blocks, offers, offers with a price per gram, and who sees it (`everybody`, or organisations).
+#[derive(Debug, Args)]
+pub struct Vendors {}
+
+/// A vendor.
+#[derive(Debug, Args)]
+pub struct Named {
+    /// Its name, as `retort catalogue vendors` has it.
+    vendor: String,
+}
+
+/// Let only some organisations see a vendor, such as a company's own stock; searches of all others do as if it were not there.
+#[derive(Debug, Args)]
+pub struct Restrict {
+    /// Its name, as `retort catalogue vendors` has it.
+    vendor: String,
+    /// The organisations that see it; nobody does where none is named.
+    organisations: Vec<String>,
+}
+
+/// Say what searches want of a vendor: those of an organisation, or of all that do not say otherwise themselves.
+#[derive(Debug, Args)]
+pub struct Prefer {
+    /// Its name, as `retort catalogue vendors` has it.
+    vendor: String,
+    /// What is wanted of it.
+    preference: Preference,
+    /// Those of this organisation.
+    #[arg(long, value_name = "NAME")]
+    organisation: Option<String>,
+}
+
+impl Vendors {
+    pub(super) async fn run(self, place: &Place) -> Result<(), Failure> {
+        let mut database = place.data().connect().await?;
+        for vendor in vendors::list(&mut database).await? {
+            let shown_to = match vendor.shown_to {
+                None => "everybody".to_owned(),
+                Some(names) if names.is_empty() => "nobody".to_owned(),
+                Some(names) => names.join(","),
+            };
+            terminal::data(&format!(
+                "{}\t{}\t{}\t{}\t{shown_to}",
+                vendor.name, vendor.building_blocks, vendor.offers, vendor.priced_offers
+            ))?;
+        }
+        Ok(())
+    }
+}
+
+impl Restrict {
+    pub(super) async fn run(self, place: &Place) -> Result<(), Failure> {
+        let mut database = place.data().connect().await?;
+        vendors::restrict(&mut database, &self.vendor, &self.organisations).await?;
+        let shown_to =
+            if self.organisations.is_empty() { "nobody".to_owned() } else { self.organisations.join(", ") };
+        terminal::note(&format!("{} is seen by {shown_to}", self.vendor));
+        Ok(())
+    }
+}
+
+impl Prefer {
+    pub(super) async fn run(self, place: &Place) -> Result<(), Failure> {
+        let mut database = place.data().connect().await?;
+        let organisation = self.organisation.as_deref();
+        vendors::prefer(&mut database, &self.vendor, self.preference, organisation).await?;
+        terminal::note(&format!("searches from now on go by what was said of {}", self.vendor));
+        Ok(())
+    }
+}
+
+impl Named {
+    pub(super) async fn publish(self, place: &Place) -> Result<(), Failure> {
+        let mut database = place.data().connect().await?;
+        vendors::publish(&mut database, &self.vendor).await?;
+        terminal::note(&format!("{} is seen by everybody", self.vendor));
+        Ok(())
+    }
+
+    pub(super) async fn remove(self, place: &Place) -> Result<(), Failure> {
+        let mut database = place.data().connect().await?;
+        let removed = vendors::remove(&mut database, &self.vendor).await?;
+        terminal::note(&format!(
+            "removed {}: {} offers, and {} building blocks that nobody else offers",
+            self.vendor, removed.offers, removed.building_blocks
+        ));
+        Ok(())
+    }
+}

@@ -1,0 +1,162 @@
+//! The catalogue as an operator keeps it and callers meet it: looked into, exported, a company's own stock among it.
+
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::{
+    client::Caller,
+    installation::{Installation, Role},
+    process::{eventually, output},
+};
+
+const SEARCH: &str = "/synth/v1/treesearch";
+
+/// An anilide from aniline and an acid chloride; the amine is a company's own.
+const TARGET: &str = "O=C(Nc1ccccc1)C1CC1";
+
+const OFFERS: &str = "\
+smiles,vendor_name,cs_id,pack,uom,price_usd,ships_to,lead_time_days_to_US
+O=C(Cl)C1CC1,Public,P-1,1,g,5,,3
+O=C(Cl)C1CC1,Public,P-1,25,g,50,,3
+CC(=O)OC(C)=O,Public,P-2,100,mL,20,DE FR,3
+CCO,Public,P-3,1,kg,20,,
+Nc1ccccc1,Own stock,A-1,0.1,g,1,,0
+Cl.NCc1ccccc1,Own stock,A-2,5,g,10,,0
+";
+
+fn lines(text: &str) -> Vec<Vec<&str>> {
+    text.lines().map(|line| line.split('\t').collect()).collect()
+}
+
+/// What a command that must fail says.
+fn refused(mut command: Command) -> String {
+    let output = command.output().unwrap();
+    assert!(!output.status.success(), "{command:?}");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+fn retort(installation: &Installation, arguments: &[&str]) -> Command {
+    let mut command = installation.command("retort");
+    command.args(arguments);
+    command
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_operator_looks_into_the_catalogue_takes_it_away_and_brings_it_back() {
+    let installation = Installation::new().await;
+    installation.import_catalogue(OFFERS);
+
+    let vendors = installation.retort(&["catalogue", "vendors"]);
+    assert_eq!(lines(&vendors)[0][0], "Common Lab Chemicals");
+    assert_eq!(
+        lines(&vendors)[1..],
+        [["Own stock", "2", "2", "2", "everybody"], ["Public", "3", "4", "3", "everybody"]]
+    );
+    let salt = installation.retort(&["catalogue", "search", "NCc1ccccc1"]);
+    assert_eq!(lines(&salt)[0][1], "NCc1ccccc1", "a salt is sold for its base");
+    let similar = installation.retort(&["catalogue", "search", "Nc1ccccc1", "--similar", "--least", "0.3"]);
+    assert_eq!((lines(&similar)[0][1], lines(&similar)[0][5]), ("Nc1ccccc1", "1.000"));
+    let rings = installation.retort(&["catalogue", "search", "--substructure", "c1ccccc1"]);
+    let rings: Vec<&str> = lines(&rings).iter().map(|line| line[1]).collect();
+    assert!(["Nc1ccccc1", "NCc1ccccc1"].iter().all(|amine| rings.contains(amine)), "{rings:?}");
+    let shown = installation.retort(&["catalogue", "show", "C1CC1C(=O)Cl"]);
+    assert_eq!(lines(&shown)[1], ["  Public", "P-1", "25 g", "50", "2"]);
+    for (arguments, why) in [
+        (&["catalogue", "search", "C1CC"][..], "SMILES `C1CC`"),
+        (&["catalogue", "search", "--substructure", "[C"], "SMARTS `[C`"),
+        (&["catalogue", "search", "CCCCCCCCCC"], "no such building block"),
+        (&["catalogue", "show", "0"], "no such building block"),
+        (&["catalogue", "remove", "Nobody"], "there is no vendor Nobody"),
+        (&["catalogue", "restrict", "Public", "Nowhere"], "there is no organisation Nowhere"),
+    ] {
+        let said = refused(retort(&installation, arguments));
+        assert!(said.contains(why), "{arguments:?}: {said}");
+    }
+
+    let exported = installation.retort(&["catalogue", "export"]);
+    let removed = output({
+        let mut command = retort(&installation, &["catalogue", "remove", "Public"]);
+        command.stderr(std::process::Stdio::inherit());
+        command
+    });
+    assert_eq!(removed, "");
+    assert_eq!(lines(&installation.retort(&["catalogue", "vendors"])).len(), 2);
+    installation.import_catalogue(&exported);
+
+    assert_eq!(installation.retort(&["catalogue", "vendors"]), vendors);
+    assert_eq!(installation.retort(&["catalogue", "export"]), exported);
+    installation.retort(&["catalogue", "verify"]);
+}
+
+fn route_of(answer: &Value) -> Option<&Value> {
+    let backbones = answer["route_hierarchy"].as_object().unwrap().values().next()?;
+    let variations = backbones.as_object().unwrap().values().next()?;
+    Some(&variations[0][0])
+}
+
+async fn search(caller: &Caller, more: Value) -> Value {
+    let mut request = json!({ "search_smiles": TARGET, "max_depth": 1, "max_seconds": 2 });
+    request.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    caller.create(SEARCH, &request).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_companys_own_stock_is_for_the_company_alone() {
+    let mut installation = Installation::new().await;
+    installation.import_catalogue(OFFERS);
+    installation.start_api().await;
+    installation.retort(&["org", "add", "Company"]);
+    let (insider, outsider) = (installation.account("insider"), installation.account("outsider"));
+    installation.retort(&["org", "join", "insider@example.org", "Company"]);
+    installation.retort(&["catalogue", "restrict", "Own stock", "Company"]);
+    assert_eq!(lines(&installation.retort(&["catalogue", "vendors"]))[1][4], "Company");
+    installation.start_worker(Role::Search, &[]).await;
+
+    let (seen, unseen) = (search(&insider, json!({})).await, search(&outsider, json!({})).await);
+
+    let route = route_of(&seen).unwrap_or_else(|| panic!("no route: {seen}"));
+    let list = &route["graph"]["shopping_list"];
+    assert_eq!((&list["amount_mmol"], &list["step_yield"]), (&json!(1.0), &json!(0.8)));
+    let items: Vec<_> = list["vendors"].as_array().unwrap().iter().map(|order| &order["items"][0]).collect();
+    // 93.13 g/mol / 0.8, in packs of 0.1 g; and 104.53 g/mol / 0.8.
+    assert_eq!(
+        (&items[0]["cs_id"], &items[0]["count"], &items[0]["usd"]),
+        (&json!("A-1"), &json!(2), &json!(2.0))
+    );
+    assert_eq!(
+        (&items[1]["cs_id"], &items[1]["count"], &items[1]["pack"]),
+        (&json!("P-1"), &json!(1), &json!(1.0))
+    );
+    assert_eq!((&list["total_usd"], &list["lead_time_days"]), (&json!(7.0), &json!(3.0)));
+    // To everybody else it is as if there were none: not in routes, not in offers, not in what is most alike.
+    assert!(route_of(&unseen).is_none(), "{unseen}");
+    assert_eq!(unseen["pricing_annotations"], json!([]));
+
+    let public_only = search(&insider, json!({ "vendors_only": ["Public"] })).await;
+    // What no vendor can be called is no fault.
+    let never = search(&insider, json!({ "vendors_never": ["Public", "", "\0"] })).await;
+    assert!(route_of(&public_only).is_none() && route_of(&never).is_none());
+    for (fields, loc) in [
+        (json!({ "vendors_only": "Public" }), json!(["body", "vendors_only"])),
+        (json!({ "vendors_never": ["Public", 7] }), json!(["body", "vendors_never", 1])),
+        (json!({ "amount_mmol": 0 }), json!(["body", "amount_mmol"])),
+        (json!({ "step_yield": 1.5 }), json!(["body", "step_yield"])),
+    ] {
+        let mut request = json!({ "search_smiles": TARGET });
+        request.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        let response = insider.post(SEARCH, &request).await;
+        assert_eq!(response.status(), 422);
+        let body: Value = response.json().await.unwrap();
+        assert_eq!(body["detail"][0]["loc"], loc);
+    }
+
+    // Who leaves sees nothing of it any more, and what is published everybody sees.
+    installation.retort(&["org", "leave", "insider@example.org"]);
+    assert!(route_of(&search(&insider, json!({})).await).is_none());
+    installation.retort(&["catalogue", "publish", "Own stock"]);
+    eventually("the searcher has seen that the vendor is public", async || {
+        route_of(&search(&outsider, json!({})).await).map(|_| ())
+    })
+    .await;
+}

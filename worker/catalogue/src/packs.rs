@@ -1,0 +1,188 @@
+//! The cheapest way to buy an amount: which packs, and how many of each.
+//!
+//! The covering form of the unbounded knapsack problem (Martello and Toth, *Knapsack Problems*, 1990), by branch and bound: packs are
+//! taken in the order of their price by the gram, most of the cheapest first, and a branch ends where even the rest at the
+//! price of its next pack would cost as much as what is known. Amounts of a laboratory take one pack or two; a limit of branches bounds
+//! what a kilogram in packs of a milligram may take.
+
+/// So many branches are looked at; beyond them the best so far is taken.
+const MOST_BRANCHES: u32 = 20_000;
+
+/// What is missing of an amount and is no more than rounding.
+const ROUNDING: f64 = 1e-9;
+
+/// A pack that can be bought.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pack {
+    /// Price of the pack, USD; over 0.
+    pub usd: f64,
+    /// Grams of the major component in it; over 0.
+    pub grams: f64,
+}
+
+/// What is bought.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Purchase {
+    /// Packs by their place in what was offered, ascending, each with how many of it.
+    pub packs: Vec<(usize, u32)>,
+    /// What they cost, USD.
+    pub usd: f64,
+    /// Grams that they hold.
+    pub grams: f64,
+}
+
+/// The packs that hold `grams` for the least money; of several ways the one with the fewest packs. `None` without a pack.
+#[must_use]
+pub fn cheapest(packs: &[Pack], grams: f64) -> Option<Purchase> {
+    let mut order: Vec<usize> = (0..packs.len()).collect();
+    order.sort_by(|&a, &b| {
+        let by_gram = |at: usize| packs[at].usd / packs[at].grams;
+        by_gram(a).total_cmp(&by_gram(b)).then(packs[b].grams.total_cmp(&packs[a].grams)).then(a.cmp(&b))
+    });
+    let packs_by_gram = order.iter().map(|&at| packs[at]).collect();
+    let mut search =
+        Search { packs: packs_by_gram, counts: vec![0; order.len()], best: None, branches: MOST_BRANCHES };
+    search.descend(0, grams * (1.0 - ROUNDING), 0.0);
+    let best = search.best?;
+    let mut bought: Vec<(usize, u32)> =
+        order.into_iter().zip(best.counts).filter(|&(_, count)| count > 0).collect();
+    bought.sort_unstable();
+    let grams = bought.iter().map(|&(at, count)| packs[at].grams * f64::from(count)).sum();
+    Some(Purchase { packs: bought, usd: best.usd, grams })
+}
+
+struct Search {
+    /// By price a gram, cheapest first.
+    packs: Vec<Pack>,
+    /// How many of each are taken in this branch.
+    counts: Vec<u32>,
+    best: Option<Best>,
+    branches: u32,
+}
+
+struct Best {
+    counts: Vec<u32>,
+    usd: f64,
+    packs: u64,
+}
+
+impl Search {
+    /// Takes packs from `next` on until `missing` grams are there; `usd` are spent.
+    fn descend(&mut self, next: usize, missing: f64, usd: f64) {
+        if missing <= 0.0 {
+            self.keep(usd);
+            return;
+        }
+        let Some(&pack) = self.packs.get(next) else { return };
+        for count in (0..=count_for(missing, pack.grams)).rev() {
+            let left = missing - f64::from(count) * pack.grams;
+            let spent = usd + f64::from(count) * pack.usd;
+            let at_best =
+                spent + self.packs.get(next + 1).map_or(0.0, |other| left.max(0.0) * other.usd / other.grams);
+            // Fewer of this pack leave more to dearer ones.
+            if self.best.as_ref().is_some_and(|best| at_best > best.usd * (1.0 + ROUNDING)) && left > 0.0 {
+                break;
+            }
+            if self.branches == 0 && self.best.is_some() {
+                break;
+            }
+            self.branches = self.branches.saturating_sub(1);
+            self.counts[next] = count;
+            self.descend(next + 1, left, spent);
+        }
+        self.counts[next] = 0;
+    }
+
+    fn keep(&mut self, usd: f64) {
+        let packs = self.counts.iter().map(|&count| u64::from(count)).sum();
+        let is_better = self.best.as_ref().is_none_or(|best| {
+            let margin = best.usd * ROUNDING;
+            usd < best.usd - margin || (usd <= best.usd + margin && packs < best.packs)
+        });
+        if is_better {
+            self.best = Some(Best { counts: self.counts.clone(), usd, packs });
+        }
+    }
+}
+
+/// How many packs of `grams` hold what is missing.
+fn count_for(missing: f64, grams: f64) -> u32 {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "positive, and saturating is what is wanted"
+    )]
+    let count = (missing / grams).ceil() as u32;
+    count.max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn pack(usd: f64, grams: f64) -> Pack {
+        Pack { usd, grams }
+    }
+
+    #[test]
+    fn one_large_pack_may_be_cheaper_than_what_is_needed_of_small_ones_and_the_other_way_round() {
+        let packs = [pack(20.0, 1.0), pack(60.0, 5.0), pack(400.0, 100.0)];
+
+        assert_eq!(cheapest(&packs, 0.2).unwrap().packs, [(0, 1)]);
+        assert_eq!(cheapest(&packs, 3.5).unwrap().packs, [(1, 1)]);
+        assert_eq!(
+            cheapest(&packs, 6.0),
+            Some(Purchase { packs: vec![(0, 1), (1, 1)], usd: 80.0, grams: 6.0 })
+        );
+        assert_eq!(cheapest(&packs, 40.0).unwrap().packs, [(2, 1)]);
+        assert_eq!(
+            cheapest(&packs, 300.0),
+            Some(Purchase { packs: vec![(2, 3)], usd: 1200.0, grams: 300.0 })
+        );
+    }
+
+    #[test]
+    fn an_amount_that_rounding_keeps_from_being_there_is_there() {
+        // 0.1 + 0.2 is more than 0.3.
+        assert_eq!(cheapest(&[pack(1.0, 0.3)], 0.1 + 0.2).unwrap().packs, [(0, 1)]);
+    }
+
+    #[test]
+    fn without_a_pack_nothing_is_bought_and_a_mountain_of_small_ones_ends() {
+        assert_eq!(cheapest(&[], 1.0), None);
+        let packs: Vec<Pack> = (1..40).map(|n| pack(f64::from(n).powf(0.97), f64::from(n) * 1e-3)).collect();
+
+        let bought = cheapest(&packs, 1_234.567_8).unwrap();
+
+        assert!(bought.grams >= 1_234.567_8 * (1.0 - ROUNDING));
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_what_trying_all_finds(
+            packs in prop::collection::vec((1_u32..40, 1_u32..12), 1..5),
+            grams in 1_u32..30,
+        ) {
+            let offered: Vec<Pack> =
+                packs.iter().map(|&(usd, grams)| pack(f64::from(usd), f64::from(grams))).collect();
+
+            let bought = cheapest(&offered, f64::from(grams)).unwrap();
+
+            // The least for each amount, by the one before it.
+            let mut least = vec![(0_u32, 0_u32)];
+            for amount in 1..=grams {
+                let ways = packs.iter().map(|&(usd, of)| {
+                    let (rest, count) = least[amount.saturating_sub(of) as usize];
+                    (rest + usd, count + 1)
+                });
+                least.push(ways.min().unwrap());
+            }
+            let (usd, count) = least[grams as usize];
+            prop_assert_eq!(bought.usd, f64::from(usd));
+            prop_assert_eq!(bought.packs.iter().map(|&(_, count)| count).sum::<u32>(), count);
+            prop_assert!(bought.grams >= f64::from(grams));
+        }
+    }
+}

@@ -15,4 +15,4 @@ pub(crate) mod verify;
 
 pub use files::Import;
 pub use import::{import, known_keys, try_out};
-pub use load::info;
+pub use look::info;

@@ -13,7 +13,10 @@ use contract::{
 use synth::{Plan, Records, Role, Route, RouteNode, SharedGraph, Step};
 use uuid::Uuid;
 
-use crate::shopping::Shop;
+use crate::{
+    rounding::{cents, rounded},
+    shopping::Shop,
+};
 
 /// Namespace of the node ids, made for this purpose: a molecule's id hangs on its canonical SMILES alone.
 const MOLECULES: Uuid = Uuid::from_u128(0x2d5c_0a6e_41d2_4f0b_9c55_6a5e_7e1f_30c4);
@@ -97,7 +100,7 @@ fn standing(route: &Route, totals: &[f64], shop: &Shop<'_>) -> RouteStanding {
     RouteStanding {
         rank: u32::try_from(better + 1).unwrap_or(u32::MAX),
         score: rounded(1.0 / (1.0 + route.total)),
-        cost_usd_per_mol: route.usd_per_mol.map(|usd| (usd * 100.0).round() / 100.0),
+        cost_usd_per_mol: route.usd_per_mol.map(cents),
         lead_time_days: route.lead_time_days,
         convergence: rounded(route.steps().count().max(1) as f64 / f64::from(longest.max(1))),
         shopping_list: Some(shop.list(route)),
@@ -189,11 +192,6 @@ fn reactions(plan: &Plan) -> BTreeMap<String, Vec<String>> {
         }
     }
     reactions.into_iter().map(|(reaction, edges)| (reaction, edges.into_iter().collect())).collect()
-}
-
-/// To four places: what is beyond them is noise.
-fn rounded(value: f64) -> f64 {
-    (value * 1e4).round() / 1e4
 }
 
 fn id(smiles: &str) -> String {

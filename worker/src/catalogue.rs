@@ -12,7 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ::catalogue::{BlockRow, Builder, Content, Folder, Offer, Opened, Origin, Snapshot};
+use ::catalogue::{BlockRow, Builder, Content, Folder, Offer, Opened, Origin, Snapshot, refusals};
 use chem::Fingerprint;
 use database::{Background, Database, Heard};
 use futures::TryStreamExt;
@@ -261,7 +261,7 @@ async fn read_offers(connection: &mut PgConnection, builder: &mut Builder) -> Re
         let offer = Offer {
             usd_per_gram: rounded(row.normalised_usd),
             lead_time_days: days.map(rounded),
-            refuses: std::array::from_fn(|country| row.refuses >> country & 1 == 1),
+            refuses: refusals::of_bits(row.refuses),
             vendor: row.vendor_id,
         };
         builder.offer(row.building_block_id, &offer)?;

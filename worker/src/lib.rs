@@ -18,6 +18,7 @@ mod refill;
 mod replay;
 pub mod reservoir;
 mod resources;
+mod rounding;
 mod samples;
 mod settings;
 mod shelf;

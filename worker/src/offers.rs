@@ -1,5 +1,6 @@
 //! Offers for the building blocks of an answer.
 
+use catalogue::refusals;
 use chrono::{DateTime, Utc};
 use contract::{Country, PricingAnnotation};
 use sqlx::PgPool;
@@ -60,7 +61,7 @@ pub async fn offers_for(
             and vendor_id <> all($5)
         order by building_block_id, normalised_usd nulls last, name, cs_id, pack nulls last, uom, offers.id",
         building_blocks,
-        ships_to.map(place),
+        ships_to.and_then(|country| refusals::bit(country.code())),
         &terms.shown,
         terms.only.as_deref(),
         &terms.never
@@ -68,11 +69,6 @@ pub async fn offers_for(
     .fetch_all(pool)
     .await?;
     Ok(rows.into_iter().map(annotation).collect())
-}
-
-/// The country's place among all, which is its bit in `offers.refuses`.
-fn place(country: Country) -> i32 {
-    (0..).zip(Country::ALL).find_map(|(place, other)| (other == country).then_some(place)).unwrap_or_default()
 }
 
 fn annotation(row: Row) -> PricingAnnotation {

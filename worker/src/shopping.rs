@@ -1,9 +1,9 @@
 //! What to order for a route: the cheapest packs that make the amount of target that was asked for, by vendor.
 //!
-//! What every laboratory has is not ordered. A pack counts if the request's masks let the route buy it. What a pack holds of the building block follows from its price
-//! and its price by the gram, whatever unit it is sold in and whatever salt it is.
+//! What every laboratory has is not ordered. A pack counts if the request's masks let the route buy it. What a pack holds of the
+//! building block follows from its price and its price by the gram, whatever unit it is sold in and whatever salt it is.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use catalogue::{
     common::VENDOR_NAME,
@@ -14,58 +14,85 @@ use contract::{
 };
 use synth::Route;
 
+use crate::rounding::{cents, rounded};
+
 /// Makes the shopping lists of an answer's routes.
 pub(crate) struct Shop<'a> {
     request: &'a TreeSearchRequest,
-    /// The vendors that come first.
-    first: &'a [String],
     /// What may be bought of each building block.
-    offers: BTreeMap<i32, Vec<&'a PricingAnnotation>>,
+    counters: BTreeMap<i32, Counter<'a>>,
+}
+
+/// Where a building block is sold.
+#[derive(Default)]
+struct Counter<'a> {
+    /// Whether every laboratory has it.
+    is_at_hand: bool,
+    /// What of it has a price and a content that are known.
+    packs: Vec<Pack>,
+    /// The offers that these are.
+    offers: Vec<&'a PricingAnnotation>,
+    /// Who has it, by name.
+    vendors: BTreeSet<&'a str>,
+}
+
+impl<'a> Counter<'a> {
+    /// What these offers come to: of the vendors named `first` alone, if they have the block.
+    fn new(mut offers: Vec<&'a PricingAnnotation>, first: &[String]) -> Self {
+        let is_first = |offer: &&PricingAnnotation| first.contains(&offer.vendor_name);
+        if offers.iter().any(is_first) {
+            offers.retain(is_first);
+        }
+        let vendors: BTreeSet<&str> = offers.iter().map(|offer| offer.vendor_name.as_str()).collect();
+        let priced = offers.into_iter().filter_map(|offer| Some((pack(offer)?, offer)));
+        let (packs, offers) = priced.unzip();
+        Self { is_at_hand: vendors.contains(VENDOR_NAME), packs, offers, vendors }
+    }
 }
 
 impl<'a> Shop<'a> {
     /// A shop in which these are the offers, those of the vendors named `first` before others.
     pub(crate) fn new(
         request: &'a TreeSearchRequest,
-        first: &'a [String],
+        first: &[String],
         offers: &'a [PricingAnnotation],
     ) -> Self {
         let mut by_block: BTreeMap<i32, Vec<&PricingAnnotation>> = BTreeMap::new();
         for offer in offers.iter().filter(|offer| may_be_bought(offer, request)) {
             by_block.entry(offer.major_component_id).or_default().push(offer);
         }
-        Self { request, first, offers: by_block }
+        let counters = by_block.into_iter().map(|(block, offers)| (block, Counter::new(offers, first)));
+        Self { request, counters: counters.collect() }
     }
 
     /// What to order for `route`.
     pub(crate) fn list(&self, route: &Route) -> ShoppingList {
         let mut vendors: BTreeMap<&str, Vec<OrderedPack>> = BTreeMap::new();
         let (mut without_price, mut is_priced) = (Vec::new(), true);
+        let nobody = Counter::default();
         for (block, grams_needed) in self.needs(route) {
-            let offers = self.preferred(block);
-            let is_at_hand = offers.iter().any(|offer| offer.vendor_name == VENDOR_NAME);
-            is_priced &= is_at_hand || offers.iter().any(|offer| pack(offer).is_some());
-            let priced: Vec<(&PricingAnnotation, Pack)> =
-                offers.iter().filter_map(|&offer| Some((offer, pack(offer)?))).collect();
-            let packs: Vec<Pack> = priced.iter().map(|&(_, pack)| pack).collect();
-            let Some(purchase) = cheapest(&packs, grams_needed).filter(|_| !is_at_hand) else {
+            let counter = self.counters.get(&block).unwrap_or(&nobody);
+            is_priced &= counter.is_at_hand || !counter.packs.is_empty();
+            let purchase = if counter.is_at_hand { None } else { cheapest(&counter.packs, grams_needed) };
+            let grams_needed = rounded(grams_needed);
+            let Some(purchase) = purchase else {
                 without_price.push(Unpriced {
                     building_block_idx: block,
-                    grams_needed: rounded(grams_needed, 1e4),
-                    vendors: names(&offers),
+                    grams_needed,
+                    vendors: counter.vendors.iter().map(|&name| name.to_owned()).collect(),
                 });
                 continue;
             };
             for (at, count) in purchase.packs {
-                let (offer, pack) = priced[at];
+                let (offer, pack) = (counter.offers[at], counter.packs[at]);
                 vendors.entry(&offer.vendor_name).or_default().push(OrderedPack {
                     building_block_idx: block,
-                    grams_needed: rounded(grams_needed, 1e4),
+                    grams_needed,
                     cs_id: offer.cs_id.clone(),
                     pack: offer.pack,
                     uom: offer.uom.clone(),
                     count,
-                    usd: rounded(pack.usd * f64::from(count), 100.0),
+                    usd: cents(pack.usd * f64::from(count)),
                     lead_time_days: days(offer, self.request.ships_to),
                 });
             }
@@ -74,19 +101,11 @@ impl<'a> Shop<'a> {
         ShoppingList {
             amount_mmol: self.request.amount_mmol,
             step_yield: self.request.step_yield,
-            total_usd: is_priced.then(|| rounded(vendors.iter().map(|order| order.total_usd).sum(), 100.0)),
+            total_usd: is_priced.then(|| cents(vendors.iter().map(|order| order.total_usd).sum())),
             lead_time_days: longest(vendors.iter().map(|order| order.lead_time_days)).filter(|_| is_priced),
             vendors,
             without_price,
         }
-    }
-
-    /// The offers for a block, of the vendors that come first alone if they have it.
-    fn preferred(&self, block: i32) -> Vec<&'a PricingAnnotation> {
-        let offers = self.offers.get(&block).map_or(&[][..], Vec::as_slice);
-        let is_first = |offer: &&&PricingAnnotation| self.first.contains(&offer.vendor_name);
-        let first: Vec<_> = offers.iter().filter(is_first).copied().collect();
-        if first.is_empty() { offers.to_vec() } else { first }
     }
 
     /// Grams of each building block that the amount of target takes, by the catalogue's integers.
@@ -105,7 +124,7 @@ impl<'a> Shop<'a> {
 fn order(name: &str, items: Vec<OrderedPack>) -> VendorOrder {
     VendorOrder {
         vendor_name: name.to_owned(),
-        total_usd: rounded(items.iter().map(|item| item.usd).sum(), 100.0),
+        total_usd: cents(items.iter().map(|item| item.usd).sum()),
         lead_time_days: longest(items.iter().map(|item| item.lead_time_days)),
         items,
     }
@@ -139,15 +158,4 @@ fn days(offer: &PricingAnnotation, to: Option<Country>) -> Option<f64> {
 /// The longest of these times; `None` where one is not known.
 fn longest(times: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     times.collect::<Option<Vec<f64>>>().map(|times| times.into_iter().fold(0.0, f64::max))
-}
-
-fn names(offers: &[&PricingAnnotation]) -> Vec<String> {
-    let mut names: Vec<String> = offers.iter().map(|offer| offer.vendor_name.clone()).collect();
-    names.sort_unstable();
-    names.dedup();
-    names
-}
-
-fn rounded(value: f64, places: f64) -> f64 {
-    (value * places).round() / places
 }

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use anyhow::Context as _;
+use catalogue::{COUNTRIES, refusals};
 use contract::Country;
 use futures::TryStreamExt as _;
 use sqlx::PgConnection;
@@ -76,7 +77,7 @@ fn ships_to(refuses: i16) -> String {
     if refuses == 0 {
         return String::new();
     }
-    let ships = (0..).zip(Country::ALL).filter(|(bit, _)| refuses >> bit & 1 == 0);
-    let codes: Vec<&str> = ships.map(|(_, country)| country.code()).collect();
+    let countries = COUNTRIES.into_iter().zip(refusals::of_bits(refuses));
+    let codes: Vec<&str> = countries.filter(|(_, refuses)| !refuses).map(|(code, _)| code).collect();
     if codes.is_empty() { "none".to_owned() } else { codes.join(" ") }
 }

@@ -106,7 +106,7 @@ mod tests {
     use flate2::{Compression, write::GzEncoder};
 
     use super::*;
-    use crate::{catalogue::load::Info, test_database::with_database};
+    use crate::{catalogue::look::Info, test_database::with_database};
 
     /// Writes a file, with gzip if its name says so, and describes its import.
     fn file(folder: &tempfile::TempDir, name: &str, text: &str) -> Import {

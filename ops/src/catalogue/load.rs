@@ -14,7 +14,7 @@ use sqlx::{
     postgres::{PgConnection as Connection, PgCopyIn},
 };
 
-use ::catalogue::Entry;
+use ::catalogue::{Entry, refusals};
 
 use crate::failure::Failure;
 
@@ -29,30 +29,6 @@ pub struct Merged {
     pub replaced_offers: u64,
     /// Offers that went, for their vendor's file is all that it has and they are not in it.
     pub removed_offers: u64,
-}
-
-/// What the catalogue holds.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Info {
-    /// Building blocks.
-    pub building_blocks: i64,
-    /// Building blocks with a price per gram from some vendor.
-    pub priced_building_blocks: i64,
-    /// Vendors by name.
-    pub vendors: Vec<VendorInfo>,
-}
-
-/// What one vendor offers.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct VendorInfo {
-    /// Name.
-    pub name: String,
-    /// Offers.
-    pub offers: i64,
-    /// Offers with a price per gram.
-    pub priced_offers: i64,
-    /// Distinct building blocks offered.
-    pub building_blocks: i64,
 }
 
 /// The columns of the temporary table, in the order of `push_row`.
@@ -109,8 +85,8 @@ pub fn push_row(rows: &mut String, number: u64, entry: &Entry) {
     push_optional(rows, entry.uom.as_deref(), push_text);
     push_optional(rows, entry.price_usd, push_number);
     push_optional(rows, entry.normalised_usd, push_number);
-    let refuses = (0..).zip(entry.ships_to).filter(|(_, ships)| *ships == Some(false));
-    let _ = write!(rows, "{}\t", refuses.map(|(country, _)| 1_u16 << country).sum::<u16>());
+    let refuses = refusals::to_bits(entry.ships_to.map(|ships| ships == Some(false)));
+    let _ = write!(rows, "{refuses}\t");
     for days in entry.lead_time_days {
         push_optional(rows, days, push_number);
     }
@@ -272,29 +248,6 @@ pub async fn structures(database: &mut PgConnection) -> Result<Vec<String>, Fail
         .fetch_all(database)
         .await
         .map_err(|error| Failure::database("reading the catalogue", &error))
-}
-
-/// Counts what the catalogue holds.
-pub async fn info(database: &mut PgConnection) -> Result<Info, Failure> {
-    let failed = |error| Failure::database("reading the catalogue", &error);
-    let blocks = sqlx::query!(
-        r#"select (select count(*) from building_blocks) as "all!",
-            (select count(distinct building_block_id) from offers where normalised_usd is not null) as "priced!""#
-    )
-    .fetch_one(&mut *database)
-    .await
-    .map_err(failed)?;
-    let vendors = sqlx::query_as!(
-        VendorInfo,
-        r#"select name, count(offers.id) as "offers!", count(offers.normalised_usd) as "priced_offers!",
-            count(distinct offers.building_block_id) as "building_blocks!"
-         from vendors left join offers on offers.vendor_id = vendors.id
-         group by vendors.id, name order by name"#
-    )
-    .fetch_all(database)
-    .await
-    .map_err(failed)?;
-    Ok(Info { building_blocks: blocks.all, priced_building_blocks: blocks.priced, vendors })
 }
 
 fn lead_time_columns() -> impl Iterator<Item = String> {

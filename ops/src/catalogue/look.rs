@@ -1,4 +1,4 @@
-//! Looking into the catalogue: building blocks by structure, similarity and substructure, and one with all its offers.
+//! Looking into the catalogue: what it holds, building blocks by structure, similarity and substructure, and one with all its offers.
 
 use anyhow::anyhow;
 use chem::{Fingerprint, Limits, Molecule, Pattern};
@@ -6,10 +6,35 @@ use futures::TryStreamExt as _;
 use rayon::prelude::*;
 use sqlx::PgConnection;
 
+use super::vendors::{self, Vendor};
 use crate::failure::Failure;
 
 /// Blocks that are compared together: enough for every core.
 const PART: usize = 8_192;
+
+/// What the catalogue holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Info {
+    /// Building blocks.
+    pub building_blocks: i64,
+    /// Building blocks with a price per gram from some vendor.
+    pub priced_building_blocks: i64,
+    /// Vendors by name.
+    pub vendors: Vec<Vendor>,
+}
+
+/// Counts what the catalogue holds.
+pub async fn info(database: &mut PgConnection) -> Result<Info, Failure> {
+    let blocks = sqlx::query!(
+        r#"select (select count(*) from building_blocks) as "all!",
+            (select count(distinct building_block_id) from offers where normalised_usd is not null) as "priced!""#
+    )
+    .fetch_one(&mut *database)
+    .await
+    .map_err(failed)?;
+    let vendors = vendors::list(database).await?;
+    Ok(Info { building_blocks: blocks.all, priced_building_blocks: blocks.priced, vendors })
+}
 
 /// What is looked for.
 pub enum Wanted {

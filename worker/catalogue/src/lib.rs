@@ -14,6 +14,7 @@ mod offer;
 pub mod packs;
 mod price;
 pub mod read;
+pub mod refusals;
 mod region;
 mod shelf;
 mod snapshot;

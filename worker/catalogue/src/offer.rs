@@ -6,6 +6,7 @@
 use std::cmp::Ordering;
 
 use crate::masks::Masks;
+use crate::refusals::Refuses;
 use crate::region::{COUNTRIES, Region};
 
 /// An offer for a building block.
@@ -18,7 +19,7 @@ pub struct Offer {
     /// Days to each of [`COUNTRIES`], where they are known.
     pub lead_time_days: [Option<f32>; COUNTRIES.len()],
     /// Whether it is stated that the vendor does not ship to each of [`COUNTRIES`].
-    pub refuses: [bool; COUNTRIES.len()],
+    pub refuses: Refuses,
 }
 
 impl Offer {

@@ -4,8 +4,16 @@ use std::time::{Duration, Instant};
 
 use crate::support::{Act, Database, Put, Toy, Toys, Worker, config, eventually, live};
 use contract::JobId;
-use queue::Job;
+use queue::{Client, Job, Pending};
 use sqlx::AssertSqlSafe;
+
+/// A job that sleeps for so long, and runs.
+async fn running(client: &Client, toys: &Toys, milliseconds: u64) -> (JobId, Pending<Toy>) {
+    let id = JobId::generate();
+    let pending = client.put(id, &Toy::new(Act::Sleep(milliseconds))).await.unwrap();
+    eventually("the job runs", || async { toys.seen(id).now == 1 }).await;
+    (id, pending)
+}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_job_whose_worker_died_is_finished_by_another() {
@@ -13,9 +21,7 @@ async fn a_job_whose_worker_died_is_finished_by_another() {
     let (client, toys) = (database.client().await, Toys::new(&database));
     let first = Worker::start(&toys, 1);
     live(&client).await;
-    let id = JobId::generate();
-    let pending = client.put(id, &Toy::new(Act::Sleep(1500))).await.unwrap();
-    eventually("the job runs", || async { toys.seen(id).now == 1 }).await;
+    let (id, pending) = running(&client, &toys, 1500).await;
 
     first.crash().await;
     let second = Worker::start(&toys, 1);
@@ -46,9 +52,7 @@ async fn a_clock_that_jumps_ahead_takes_no_job_from_a_worker_that_lives() {
     let (client, toys) = (database.client().await, Toys::new(&database));
     let workers = [Worker::start(&toys, 1), Worker::start(&toys, 1)];
     live(&client).await;
-    let id = JobId::generate();
-    let pending = client.put(id, &Toy::new(Act::Sleep(1500))).await.unwrap();
-    eventually("the job runs", || async { toys.seen(id).now == 1 }).await;
+    let (id, pending) = running(&client, &toys, 1500).await;
 
     jump(&database, "1 hour").await;
 
@@ -72,9 +76,7 @@ async fn a_clock_that_goes_back_leaves_no_job_with_a_dead_worker() {
     let (client, toys) = (database.client().await, Toys::new(&database));
     let first = Worker::start(&toys, 1);
     live(&client).await;
-    let id = JobId::generate();
-    let pending = client.put(id, &Toy::new(Act::Sleep(1500))).await.unwrap();
-    eventually("the job runs", || async { toys.seen(id).now == 1 }).await;
+    let (id, pending) = running(&client, &toys, 1500).await;
 
     first.crash().await;
     jump(&database, "-1 hour").await;
@@ -146,9 +148,7 @@ async fn answers_come_after_every_connection_was_killed() {
     let (client, toys) = (database.client().await, Toys::new(&database));
     let worker = Worker::start(&toys, 2);
     live(&client).await;
-    let id = JobId::generate();
-    let running = client.put(id, &Toy::new(Act::Sleep(1000))).await.unwrap();
-    eventually("the job runs", || async { toys.seen(id).now == 1 }).await;
+    let (id, running) = running(&client, &toys, 1000).await;
 
     sqlx::query(
         "select pg_terminate_backend(pid) from pg_stat_activity
@@ -227,9 +227,7 @@ async fn a_job_that_outlasts_the_grace_goes_to_another_worker_at_once() {
     hasty.grace = Duration::from_millis(200);
     let worker = Worker::start_with(&toys, hasty);
     live(&client).await;
-    let id = JobId::generate();
-    let pending = client.put(id, &Toy::new(Act::Sleep(2000))).await.unwrap();
-    eventually("the job runs", || async { toys.seen(id).now == 1 }).await;
+    let (id, pending) = running(&client, &toys, 2000).await;
     worker.stop().await;
 
     let next = Worker::start(&toys, 1);
@@ -247,9 +245,7 @@ async fn a_worker_that_lost_a_job_stops_it_and_leaves_the_lease_to_the_other() {
     let (client, toys) = (database.client().await, Toys::new(&database));
     let worker = Worker::start(&toys, 1);
     live(&client).await;
-    let id = JobId::generate();
-    let pending = client.put(id, &Toy::new(Act::Sleep(20_000))).await.unwrap();
-    eventually("the job runs", || async { toys.seen(id).now == 1 }).await;
+    let (id, pending) = running(&client, &toys, 20_000).await;
 
     // As if another worker had taken it after a pause of this one.
     sqlx::query("update jobs set attempts = attempts + 1, holder = 'another', held_until = 'infinity'")
@@ -300,9 +296,7 @@ async fn a_worker_that_was_stopped_while_it_wrote_an_end_down_does_not_stand_in_
     let (client, toys) = (database.client().await, Toys::new(&database));
     let worker = Worker::start(&toys, 1);
     live(&client).await;
-    let id = JobId::generate();
-    let pending = client.put(id, &Toy::new(Act::Sleep(500))).await.unwrap();
-    eventually("the job runs", || async { toys.seen(id).now == 1 }).await;
+    let (id, pending) = running(&client, &toys, 500).await;
 
     // What a database does that is frozen: the outcome cannot be written, and the worker's beats are not answered, which ends apalis'
     // worker there.

@@ -21,6 +21,7 @@ use crate::{
     access::{self, Gate},
     config::{Config, GzipBody},
     console,
+    crowd::{self, Crowd},
     deadline::{self, Deadlines},
     docs,
     endpoints::{health, models, operations, samples, treesearch},
@@ -37,6 +38,7 @@ pub struct App {
     identity: Arc<Identity>,
     limits: Arc<Limits>,
     deadlines: Deadlines,
+    crowd: Crowd,
     pool: PgPool,
     queue: queue::Client,
     jobs: Jobs,
@@ -87,6 +89,7 @@ impl App {
         let queue = queue::Client::connect(database.clone(), connections).await?;
         let pool = database.pool.clone();
         let deadlines = Deadlines::new(&config);
+        let crowd = Crowd::new(config.requests_at_once);
         let patience = Patience {
             sample: config.sample_deadline,
             longest_search: config.max_seconds_limit,
@@ -96,8 +99,9 @@ impl App {
         Ok(Self {
             identity: Identity::new(config.identity, config.request_time, database).await?,
             limits: Arc::new(Limits::new(pool.clone(), config.rates)),
-            jobs: Jobs::new(queue.clone(), patience, config.default_models),
+            jobs: Jobs::new(queue.clone(), crowd.clone(), patience, config.default_models),
             deadlines,
+            crowd,
             queue,
             pool,
             gzip_body: config.gzip_body,
@@ -115,17 +119,25 @@ pub fn router(app: App) -> Router {
     let deadlines = app.deadlines;
     let gate =
         Gate { identity: app.identity.clone(), limits: app.limits.clone(), patience: deadlines.request };
-    let guarded = |operation: Operation, method: MethodRouter<App>| {
+    let watched = |operation: Operation, method: MethodRouter<App>| {
         method
             .route_layer(middleware::from_fn_with_state((gate.clone(), operation), access::guard))
             .route_layer(middleware::from_fn_with_state((deadlines, operation), deadline::keep))
+    };
+    // Operators look and act whatever the crowd.
+    let guarded = |operation: Operation, method: MethodRouter<App>| {
+        watched(operation, method)
+            .route_layer(middleware::from_fn_with_state(app.crowd.clone(), crowd::enter))
+    };
+    let queued = |operation: Operation, method: MethodRouter<App>| {
+        guarded(operation, method.route_layer(middleware::from_fn(crowd::leave)))
     };
     let ready = Deadline { time: deadlines.request, late: ApiError::into_response };
     let called = Router::new()
         .route(
             "/generator/v1/samples",
             guarded(Operation::ListSamples, get(samples::list))
-                .merge(guarded(Operation::CreateSample, post(samples::create))),
+                .merge(queued(Operation::CreateSample, post(samples::create))),
         )
         .route(
             "/generator/v1/samples/{sample_id}",
@@ -134,12 +146,12 @@ pub fn router(app: App) -> Router {
         )
         .route("/generator/v1/models", guarded(Operation::ListModels, get(models::list)))
         .route("/generator/v1/models/{model_id}", guarded(Operation::RetrieveModel, get(models::retrieve)))
-        .route("/synth/v1/treesearch", guarded(Operation::CreateTreeSearch, post(treesearch::create)))
-        .route("/operations/v1/state", guarded(Operation::SeeOperations, get(operations::state)))
-        .route("/operations/v1/queues/{queue}/pause", guarded(Operation::Operate, post(operations::pause)))
-        .route("/operations/v1/queues/{queue}/resume", guarded(Operation::Operate, post(operations::resume)))
-        .route("/operations/v1/jobs/{job_id}/cancel", guarded(Operation::Operate, post(operations::cancel)))
-        .route("/operations/v1/jobs/{job_id}/retry", guarded(Operation::Operate, post(operations::retry)))
+        .route("/synth/v1/treesearch", queued(Operation::CreateTreeSearch, post(treesearch::create)))
+        .route("/operations/v1/state", watched(Operation::SeeOperations, get(operations::state)))
+        .route("/operations/v1/queues/{queue}/pause", watched(Operation::Operate, post(operations::pause)))
+        .route("/operations/v1/queues/{queue}/resume", watched(Operation::Operate, post(operations::resume)))
+        .route("/operations/v1/jobs/{job_id}/cancel", watched(Operation::Operate, post(operations::cancel)))
+        .route("/operations/v1/jobs/{job_id}/retry", watched(Operation::Operate, post(operations::retry)))
         .route("/openapi.json", get(openapi::serve))
         .merge(identity::endpoints(app.identity.clone()))
         // Before the layer, which is to see the preflight requests that no method takes.

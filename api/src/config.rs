@@ -32,6 +32,9 @@ pub struct Config {
     pub database_connections: Connections,
     /// `REQUEST_SECONDS`, default 10: how long a request may take that waits for no worker.
     pub request_time: Duration,
+    /// `REQUESTS_AT_ONCE`, default 64 for each of `RETORT_THREADS`: the most requests in hand that wait for no worker; who comes beyond
+    /// them is refused at once.
+    pub requests_at_once: usize,
     /// `HTTP_ADDR`, default `127.0.0.1:8080`.
     pub http_addr: SocketAddr,
     /// Of the authorization server and of what checks tokens; its `PUBLIC_URL` defaults to `http://HTTP_ADDR` (`https` with TLS).
@@ -69,6 +72,12 @@ pub struct Config {
 
 /// Threads that no machine has the cores for.
 const MOST_THREADS: usize = 1024;
+
+/// Requests in hand for each thread; two cores answer 128 in some 30 ms.
+const REQUESTS_BY_THREAD: usize = 64;
+
+/// Requests in hand that no process answers within its deadlines.
+const MOST_REQUESTS: usize = 1_000_000;
 
 const YEAR: u32 = 365 * 24 * 3600;
 
@@ -171,6 +180,7 @@ impl Config {
             migration_database_url,
             database_connections: reader.read("DATABASE_CONNECTIONS", Connections::default(), Ok),
             request_time: reader.seconds("REQUEST_SECONDS", 10, 300),
+            requests_at_once: reader.requests_at_once(threads),
             http_addr,
             identity: Settings {
                 public_url: reader.read("PUBLIC_URL", format!("{scheme}://{http_addr}"), web_address),
@@ -337,6 +347,14 @@ impl Reader<'_> {
             _ => Err(format!("want 1 to {MOST_THREADS} threads")),
         };
         self.read("RETORT_THREADS", all, within)
+    }
+
+    fn requests_at_once(&mut self, threads: NonZeroUsize) -> usize {
+        let within = |requests| match (1..=MOST_REQUESTS).contains(&requests) {
+            true => Ok(requests),
+            false => Err(format!("want 1 to {MOST_REQUESTS} requests")),
+        };
+        self.read("REQUESTS_AT_ONCE", threads.get() * REQUESTS_BY_THREAD, within)
     }
 
     fn database_url_or(&mut self, name: &str, default: &SecretString) -> SecretString {

@@ -14,10 +14,13 @@ use queue::{AwaitError, Caller, Job, Pending, SubmitError};
 
 use edge::ApiError;
 
+use crate::crowd::Crowd;
+
 /// The way to the workers. Clones share it.
 #[derive(Debug, Clone)]
 pub struct Jobs {
     queue: queue::Client,
+    crowd: Crowd,
     patience: Patience,
     /// The models that serve who names none, in order of preference.
     default_models: Arc<[String]>,
@@ -37,8 +40,8 @@ pub struct Patience {
 }
 
 impl Jobs {
-    pub fn new(queue: queue::Client, patience: Patience, default_models: Vec<String>) -> Self {
-        Self { queue, patience, default_models: default_models.into() }
+    pub fn new(queue: queue::Client, crowd: Crowd, patience: Patience, default_models: Vec<String>) -> Self {
+        Self { queue, crowd, patience, default_models: default_models.into() }
     }
 
     /// The largest `max_seconds` of a search.
@@ -60,10 +63,12 @@ impl Jobs {
                 deadline: Utc::now() + caller.patience,
             })
         };
+        let place = self.crowd.place()?;
         let taken = match &request.model_id {
             Some(named) => self.submit(job(named), caller).await.map_err(not_taken)?,
             None => self.submit_to_default(job, caller).await?,
         };
+        drop(place);
         let late = format!("; if it is finished late, it is stored as sample {sample_id}");
         self.outcome(taken, caller, &late).await
     }
@@ -101,7 +106,9 @@ impl Jobs {
             account_id: Some(account_id.to_owned()),
             deadline: Utc::now() + patience,
         });
+        let place = self.crowd.place()?;
         let taken = self.submit(job, caller).await.map_err(not_taken)?;
+        drop(place);
         self.outcome(taken, caller, "").await
     }
 

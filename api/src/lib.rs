@@ -9,6 +9,7 @@ pub mod app;
 pub mod config;
 pub mod connections;
 mod console;
+mod crowd;
 mod deadline;
 mod docs;
 mod door;

@@ -162,8 +162,11 @@ impl Fleet {
 
     /// What a worker says every second (`live.rs`): that it lives, and to one of them, what becomes of the dead's jobs.
     async fn beat(&self, name: &str) -> Result<(), sqlx::Error> {
+        let beat = "with beat as (update live_workers set last_seen = now() where name = $1)
+            select exists (select from queue_turns where queue = 'light' and taken_at < now() - interval '0.9 s')";
         let turn = "update queue_turns set taken_at = now() where queue = 'light' and taken_at < now() - interval '0.9 s'";
-        if sqlx::query(turn).execute(&self.pool).await?.rows_affected() == 1 {
+        let is_due: bool = sqlx::query_scalar(beat).bind(name).fetch_one(&self.pool).await?;
+        if is_due && sqlx::query(turn).execute(&self.pool).await?.rows_affected() == 1 {
             for statement in [
                 "update jobs set cancelled_at = now() where queue = 'light' and finished_at is null and cancelled_at is null
                     and caller is not null and not exists (
@@ -174,10 +177,6 @@ impl Fleet {
                 sqlx::query(statement).execute(&self.pool).await?;
             }
         }
-        sqlx::query("update live_workers set last_seen = now() where name = $1")
-            .bind(name)
-            .execute(&self.pool)
-            .await?;
         Ok(())
     }
 

@@ -11,7 +11,7 @@ use crate::{
     config::{CALLER_DEAD_AFTER, WorkerConfig},
     retention::Sweep,
     run::Running,
-    store::{self, Turn},
+    store::{self, Turn, Turns},
 };
 
 /// How long an act of the process may wait for the database; shorter than a lease.
@@ -44,8 +44,13 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Beats once: the process takes jobs.
-    pub(crate) async fn beat(&self) -> Result<(), sqlx::Error> {
+    /// When somebody looks after the dead: a little less often than all beat, or every other turn would come too early.
+    fn turns(&self) -> Turns {
+        Turns { pause: self.config.beat.mul_f64(0.9), silence: SHARED_SILENCE }
+    }
+
+    /// Beats once: the process takes jobs. Whether somebody should look after the dead.
+    pub(crate) async fn beat(&self) -> Result<bool, sqlx::Error> {
         let count = |places: usize| i32::try_from(places).unwrap_or(i32::MAX);
         let models = self.config.models.borrow().clone();
         let ready = self.config.ready.borrow().clone();
@@ -62,7 +67,7 @@ impl Process {
             ready_target: i64::try_from(self.config.ready_target).unwrap_or(i64::MAX),
             host: self.host.as_deref(),
         };
-        store::beat(&self.pool, alive).await
+        store::beat(&self.pool, alive, self.turns()).await
     }
 
     /// Holds the jobs that run here, and stops those that need not go on.
@@ -79,9 +84,7 @@ impl Process {
     /// In its turn, which comes to one process for all: cancels what nobody waits for any more and lets go of what nobody holds any more.
     /// A silence that all share is the database's, or its clock has jumped: after it everybody has the time to beat.
     async fn bury(&self) -> Result<(), sqlx::Error> {
-        // A little less than between beats, or every other one would come too early.
-        let pause = self.config.beat.mul_f64(0.9);
-        match store::take_turn(&self.pool, self.queue, pause, SHARED_SILENCE).await? {
+        match store::take_turn(&self.pool, self.queue, self.turns()).await? {
             Turn::Ours => {}
             Turn::NotOurs => return Ok(()),
             Turn::AfterSilence => {
@@ -103,11 +106,13 @@ impl Process {
         Ok(())
     }
 
-    /// Beats until dropped.
+    /// Beats until dropped. Of a thousand processes each has one statement a second; who is told that a turn is due asks for it.
     pub(crate) fn beats(&self) -> Background {
         let beat = |process: Arc<Self>| async move {
-            process.bury().await?;
-            process.beat().await
+            if process.beat().await? {
+                process.bury().await?;
+            }
+            Ok(())
         };
         self.every_beat("saying that this worker lives", beat)
     }

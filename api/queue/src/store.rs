@@ -102,7 +102,8 @@ pub(crate) async fn submit(pool: &PgPool, process: &str, job: NewJob) -> Result<
         r#"select admitted as "admitted!", coalesce(is_capped, false) as "is_capped!", slots as "slots!",
             all_slots as "all_slots!", model_is_known as "model_is_known!",
             expected_seconds as "expected_seconds!", admitted_in,
-            exists (select from paused_queues where queue = $2) as "is_paused!"
+            -- Of what was admitted, `submit_job` has asked it.
+            case when admitted then false else exists (select from paused_queues where queue = $2) end as "is_paused!"
         from submit_job($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)"#,
         job.id,
         terms.queue,
@@ -417,14 +418,17 @@ pub(crate) enum Turn {
     ClockWentBack,
 }
 
-/// Asks for the turn of `queue`, which comes to one process in each `pause`. After `silence` in which nobody had one, the next is as
-/// much later: until then whoever lives can say so.
-pub(crate) async fn take_turn(
-    pool: &PgPool,
-    queue: &str,
-    pause: Duration,
-    silence: Duration,
-) -> Result<Turn, sqlx::Error> {
+/// When turns come.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Turns {
+    /// One process has one in each.
+    pub(crate) pause: Duration,
+    /// After such a one, in which nobody had one, the next is as much later: until then whoever lives can say so.
+    pub(crate) silence: Duration,
+}
+
+/// Asks for the turn of `queue`.
+pub(crate) async fn take_turn(pool: &PgPool, queue: &str, turns: Turns) -> Result<Turn, sqlx::Error> {
     let last = sqlx::query!(
         r#"with last as (
             select taken_at from queue_turns
@@ -436,8 +440,8 @@ pub(crate) async fn take_turn(
         )
         select taken_at > now() as "in_the_future!", taken_at < now() - $3::interval as "long_ago!" from last"#,
         queue,
-        interval(pause),
-        interval(silence)
+        interval(turns.pause),
+        interval(turns.silence)
     )
     .fetch_optional(pool)
     .await?;
@@ -468,29 +472,35 @@ pub(crate) async fn follow_the_clock(pool: &PgPool, queue: &str, lease: Duration
     Ok(())
 }
 
-/// Says that a worker process lives, and with which models.
-pub(crate) async fn beat(pool: &PgPool, alive: Alive<'_>) -> Result<(), sqlx::Error> {
+/// Says that a worker process lives, and with which models; whether a turn of its queue is due ([`take_turn`]).
+pub(crate) async fn beat(pool: &PgPool, alive: Alive<'_>, turns: Turns) -> Result<bool, sqlx::Error> {
     let ids: Vec<&str> = alive.models.iter().map(|model| model.model_id.as_str()).collect();
     let costs: Vec<f64> = alive.models.iter().map(|model| model.relative_cost).collect();
     let ready = |id| i64::try_from(alive.ready.get(id).copied().unwrap_or(0)).unwrap_or(i64::MAX);
     let ready: Vec<i64> = ids.iter().map(|&id| ready(id)).collect();
     let cards: Vec<&Value> = alive.models.iter().map(|model| &model.card).collect();
-    sqlx::query!(
-        "with beat as (
+    sqlx::query_scalar!(
+        r#"with beat as (
             insert into live_workers
                 (name, queue, slots, ready_places, guest_places, lease, connections, ready_target, host)
             values ($1, $2, $3, $7, $8, $10, $11, $12, $13)
             on conflict (name) do update set last_seen = now()
             returning name
         ),
-        gone as (delete from live_models where worker = $1 and model_id <> all($4))
-        insert into live_models (worker, model_id, relative_cost, card, ready)
-        select beat.name, model.id, model.cost, model.card, model.ready
-        from beat, unnest($4::text[], $5::float8[], $6::jsonb[], $9::int8[]) as model (id, cost, card, ready)
-        on conflict (worker, model_id) do update
-        set relative_cost = excluded.relative_cost, card = excluded.card, ready = excluded.ready
-        where (live_models.relative_cost, live_models.card, live_models.ready)
-            is distinct from (excluded.relative_cost, excluded.card, excluded.ready)",
+        gone as (delete from live_models where worker = $1 and model_id <> all($4)),
+        shown as (
+            insert into live_models (worker, model_id, relative_cost, card, ready)
+            select beat.name, model.id, model.cost, model.card, model.ready
+            from beat, unnest($4::text[], $5::float8[], $6::jsonb[], $9::int8[]) as model (id, cost, card, ready)
+            on conflict (worker, model_id) do update
+            set relative_cost = excluded.relative_cost, card = excluded.card, ready = excluded.ready
+            where (live_models.relative_cost, live_models.card, live_models.ready)
+                is distinct from (excluded.relative_cost, excluded.card, excluded.ready)
+        )
+        select exists (
+            select from queue_turns
+            where queue = $2 and (taken_at < now() - $14::interval or taken_at > now() + $15::interval)
+        ) as "is_due!""#,
         alive.name,
         alive.queue,
         alive.slots,
@@ -503,11 +513,12 @@ pub(crate) async fn beat(pool: &PgPool, alive: Alive<'_>) -> Result<(), sqlx::Er
         interval(alive.lease),
         alive.connections,
         alive.ready_target,
-        alive.host
+        alive.host,
+        interval(turns.pause),
+        interval(turns.silence)
     )
-    .execute(pool)
-    .await?;
-    Ok(())
+    .fetch_one(pool)
+    .await
 }
 
 /// Says that the worker process `name` takes no more jobs. Its row stays until it is swept, so that its models are

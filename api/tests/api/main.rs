@@ -16,6 +16,7 @@ mod auth_openid;
 mod auth_token;
 mod browser;
 mod console;
+mod crowd;
 mod docs;
 mod frozen;
 mod generator_v1_models;

@@ -1,0 +1,105 @@
+//! More requests at once than the service has places for.
+
+use std::{sync::Arc, time::Duration};
+
+use contract::scope;
+use reqwest::Method;
+use serde_json::json;
+use tokio::{io::AsyncWriteExt, net::TcpStream, task::JoinHandle};
+
+use crate::support::{Answer, Service, add_operator, answer, claims};
+
+const SAMPLES: &str = "/generator/v1/samples";
+
+/// A service with one place.
+const ONE: [(&str, &str); 1] = [("REQUESTS_AT_ONCE", "1")];
+
+fn list(service: &Arc<Service>) -> JoinHandle<Answer> {
+    let service = Arc::clone(service);
+    tokio::spawn(async move { service.get(SAMPLES).await })
+}
+
+/// Waits until `count` is what `query` counts.
+async fn until(service: &Service, count: i64, query: &'static str) {
+    for _ in 0..500 {
+        let counted: i64 = sqlx::query_scalar(query).fetch_one(&service.pool).await.unwrap();
+        if counted == count {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("never {count}: {query}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_finds_no_place_is_refused_at_once_but_operators_and_who_was_let_in_are_answered() {
+    let service = Arc::new(Service::start_without_workers(&ONE).await);
+    assert_eq!(service.get(SAMPLES).await.status, 200);
+    let operator = add_operator(&service.pool, "ada@example.org").await;
+    let mut claims = claims(&operator);
+    claims["scope"] = json!(scope::OPERATIONS);
+    let token = service.token(claims).await;
+    let mut lock = service.pool.begin().await.unwrap();
+    sqlx::query("lock table samples in access exclusive mode").execute(&mut *lock).await.unwrap();
+
+    let first = list(&service);
+    until(
+        &service,
+        1,
+        "select count(*) from pg_locks join pg_class on pg_class.oid = relation
+         where relname = 'samples' and not granted",
+    )
+    .await;
+    let second = service.get(SAMPLES).await;
+    let state = service.http.get(format!("{}/operations/v1/state", service.base)).bearer_auth(token);
+    let state = answer(state).await;
+    lock.commit().await.unwrap();
+
+    assert_eq!((second.status, second.header("retry-after")), (503, "1"));
+    assert_eq!(second.faults(), [(String::new(), "unavailable".to_owned())]);
+    assert_eq!(state.status, 200);
+    assert_eq!(first.await.unwrap().status, 200);
+    assert_eq!(service.get(SAMPLES).await.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_waits_for_a_worker_or_sends_slowly_has_nobodys_place() {
+    let service = Arc::new(Service::start_with(&ONE).await);
+    let searching = Arc::clone(&service);
+    let search = tokio::spawn(async move {
+        // Such a search is not answered before it is cancelled.
+        let body = json!({ "search_smiles": "CCO", "max_depth": 47, "max_seconds": 60 });
+        searching.post("/synth/v1/treesearch", &body.to_string()).await
+    });
+    until(&service, 1, "select count(*) from jobs where holder is not null").await;
+    let mut slow = TcpStream::connect(service.base.trim_start_matches("http://")).await.unwrap();
+    let token = service.token(claims(&service.account)).await;
+    let half = format!(
+        "POST {SAMPLES} HTTP/1.1\r\nhost: retort\r\nauthorization: Bearer {token}\r\n\
+         content-type: application/json\r\ncontent-length: 100\r\n\r\n{{"
+    );
+    slow.write_all(half.as_bytes()).await.unwrap();
+    // The ration of the account says that the request was let in.
+    until(&service, 1, "select count(*) from rate_limits where ration = 'samples-create'").await;
+
+    let listed = service.get(SAMPLES).await;
+
+    assert_eq!(listed.status, 200);
+    search.abort();
+}
+
+#[tokio::test]
+async fn a_place_is_free_again_when_its_request_was_answered_whatever_the_answer() {
+    let service = Service::start_with(&ONE).await;
+    for _ in 0..3 {
+        let statuses = [
+            service.get(SAMPLES).await.status,
+            service.get("/generator/v1/samples/smp_nothing").await.status,
+            service.post(SAMPLES, "{").await.status,
+            service.post(SAMPLES, r#"{"size": 3}"#).await.status,
+            answer(service.http.request(Method::GET, format!("{}{SAMPLES}", service.base))).await.status,
+        ];
+
+        assert_eq!(statuses, [200, 404, 422, 200, 401]);
+    }
+}

@@ -56,7 +56,7 @@ pub struct Config {
     pub rates: Rates,
     /// `JOBS_IN_FLIGHT`, default 64: the most searches, and the most samples, that an account may have in flight; 0: any number.
     pub jobs_in_flight: u32,
-    /// `KEEP_SAMPLES_DAYS` and `KEEP_JOURNAL_DAYS`, by default 0: for ever.
+    /// `KEEP_SAMPLES_DAYS`, `KEEP_JOURNAL_DAYS` and `KEEP_PRICES_DAYS`, by default 0: for ever.
     pub keep: Keep,
     /// `CORS_ORIGINS`: web pages from here may call the service; none by default.
     pub cors_origins: Vec<HeaderValue>,
@@ -213,6 +213,7 @@ impl Config {
             keep: Keep {
                 samples: reader.days("KEEP_SAMPLES_DAYS", 1),
                 journal: reader.days("KEEP_JOURNAL_DAYS", JOURNAL_DAYS),
+                prices: reader.days("KEEP_PRICES_DAYS", 1),
             },
             cors_origins: reader.list("CORS_ORIGINS", "", origin),
             tls,

@@ -14,6 +14,8 @@ pub struct Keep {
     pub samples: Option<Duration>,
     /// Lines of the operators' journal.
     pub journal: Option<Duration>,
+    /// Prices that offers of the catalogue had, since they were said to be others.
+    pub prices: Option<Duration>,
 }
 
 impl Keep {
@@ -33,7 +35,7 @@ mod tests {
 
     #[test]
     fn only_ids_of_samples_that_are_older_than_they_are_kept_are_let_go_of() {
-        let keep = |days| Keep { samples: Some(days * DAY), journal: None };
+        let keep = |days| Keep { samples: Some(days * DAY), ..Keep::default() };
         let old = "smp_01arz3ndektsv4rrffq69g5fav"; // of 2016
         let new = SampleId::generate().to_string();
 

@@ -1,4 +1,4 @@
-//! What is older than its time goes: samples, and lines of the journal, where the settings say for how long they are kept.
+//! What is older than its time goes: samples, lines of the journal and past prices, where the settings say for how long they are kept.
 //!
 //! Every API process looks; they take turns (`queue::retention`).
 
@@ -49,6 +49,14 @@ async fn look(pool: &PgPool, keep: Keep) -> Result<(), sqlx::Error> {
     if sweep.deleted() > 0 {
         tracing::info!(lines = sweep.deleted(), "deleted lines of the journal older than KEEP_JOURNAL_DAYS");
     }
+    let mut sweep = Sweep::begin(pool, "prices", keep.prices).await?;
+    while let (Some(keep), Some(mut turn)) = (keep.prices, sweep.turn().await?) {
+        let rows = delete_older_prices(&mut turn, keep).await?;
+        sweep.end(turn, rows).await?;
+    }
+    if sweep.deleted() > 0 {
+        tracing::info!(prices = sweep.deleted(), "deleted past prices older than KEEP_PRICES_DAYS");
+    }
     Ok(())
 }
 
@@ -57,6 +65,20 @@ async fn delete_older_lines(connection: &mut PgConnection, keep: Duration) -> Re
     let done = sqlx::query!(
         "delete from journal where id = any(array(
             select id from journal where at < now() - make_interval(secs => $1) order by id limit $2
+        ))",
+        keep.as_secs_f64(),
+        BATCH
+    )
+    .execute(connection)
+    .await?;
+    Ok(done.rows_affected())
+}
+
+/// Deletes prices that offers had, the oldest first, at most a batch.
+async fn delete_older_prices(connection: &mut PgConnection, keep: Duration) -> Result<u64, sqlx::Error> {
+    let done = sqlx::query!(
+        "delete from offer_prices where id = any(array(
+            select id from offer_prices where until < now() - make_interval(secs => $1) order by until limit $2
         ))",
         keep.as_secs_f64(),
         BATCH

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+AIZYNTHFINDER = ["aizynthfinder==4.4.1", "pyarrow<20"]
+
 
 def environment(name: str, packages: list[str]) -> Path:
     """Gives the interpreter of the environment `name`, which is made with these packages if it is not there."""

@@ -21,10 +21,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-from environments import environment
+from environments import AIZYNTHFINDER, environment
 
 PACKAGES = {
-    "aizynth": ["aizynthfinder==4.4.1", "pyarrow<20"],
+    "aizynth": AIZYNTHFINDER,
     "syntheseus": ["syntheseus==0.9.0", "onnxruntime", "rdchiral", "rdkit==2023.9.6", "numpy<2"],
     "renkin": ["renkin==1.0.15"],
 }

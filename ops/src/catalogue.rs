@@ -4,6 +4,7 @@
 //! sense is reported with its line and left out; the others load.
 
 pub(crate) mod common;
+pub(crate) mod difference;
 pub(crate) mod export;
 mod files;
 pub(crate) mod import;

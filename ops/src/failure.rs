@@ -61,6 +61,12 @@ impl Failure {
             sqlx::Error::Database(cause) if cause.code().as_deref() == Some("42P01") => {
                 Self::Other(anyhow::anyhow!("{doing}: {}; run `retort-api migrate` first", cause.message()))
             }
+            sqlx::Error::Database(cause) if cause.code().as_deref() == Some("53100") => {
+                Self::Other(anyhow::anyhow!(
+                    "{doing}: the database's disk is full ({}); nothing was changed: give it room and run this again",
+                    cause.message()
+                ))
+            }
             sqlx::Error::Database(cause) => Self::Other(anyhow::anyhow!("{doing}: {}", cause.message())),
             _ => Self::Other(anyhow::anyhow!("{doing}: {error}")),
         }

@@ -6,14 +6,14 @@ use std::{
 };
 
 use contract::{
-    Conditions, Edge, Metadata, Node, NodeData, NodeStanding, PricingAnnotation, ReagentResults,
-    RefusedSteps, RouteGraph, RouteHierarchy, RouteStanding, SearchReport, StepEvidence, TreeSearchRequest,
-    TreeSearchResult,
+    Conditions, Edge, Metadata, Node, NodeData, NodeStanding, ReagentResults, RefusedSteps, RouteGraph,
+    RouteHierarchy, RouteStanding, SearchReport, StepEvidence, TreeSearchRequest, TreeSearchResult,
 };
 use synth::{Plan, Records, Role, Route, RouteNode, SharedGraph, Step};
 use uuid::Uuid;
 
 use crate::{
+    offers::Offers,
     rounding::{cents, rounded},
     shopping::Shop,
 };
@@ -25,7 +25,7 @@ const MOLECULES: Uuid = Uuid::from_u128(0x2d5c_0a6e_41d2_4f0b_9c55_6a5e_7e1f_30c
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Annotation {
     /// In the order in which they are answered.
-    pub offers: Vec<PricingAnnotation>,
+    pub offers: Offers,
     /// Names of the vendors from whom shopping lists take what they have.
     pub first: Vec<String>,
     /// What looking them up took.
@@ -67,7 +67,7 @@ pub fn result(
             search: Some(report(plan)),
         },
         route_hierarchy,
-        pricing_annotations: annotation.offers,
+        pricing_annotations: annotation.offers.annotations,
         reagent_results: ReagentResults { reaction_to_edges: reactions(plan) },
     }
 }
@@ -200,92 +200,8 @@ fn id(smiles: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use petgraph::graph::DiGraph;
-    use synth::{BackboneGroup, Counts, ReactionClass, Timings, Warning};
-
     use super::*;
-
-    fn molecule(smiles: &str, depth: u32, building_block: Option<i32>) -> RouteNode {
-        RouteNode {
-            smiles: smiles.to_owned(),
-            mw: 10.0,
-            building_block,
-            closest_building_block: if building_block.is_some() { 1.0 } else { 0.5 },
-            depth,
-            expanded: building_block.is_none(),
-            step: building_block.is_none().then(step),
-        }
-    }
-
-    fn step() -> Step {
-        Step {
-            template: 0,
-            template_hash: "t".to_owned(),
-            probability: 0.9,
-            plausibility: 0.75,
-            precedent: Some(0.5),
-            records: Arc::new(Records {
-                reactions: 12,
-                patents: vec!["US01234567".to_owned()],
-                agents: vec![(Role::Solvent, Arc::from("THF"), 9)],
-            }),
-            class: ReactionClass::default(),
-            warnings: vec![Warning::CompetingProduct],
-        }
-    }
-
-    /// A route of these molecules, in which `product` takes `times` of `precursor`: `(product, precursor, times)`.
-    fn route(molecules: Vec<RouteNode>, edges: &[(u32, u32, u32)], total: f64) -> Route {
-        let mut graph = DiGraph::new();
-        for molecule in molecules {
-            graph.add_node(molecule);
-        }
-        for &(product, precursor, times) in edges {
-            graph.add_edge(product.into(), precursor.into(), times);
-        }
-        let graph = synth::RouteGraph::new(graph).unwrap();
-        Route { graph, cost: total, total, usd_per_mol: None, lead_time_days: None }
-    }
-
-    /// `CCOCC` from two `CCO`, each of which is made from `C` and `CO`; and `CCOCC` from bought `CCO`.
-    fn plan() -> Plan {
-        let made = route(
-            vec![
-                molecule("CCOCC", 0, None),
-                molecule("CCO", 1, None),
-                molecule("C", 2, Some(7)),
-                molecule("CO", 2, Some(3)),
-            ],
-            &[(0, 1, 2), (1, 2, 1), (1, 3, 1)],
-            3.0,
-        );
-        let bought = Route {
-            usd_per_mol: Some(12.345),
-            lead_time_days: Some(3.0),
-            ..route(vec![molecule("CCOCC", 0, None), molecule("CCO", 1, Some(5))], &[(0, 1, 2)], 1.0)
-        };
-        let group = |steps, key: &str, route| BackboneGroup {
-            steps,
-            key: key.to_owned(),
-            variations: vec![vec![route]],
-        };
-        Plan {
-            target: "CCOCC".to_owned(),
-            groups: vec![group(1, "b1", bought), group(2, "b2", made)],
-            counts: Counts {
-                molecules: 4,
-                reactions: 3,
-                unvalidated_routes: 1,
-                validated_routes: 2,
-                ..Counts::default()
-            },
-            timings: Timings { search: Duration::from_millis(1500), ..Timings::default() },
-            exhausted: true,
-            stopped_by: Vec::new(),
-        }
-    }
+    use crate::toy::plan;
 
     #[test]
     fn a_molecule_has_the_same_id_in_every_route_and_a_depth_of_its_own() {
@@ -387,102 +303,5 @@ mod tests {
         assert!(answer.route_hierarchy.is_empty());
         assert!(answer.reagent_results.reaction_to_edges.is_empty());
         assert_eq!(answer.metadata.total_bblocks, 0);
-    }
-
-    fn offer(block: i32, vendor: &str, pack: f64, usd: f64, days: Option<f64>) -> PricingAnnotation {
-        PricingAnnotation {
-            major_component_id: block,
-            full_canonical: String::new(),
-            major_component: String::new(),
-            minor_components: String::new(),
-            mw: 10.0,
-            vendor_name: vendor.to_owned(),
-            cs_id: format!("{vendor}-{block}"),
-            cs_prefix: String::new(),
-            cs_url: String::new(),
-            pack: Some(pack),
-            uom: Some("g".to_owned()),
-            price_usd: (usd > 0.0).then_some(usd),
-            normalised_usd: (usd > 0.0).then_some(usd / pack),
-            api_timestamp: chrono::DateTime::UNIX_EPOCH,
-            lead_time_days_to_US: days,
-            lead_time_days_to_CA: None,
-            lead_time_days_to_GB: None,
-            lead_time_days_to_FR: None,
-            lead_time_days_to_CH: None,
-            lead_time_days_to_DE: None,
-            lead_time_days_to_CN: None,
-            lead_time_days_to_AU: None,
-        }
-    }
-
-    /// The shopping list of the route in two steps, at half of each step's product and for 100 mmol: 4 g of block 3 and of 7 each, since
-    /// two of each make the target, at 10 g/mol.
-    fn shopping_list(offers: Vec<PricingAnnotation>, lead_limit: Option<f64>) -> contract::ShoppingList {
-        let request = TreeSearchRequest {
-            amount_mmol: 50.0,
-            step_yield: 0.5,
-            mask_lead_times_gte: lead_limit,
-            ..TreeSearchRequest::new("CCOCC")
-        };
-        let answer =
-            result(&request, &plan(), Annotation { offers, ..Annotation::default() }, Duration::ZERO);
-        let made = answer.route_hierarchy["2"]["b2"][0][0].graph.clone().unwrap();
-        made.shopping_list.unwrap()
-    }
-
-    #[test]
-    fn a_route_comes_with_the_cheapest_packs_that_make_what_was_asked_for() {
-        let offers = vec![
-            offer(3, "A", 1.0, 3.0, Some(2.0)),
-            offer(3, "A", 5.0, 13.0, Some(2.0)),
-            offer(3, "B", 3.0, 8.0, Some(9.0)),
-            offer(7, "B", 10.0, 1.0, Some(9.0)),
-        ];
-
-        let list = shopping_list(offers.clone(), None);
-        let quick = shopping_list(offers, Some(5.0));
-
-        let items = |list: &contract::ShoppingList| -> Vec<_> {
-            let of = |order: &contract::VendorOrder| order.items.clone();
-            let items = list.vendors.iter().flat_map(of);
-            items
-                .map(|item| (item.cs_id, item.pack.unwrap(), item.count, item.usd, item.grams_needed))
-                .collect()
-        };
-        let expected = [
-            ("A-3".to_owned(), 1.0, 1, 3.0, 4.0),
-            ("B-3".to_owned(), 3.0, 1, 8.0, 4.0),
-            ("B-7".to_owned(), 10.0, 1, 1.0, 4.0),
-        ];
-        assert_eq!(items(&list), expected);
-        assert_eq!((list.total_usd, list.lead_time_days), (Some(12.0), Some(9.0)));
-        // Who cannot wait buys the dearer packs, and the other block from nobody.
-        assert_eq!(items(&quick), [("A-3".to_owned(), 1.0, 4, 12.0, 4.0)]);
-        assert_eq!((quick.total_usd, quick.without_price.len()), (None, 1));
-    }
-
-    #[test]
-    fn what_has_no_price_is_named_and_makes_no_total() {
-        let list = shopping_list(vec![offer(3, "A", 1.0, 0.0, None), offer(7, "B", 10.0, 1.0, None)], None);
-
-        let [unpriced] = &list.without_price[..] else { panic!("{list:?}") };
-        assert_eq!((unpriced.building_block_idx, &*unpriced.vendors), (3, &["A".to_owned()][..]));
-        assert_eq!((list.total_usd, list.lead_time_days), (None, None));
-        assert_eq!(list.vendors[0].total_usd, 1.0);
-    }
-
-    #[test]
-    fn what_every_laboratory_has_is_not_ordered() {
-        let offers = vec![
-            offer(3, "Common Lab Chemicals", 1.0, 0.0, None),
-            offer(3, "A", 1.0, 3.0, Some(2.0)),
-            offer(7, "B", 10.0, 1.0, Some(9.0)),
-        ];
-
-        let list = shopping_list(offers, None);
-
-        assert_eq!((list.total_usd, list.lead_time_days), (Some(1.0), Some(9.0)));
-        assert_eq!(list.without_price[0].building_block_idx, 3);
     }
 }

@@ -5,6 +5,8 @@
 //! what is said may be lost; both cost one row where nothing changed.
 
 use std::{
+    fs::File,
+    path::{Path, PathBuf},
     sync::{
         Arc, PoisonError, RwLock,
         atomic::{AtomicBool, Ordering},
@@ -12,7 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ::catalogue::{BlockRow, Builder, Content, Folder, Offer, Opened, Origin, Snapshot, refusals};
+use ::catalogue::{BlockRow, Builder, Content, Fetched, Folder, Offer, Opened, Origin, Snapshot, refusals};
 use chem::Fingerprint;
 use database::{Background, Database, Heard};
 use futures::TryStreamExt;
@@ -21,7 +23,7 @@ use sqlx::{PgConnection, PgPool};
 use tokio::{runtime::Handle, sync::Notify};
 use tracing::{info, warn};
 
-use crate::compute;
+use crate::{compute, store::Store};
 
 /// The channel on which an import says that it is done.
 const CHANGED: &str = "catalogue_changed";
@@ -44,6 +46,21 @@ const VERSION: Duration = Duration::from_secs(10);
 /// Connections that a view has to itself beside the pool's: its listener.
 pub const LISTENER: u32 = 1;
 
+/// Where the catalogue's snapshots lie.
+#[derive(Debug, Clone)]
+pub struct Snapshots {
+    /// What the searchers of this machine share.
+    pub folder: Folder,
+    /// What the machines of the installation share, if they share anything.
+    pub store: Option<Store>,
+}
+
+impl From<Folder> for Snapshots {
+    fn from(folder: Folder) -> Self {
+        Self { folder, store: None }
+    }
+}
+
 /// The catalogue as it was last read; clones share it.
 #[derive(Debug, Clone)]
 pub struct CatalogueView {
@@ -52,12 +69,12 @@ pub struct CatalogueView {
 }
 
 impl CatalogueView {
-    /// Takes the catalogue, which may be empty, out of `folder`, or puts it there, and again whenever it changes.
+    /// Takes the catalogue, which may be empty, from where its `snapshots` lie, or puts it there, and again whenever it changes.
     ///
     /// # Errors
     /// Fails when the first reading does; later ones are repeated until they succeed.
-    pub async fn load(database: &Database, folder: Folder) -> Result<Self, sqlx::Error> {
-        Self::load_looking(database, folder, LOOK).await
+    pub async fn load(database: &Database, snapshots: impl Into<Snapshots>) -> Result<Self, sqlx::Error> {
+        Self::load_looking(database, snapshots, LOOK).await
     }
 
     /// Reads the catalogue as [`CatalogueView::load`] does, and looks for changes that were not heard of at every `look`.
@@ -66,12 +83,13 @@ impl CatalogueView {
     /// Fails when the first reading does.
     pub async fn load_looking(
         database: &Database,
-        folder: Folder,
+        snapshots: impl Into<Snapshots>,
         look: Duration,
     ) -> Result<Self, sqlx::Error> {
+        let snapshots = snapshots.into();
         let pool = database.pool.clone();
         let seen = content(&pool).await?;
-        let current = Arc::new(RwLock::new(Arc::new(open(&pool, &folder).await?)));
+        let current = Arc::new(RwLock::new(Arc::new(open(&pool, &snapshots).await?)));
         let told = Arc::new(Told::default());
         let ear = Arc::clone(&told);
         let listener = database::listen(database, &[CHANGED], move |heard| match heard {
@@ -79,7 +97,7 @@ impl CatalogueView {
             Heard::Connected => ear.look.notify_one(),
             Heard::Notification { .. } => ear.hear(),
         });
-        let watch = Watch { pool, folder, current: Arc::clone(&current), told, look, seen };
+        let watch = Watch { pool, snapshots, current: Arc::clone(&current), told, look, seen };
         let watch = Background::keep("watching the catalogue", move || watch.clone().keep());
         Ok(Self { current, _watch: [listener, watch].into() })
     }
@@ -110,7 +128,7 @@ impl Told {
 #[derive(Clone)]
 struct Watch {
     pool: PgPool,
-    folder: Folder,
+    snapshots: Snapshots,
     current: Arc<RwLock<Arc<Snapshot>>>,
     told: Arc<Told>,
     look: Duration,
@@ -136,7 +154,7 @@ impl Watch {
         self.told.changed.store(false, Ordering::Release);
         let content = content(&self.pool).await?;
         if content != self.seen {
-            let snapshot = open(&self.pool, &self.folder).await?;
+            let snapshot = open(&self.pool, &self.snapshots).await?;
             *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(snapshot);
             self.seen = content;
         }
@@ -168,15 +186,22 @@ fn digest(text: &str) -> u64 {
     digest.iter().take(8).fold(0, |number, &byte| number << 8 | u64::from(byte))
 }
 
-/// The snapshot of what the database holds, from the folder or made for it.
-async fn open(pool: &PgPool, folder: &Folder) -> Result<Snapshot, sqlx::Error> {
+/// The snapshot of what the database holds, from the folder, else from the store, else made for both.
+async fn open(pool: &PgPool, snapshots: &Snapshots) -> Result<Snapshot, sqlx::Error> {
     let started = Instant::now();
-    let (pool, folder) = (pool.clone(), folder.clone());
+    let (pool, Snapshots { folder, store }) = (pool.clone(), snapshots.clone());
+    // A store that could not be asked need not be told either: one warning says it.
+    let is_reached = Arc::new(AtomicBool::new(true));
+    let (asked, reached) = (store.clone(), Arc::clone(&is_reached));
     let opened = compute(move || {
         // Waiting for another process, and reading molecules, are no async thread's work.
         let runtime = Handle::current();
         folder.open_or_make::<Failure>(
             || Ok(runtime.block_on(content(&pool))?),
+            |content, path| match &asked {
+                Some(store) => runtime.block_on(fetch(store, content, path, &reached)),
+                None => Fetched::Nothing,
+            },
             |builder| runtime.block_on(read(&pool, builder)),
         )
     });
@@ -189,7 +214,13 @@ async fn open(pool: &PgPool, folder: &Folder) -> Result<Snapshot, sqlx::Error> {
     let (building_blocks, bytes, left_out) = (snapshot.len(), snapshot.bytes().0, snapshot.unreadable());
     let what = match origin {
         Origin::Found => "mapped the catalogue's snapshot",
-        Origin::Made => "made the catalogue's snapshot",
+        Origin::Fetched => "fetched the catalogue's snapshot",
+        Origin::Made(content, path) => {
+            if let Some(store) = store.filter(|_| is_reached.load(Ordering::Relaxed)) {
+                put(store, content, path);
+            }
+            "made the catalogue's snapshot"
+        }
         Origin::Alone(error) => {
             warn!("the catalogue's snapshot is in this process' own memory: {error}");
             "read the catalogue"
@@ -197,6 +228,30 @@ async fn open(pool: &PgPool, folder: &Folder) -> Result<Snapshot, sqlx::Error> {
     };
     info!(building_blocks, bytes, left_out, elapsed_ms, version = snapshot.version(), "{what}");
     Ok(snapshot)
+}
+
+/// Asks the store for a snapshot; that it cannot say is no reason not to make one.
+async fn fetch(store: &Store, content: &Content, path: &Path, is_reached: &AtomicBool) -> Fetched {
+    match store.fetch(content, path).await {
+        Ok(true) => Fetched::Written,
+        Ok(false) => Fetched::Nothing,
+        Err(error) => {
+            is_reached.store(false, Ordering::Relaxed);
+            warn!("the catalogue's snapshot could not be fetched from {store}, and is made here: {error}");
+            Fetched::Nothing
+        }
+    }
+}
+
+/// Puts a snapshot in the store, while searches begin on it.
+fn put(store: Store, content: Content, path: PathBuf) {
+    tokio::spawn(async move {
+        let put = async { store.put(&content, File::open(&path)?).await };
+        match put.await {
+            Ok(()) => info!(version = content.version, "put the catalogue's snapshot into {store}"),
+            Err(error) => warn!("the catalogue's snapshot could not be put into {store}: {error}"),
+        }
+    });
 }
 
 /// Why there is no snapshot.

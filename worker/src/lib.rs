@@ -23,14 +23,17 @@ mod samples;
 mod settings;
 mod shelf;
 mod shopping;
+mod store;
+#[cfg(test)]
+mod toy;
 mod vendors;
 
-pub use self::catalogue::{CatalogueView, LISTENER};
+pub use self::catalogue::{CatalogueView, LISTENER, Snapshots};
 pub use answer::{Annotation, result};
 pub use compute::compute;
 pub use handlers::{Ended, Sampling, Search, draw, search};
 pub use metrics::{observe_sampler, observe_searcher};
-pub use offers::offers_for;
+pub use offers::{Offers, OwnStock, offers_for};
 pub use orphans::forget_orphans;
 pub use ready::Ready;
 pub use refill::{Activity, refill};
@@ -39,4 +42,5 @@ pub use resources::{Machine, Model, Models, load_planner};
 pub use samples::Drawn;
 pub use settings::{Role, Settings};
 pub use shelf::Shelf;
+pub use store::{Store, StoreError};
 pub use vendors::{VendorTerms, terms};

@@ -119,6 +119,7 @@ async fn sample(settings: &Settings) -> Result<()> {
 
 async fn search(settings: &Settings) -> Result<()> {
     // The threads that it starts for its searches compute too.
+    let snapshots = settings.snapshots().context("CATALOGUE_STORE")?;
     let (model, limits) = (settings.retro_model(), settings.search());
     let planner = compute(move || load_planner(&model, limits)).await??;
     // Others' long searches may have all slots for minutes; a guest's takes a part of the cores from them.
@@ -130,8 +131,7 @@ async fn search(settings: &Settings) -> Result<()> {
     let Some(database) = connect(settings, "retort-searcher", shares, &mut shutdown).await? else {
         return Ok(());
     };
-    let catalogue =
-        CatalogueView::load(&database, settings.catalogue()).await.context("reading the catalogue")?;
+    let catalogue = CatalogueView::load(&database, snapshots).await.context("reading the catalogue")?;
     observe_searcher(&planner, &catalogue);
     let handler = Search { pool: database.pool.clone(), planner, catalogue };
     run_worker::<StoredTreeSearchJob, _>(database, config, handler, shutdown)

@@ -30,11 +30,32 @@ struct Row {
     lead_time_days_to_de: Option<f64>,
     lead_time_days_to_cn: Option<f64>,
     lead_time_days_to_au: Option<f64>,
+    amount: Option<f64>,
+    amount_uom: Option<String>,
+    amount_grams: Option<f64>,
+    location: Option<String>,
+    is_private: bool,
+}
+
+/// What may be had of some building blocks.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Offers {
+    /// By building block, then USD per gram with unknown ones last, then vendor, entry and pack.
+    pub annotations: Vec<PricingAnnotation>,
+    /// Those of them that need not be bought.
+    pub own: Vec<OwnStock>,
+}
+
+/// An offer of the company's own stock: of a private vendor that says how much there is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OwnStock {
+    /// Its place among the annotations.
+    pub at: usize,
+    /// Grams of the building block.
+    pub grams: f64,
 }
 
 /// The offers for the building blocks on these `terms` that ship to `ships_to`, or anywhere where it is `None`.
-///
-/// Ordered by building block, then USD per gram with unknown ones last, then vendor, entry and pack.
 ///
 /// # Errors
 /// Fails when the database does.
@@ -43,14 +64,15 @@ pub async fn offers_for(
     building_blocks: &[i32],
     ships_to: Option<Country>,
     terms: &VendorTerms,
-) -> Result<Vec<PricingAnnotation>, sqlx::Error> {
+) -> Result<Offers, sqlx::Error> {
     let rows = sqlx::query_as!(
         Row,
         "select
             building_block_id, full_canonical, smiles, minor_components, full_mw, name, cs_id, cs_prefix,
             cs_url, pack, uom, price_usd, normalised_usd, api_timestamp,
             lead_time_days_to_us, lead_time_days_to_ca, lead_time_days_to_gb, lead_time_days_to_fr,
-            lead_time_days_to_ch, lead_time_days_to_de, lead_time_days_to_cn, lead_time_days_to_au
+            lead_time_days_to_ch, lead_time_days_to_de, lead_time_days_to_cn, lead_time_days_to_au,
+            amount, amount_uom, amount_grams, location, is_private
         from offers
             join building_blocks on building_blocks.id = building_block_id
             join vendors on vendors.id = vendor_id
@@ -68,7 +90,12 @@ pub async fn offers_for(
     )
     .fetch_all(pool)
     .await?;
-    Ok(rows.into_iter().map(annotation).collect())
+    let own = rows.iter().enumerate().filter_map(|(at, row)| {
+        let grams = row.amount_grams.filter(|&grams| row.is_private && grams > 0.0)?;
+        Some(OwnStock { at, grams })
+    });
+    let own = own.collect();
+    Ok(Offers { annotations: rows.into_iter().map(annotation).collect(), own })
 }
 
 fn annotation(row: Row) -> PricingAnnotation {
@@ -95,5 +122,8 @@ fn annotation(row: Row) -> PricingAnnotation {
         lead_time_days_to_DE: row.lead_time_days_to_de,
         lead_time_days_to_CN: row.lead_time_days_to_cn,
         lead_time_days_to_AU: row.lead_time_days_to_au,
+        amount_in_stock: row.amount,
+        amount_in_stock_uom: row.amount_uom,
+        location: row.location,
     }
 }

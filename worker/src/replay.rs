@@ -61,7 +61,7 @@ async fn search(
         connect(addresses, "retort-replay", CONNECTIONS).await.context("connecting to the database")?;
     let search = Search {
         planner: load_planner(&settings.retro_model(), settings.search())?,
-        catalogue: CatalogueView::load(&database, settings.catalogue())
+        catalogue: CatalogueView::load(&database, settings.snapshots().context("CATALOGUE_STORE")?)
             .await
             .context("reading the catalogue")?,
         pool: database.pool,

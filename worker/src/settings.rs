@@ -11,6 +11,11 @@ use generator::DeviceChoice;
 use queue::WorkerConfig;
 use synth::Algorithm;
 
+use crate::{
+    catalogue::Snapshots,
+    store::{Store, StoreError},
+};
+
 /// Slots that no machine has the cores for, and each has its connection.
 const MOST_SLOTS: u64 = 1024;
 /// Threads that no machine has the cores for.
@@ -54,6 +59,12 @@ pub struct Settings {
     /// temporary folder].
     #[arg(long, env = "CATALOGUE_FOLDER", global = true)]
     pub catalogue_folder: Option<PathBuf>,
+
+    /// Where the machines of an installation leave snapshots of the catalogue for each other: file:///folder, s3://bucket/folder,
+    /// gs://bucket/folder or az://container/folder; a cloud's credentials are in its own variables (`AWS_…`, `GOOGLE_…`,
+    /// `AZURE_…`). [default: every machine makes its own]
+    #[arg(long, env = "CATALOGUE_STORE", global = true)]
+    pub catalogue_store: Option<String>,
 
     /// Generative models to load, separated by commas [default: all].
     #[arg(long, env = "SAMPLER_MODELS", value_delimiter = ',', global = true)]
@@ -130,12 +141,16 @@ impl Settings {
         })
     }
 
-    /// The folder of the catalogue's snapshot, whose name by default holds the user's number, since others may use the same place.
-    #[must_use]
-    pub fn catalogue(&self) -> Folder {
+    /// Where the catalogue's snapshots lie. The folder's name by default holds the user's number, since others may use the same place.
+    ///
+    /// # Errors
+    /// Fails where the store's address is none.
+    pub fn snapshots(&self) -> Result<Snapshots, StoreError> {
         let user = rustix::process::geteuid().as_raw();
         let default = || temp_dir().join(format!("retort-{user}"));
-        Folder::new(self.catalogue_folder.clone().unwrap_or_else(default), self.threads().get())
+        let folder = Folder::new(self.catalogue_folder.clone().unwrap_or_else(default), self.threads().get());
+        let store = self.catalogue_store.as_deref().filter(|url| !url.is_empty());
+        Ok(Snapshots { folder, store: store.map(Store::at).transpose()? })
     }
 
     /// The database's address, and its address past a pooler, which is the same where there is none; `None` where none is set.

@@ -1,6 +1,7 @@
 //! What to order for a route: the cheapest packs that make the amount of target that was asked for, by vendor.
 //!
-//! What every laboratory has is not ordered. A pack counts if the request's masks let the route buy it. What a pack holds of the
+//! What every laboratory has is not ordered, nor what the company's own stock holds, which is taken first: from the bottle that holds most,
+//! then the next, so that few are fetched. A pack counts if the request's masks let the route buy it. What a pack holds of the
 //! building block follows from its price and its price by the gram, whatever unit it is sold in and whatever salt it is.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,11 +11,18 @@ use catalogue::{
     packs::{Pack, cheapest},
 };
 use contract::{
-    Country, OrderedPack, PricingAnnotation, ShoppingList, TreeSearchRequest, Unpriced, VendorOrder,
+    Country, OrderedPack, PricingAnnotation, ShoppingList, StockTaken, TreeSearchRequest, Unpriced,
+    VendorOrder,
 };
 use synth::Route;
 
-use crate::rounding::{cents, rounded};
+use crate::{
+    offers::Offers,
+    rounding::{cents, rounded},
+};
+
+/// What is missing of an amount and is no more than rounding.
+const ROUNDING: f64 = 1e-9;
 
 /// Makes the shopping lists of an answer's routes.
 pub(crate) struct Shop<'a> {
@@ -23,11 +31,20 @@ pub(crate) struct Shop<'a> {
     counters: BTreeMap<i32, Counter<'a>>,
 }
 
-/// Where a building block is sold.
+/// An offer, and the grams of the building block that it holds where it is the company's own.
+#[derive(Clone, Copy)]
+struct Offered<'a> {
+    offer: &'a PricingAnnotation,
+    own_grams: Option<f64>,
+}
+
+/// Where a building block is to be had.
 #[derive(Default)]
 struct Counter<'a> {
     /// Whether every laboratory has it.
     is_at_hand: bool,
+    /// The company's own bottles with what they hold, the fullest first.
+    bottles: Vec<(f64, &'a PricingAnnotation)>,
     /// What of it has a price and a content that are known.
     packs: Vec<Pack>,
     /// The offers that these are.
@@ -37,8 +54,13 @@ struct Counter<'a> {
 }
 
 impl<'a> Counter<'a> {
-    /// What these offers come to: of the vendors named `first` alone, if they have the block.
-    fn new(mut offers: Vec<&'a PricingAnnotation>, first: &[String]) -> Self {
+    /// What these offers come to: beside the company's own, of the vendors named `first` alone, if they have the block.
+    fn new(offered: &[Offered<'a>], first: &[String]) -> Self {
+        let mut bottles: Vec<_> =
+            offered.iter().filter_map(|offered| Some((offered.own_grams?, offered.offer))).collect();
+        bottles.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+        let sold = offered.iter().filter(|offered| offered.own_grams.is_none());
+        let mut offers: Vec<&PricingAnnotation> = sold.map(|offered| offered.offer).collect();
         let is_first = |offer: &&PricingAnnotation| first.contains(&offer.vendor_name);
         if offers.iter().any(is_first) {
             offers.retain(is_first);
@@ -46,35 +68,56 @@ impl<'a> Counter<'a> {
         let vendors: BTreeSet<&str> = offers.iter().map(|offer| offer.vendor_name.as_str()).collect();
         let priced = offers.into_iter().filter_map(|offer| Some((pack(offer)?, offer)));
         let (packs, offers) = priced.unzip();
-        Self { is_at_hand: vendors.contains(VENDOR_NAME), packs, offers, vendors }
+        Self { is_at_hand: vendors.contains(VENDOR_NAME), bottles, packs, offers, vendors }
+    }
+
+    /// What of these grams the company has, bottle by bottle, and the grams that are missing.
+    fn take(&self, grams_needed: f64) -> (Vec<(f64, &'a PricingAnnotation)>, f64) {
+        let (mut taken, mut missing) = (Vec::new(), grams_needed);
+        for &(grams, offer) in &self.bottles {
+            let part = grams.min(missing);
+            if part > 0.0 {
+                taken.push((part, offer));
+                missing -= part;
+            }
+        }
+        (taken, if missing > grams_needed * ROUNDING { missing } else { 0.0 })
     }
 }
 
 impl<'a> Shop<'a> {
     /// A shop in which these are the offers, those of the vendors named `first` before others.
-    pub(crate) fn new(
-        request: &'a TreeSearchRequest,
-        first: &[String],
-        offers: &'a [PricingAnnotation],
-    ) -> Self {
-        let mut by_block: BTreeMap<i32, Vec<&PricingAnnotation>> = BTreeMap::new();
-        for offer in offers.iter().filter(|offer| may_be_bought(offer, request)) {
-            by_block.entry(offer.major_component_id).or_default().push(offer);
+    pub(crate) fn new(request: &'a TreeSearchRequest, first: &[String], offers: &'a Offers) -> Self {
+        let own: BTreeMap<usize, f64> = offers.own.iter().map(|own| (own.at, own.grams)).collect();
+        let mut by_block: BTreeMap<i32, Vec<Offered<'_>>> = BTreeMap::new();
+        for (at, offer) in offers.annotations.iter().enumerate() {
+            if may_be_bought(offer, request) {
+                let offered = Offered { offer, own_grams: own.get(&at).copied() };
+                by_block.entry(offer.major_component_id).or_default().push(offered);
+            }
         }
-        let counters = by_block.into_iter().map(|(block, offers)| (block, Counter::new(offers, first)));
+        let counters = by_block.iter().map(|(&block, offered)| (block, Counter::new(offered, first)));
         Self { request, counters: counters.collect() }
     }
 
     /// What to order for `route`.
     pub(crate) fn list(&self, route: &Route) -> ShoppingList {
         let mut vendors: BTreeMap<&str, Vec<OrderedPack>> = BTreeMap::new();
-        let (mut without_price, mut is_priced) = (Vec::new(), true);
+        let (mut from_stock, mut without_price, mut is_priced) = (Vec::new(), Vec::new(), true);
         let nobody = Counter::default();
         for (block, grams_needed) in self.needs(route) {
             let counter = self.counters.get(&block).unwrap_or(&nobody);
+            let (taken, missing) = match counter.is_at_hand {
+                true => (Vec::new(), grams_needed),
+                false => counter.take(grams_needed),
+            };
+            from_stock.extend(taken.into_iter().map(|(grams, offer)| stock_taken(grams, offer)));
+            if missing == 0.0 {
+                continue;
+            }
             is_priced &= counter.is_at_hand || !counter.packs.is_empty();
-            let purchase = if counter.is_at_hand { None } else { cheapest(&counter.packs, grams_needed) };
-            let grams_needed = rounded(grams_needed);
+            let purchase = if counter.is_at_hand { None } else { cheapest(&counter.packs, missing) };
+            let grams_needed = rounded(missing);
             let Some(purchase) = purchase else {
                 without_price.push(Unpriced {
                     building_block_idx: block,
@@ -103,6 +146,7 @@ impl<'a> Shop<'a> {
             step_yield: self.request.step_yield,
             total_usd: is_priced.then(|| cents(vendors.iter().map(|order| order.total_usd).sum())),
             lead_time_days: longest(vendors.iter().map(|order| order.lead_time_days)).filter(|_| is_priced),
+            from_stock,
             vendors,
             without_price,
         }
@@ -118,6 +162,16 @@ impl<'a> Shop<'a> {
             }
         }
         needs
+    }
+}
+
+fn stock_taken(grams: f64, offer: &PricingAnnotation) -> StockTaken {
+    StockTaken {
+        building_block_idx: offer.major_component_id,
+        grams: rounded(grams),
+        vendor_name: offer.vendor_name.clone(),
+        cs_id: offer.cs_id.clone(),
+        location: offer.location.clone(),
     }
 }
 
@@ -158,4 +212,121 @@ fn days(offer: &PricingAnnotation, to: Option<Country>) -> Option<f64> {
 /// The longest of these times; `None` where one is not known.
 fn longest(times: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     times.collect::<Option<Vec<f64>>>().map(|times| times.into_iter().fold(0.0, f64::max))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        offers::OwnStock,
+        toy::{offer, plan},
+    };
+
+    /// The shopping list of the route in two steps, at half of each step's product and for 100 mmol: 4 g of block 3 and of 7 each, since
+    /// two of each make the target, at 10 g/mol.
+    fn shopping_list(
+        annotations: Vec<PricingAnnotation>,
+        own: &[OwnStock],
+        lead_limit: Option<f64>,
+    ) -> ShoppingList {
+        let request = TreeSearchRequest {
+            amount_mmol: 50.0,
+            step_yield: 0.5,
+            mask_lead_times_gte: lead_limit,
+            ..TreeSearchRequest::new("CCOCC")
+        };
+        let offers = Offers { annotations, own: own.to_vec() };
+        Shop::new(&request, &[], &offers).list(&plan().groups[1].variations[0][0])
+    }
+
+    #[test]
+    fn a_route_comes_with_the_cheapest_packs_that_make_what_was_asked_for() {
+        let offers = vec![
+            offer(3, "A", 1.0, 3.0, Some(2.0)),
+            offer(3, "A", 5.0, 13.0, Some(2.0)),
+            offer(3, "B", 3.0, 8.0, Some(9.0)),
+            offer(7, "B", 10.0, 1.0, Some(9.0)),
+        ];
+
+        let list = shopping_list(offers.clone(), &[], None);
+        let quick = shopping_list(offers, &[], Some(5.0));
+
+        let items = |list: &ShoppingList| -> Vec<_> {
+            let of = |order: &VendorOrder| order.items.clone();
+            let items = list.vendors.iter().flat_map(of);
+            items
+                .map(|item| (item.cs_id, item.pack.unwrap(), item.count, item.usd, item.grams_needed))
+                .collect()
+        };
+        let expected = [
+            ("A-3".to_owned(), 1.0, 1, 3.0, 4.0),
+            ("B-3".to_owned(), 3.0, 1, 8.0, 4.0),
+            ("B-7".to_owned(), 10.0, 1, 1.0, 4.0),
+        ];
+        assert_eq!(items(&list), expected);
+        assert_eq!((list.total_usd, list.lead_time_days), (Some(12.0), Some(9.0)));
+        // Who cannot wait buys the dearer packs, and the other block from nobody.
+        assert_eq!(items(&quick), [("A-3".to_owned(), 1.0, 4, 12.0, 4.0)]);
+        assert_eq!((quick.total_usd, quick.without_price.len()), (None, 1));
+    }
+
+    #[test]
+    fn what_has_no_price_is_named_and_makes_no_total() {
+        let list =
+            shopping_list(vec![offer(3, "A", 1.0, 0.0, None), offer(7, "B", 10.0, 1.0, None)], &[], None);
+
+        let [unpriced] = &list.without_price[..] else { panic!("{list:?}") };
+        assert_eq!((unpriced.building_block_idx, &*unpriced.vendors), (3, &["A".to_owned()][..]));
+        assert_eq!((list.total_usd, list.lead_time_days), (None, None));
+        assert_eq!(list.vendors[0].total_usd, 1.0);
+    }
+
+    #[test]
+    fn what_every_laboratory_has_is_not_ordered() {
+        let offers = vec![
+            offer(3, "Common Lab Chemicals", 1.0, 0.0, None),
+            offer(3, "A", 1.0, 3.0, Some(2.0)),
+            offer(7, "B", 10.0, 1.0, Some(9.0)),
+        ];
+
+        let list = shopping_list(offers, &[], None);
+
+        assert_eq!((list.total_usd, list.lead_time_days), (Some(1.0), Some(9.0)));
+        assert_eq!(list.without_price[0].building_block_idx, 3);
+    }
+
+    #[test]
+    fn what_the_company_has_is_taken_first_and_the_rest_is_ordered() {
+        let bottle = |at: &str| PricingAnnotation {
+            location: Some(format!("shelf {at}")),
+            cs_id: at.to_owned(),
+            ..offer(3, "Own", 1.0, 0.0, None)
+        };
+        let offers = vec![
+            bottle("A1"),
+            bottle("B3"),
+            offer(3, "A", 1.0, 3.0, Some(2.0)),
+            offer(7, "B", 10.0, 1.0, Some(9.0)),
+        ];
+        let own = |grams: [f64; 2]| [0, 1].map(|at| OwnStock { at, grams: grams[at] });
+        let taken = |list: &ShoppingList| -> Vec<_> {
+            let from = list.from_stock.iter();
+            from.map(|taken| (taken.location.clone().unwrap(), taken.grams)).collect()
+        };
+
+        let short = shopping_list(offers.clone(), &own([0.4, 2.1]), None);
+        let enough = shopping_list(offers.clone(), &own([30.0, 2.1]), None);
+        let alone = shopping_list(offers[..2].to_vec(), &own([0.4, 2.1]), None);
+
+        // 4 g less 2.1 and 0.4: two packs of 1 g.
+        assert_eq!(taken(&short), [("shelf B3".to_owned(), 2.1), ("shelf A1".to_owned(), 0.4)]);
+        let [first, _] = &short.vendors[..] else { panic!("{short:?}") };
+        assert_eq!((first.items[0].count, first.items[0].grams_needed), (2, 1.5));
+        assert_eq!(short.total_usd, Some(7.0));
+        assert_eq!(taken(&enough), [("shelf A1".to_owned(), 4.0)]);
+        assert_eq!((enough.vendors.len(), enough.total_usd), (1, Some(1.0)));
+        // Nobody sells the rest of one, nor any of the other.
+        assert_eq!(alone.total_usd, None);
+        assert_eq!(alone.without_price[0].grams_needed, 1.5);
+    }
 }

@@ -46,6 +46,7 @@ const OPERATIONS: &str = "api/src/endpoints/operations/seen.rs";
 const MODELS: &str = "api/src/endpoints/models.rs";
 const SAMPLES: &str = "api/src/endpoints/samples/table.rs";
 const COMMON: &str = "ops/src/catalogue/common.rs";
+const DIFFERENCE: &str = "ops/src/catalogue/difference.rs";
 const EXPORT: &str = "ops/src/catalogue/export.rs";
 const LOAD: &str = "ops/src/catalogue/load.rs";
 const LOOK: &str = "ops/src/catalogue/look.rs";
@@ -59,7 +60,7 @@ const OFFERS: &str = "worker/src/offers.rs";
 const RESERVOIR: &str = "worker/src/reservoir.rs";
 const DRAWN: &str = "worker/src/samples.rs";
 
-const TABLES: [Table; 32] = [
+const TABLES: [Table; 33] = [
     table("account_rations", &[ACCOUNTS], &[]),
     // A login that is older than the account's last change counts for nothing: all that comes from one asks.
     table("accounts", &[ACCOUNTS], &[BROWSERS, CODES, DEVICES, ORGANISATIONS, REFRESH, SESSIONS]),
@@ -80,7 +81,9 @@ const TABLES: [Table; 32] = [
     table("live_callers", &[QUEUE], &[BUDGET]),
     table("live_models", &[QUEUE], &[ADMIT, DEAL, OPERATE]),
     table("live_workers", &[QUEUE], &[ADMIT, BUDGET, DEAL, OPERATE]),
-    table("offers", &[COMMON, LOAD, VENDORS], &[CATALOGUE, EXPORT, LOOK, OFFERS, VERIFY]),
+    table("offers", &[COMMON, LOAD, VENDORS], &[CATALOGUE, DIFFERENCE, EXPORT, LOOK, OFFERS, VERIFY]),
+    // Imports write it, and the service lets go of what is too old.
+    table("offer_prices", &[LOAD, OLD_LINES], &[LOOK]),
     table("organisations", &[ORGANISATIONS], &[ACCOUNTS]),
     // Asked wherever jobs are dealt or taken.
     table("paused_queues", &[OPERATE], &[ADMIT, DEAL, QUEUE]),
@@ -96,7 +99,7 @@ const TABLES: [Table; 32] = [
     table("signing_keys", &[KEYS], &[]),
     table("vendor_organisations", &[VENDORS], &[]),
     table("vendor_preferences", &[VENDORS], &[]),
-    table("vendors", &[COMMON, LOAD, VENDORS], &[CATALOGUE, EXPORT, LOOK, OFFERS]),
+    table("vendors", &[COMMON, LOAD, VENDORS], &[CATALOGUE, DIFFERENCE, EXPORT, LOOK, OFFERS]),
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -12,6 +12,7 @@ mod operations;
 mod ration;
 mod sample;
 pub mod scope;
+mod shopping;
 mod treesearch;
 
 pub use error::{ErrorBody, ErrorItem, Location};
@@ -27,8 +28,9 @@ pub use sample::{
     ListObject, MAX_SAMPLE_SIZE, NotASampleId, Sample, SampleId, SampleList, SampleListItem, SampleObject,
     SampleRequest,
 };
+pub use shopping::{OrderedPack, ShoppingList, StockTaken, Unpriced, VendorOrder};
 pub use treesearch::{
     Conditions, Country, Edge, MAX_AMOUNT_MMOL, MAX_DEPTH_LIMIT, Metadata, Node, NodeData, NodeStanding,
-    OrderedPack, PricingAnnotation, ReagentResults, RefusedSteps, RouteGraph, RouteHierarchy, RouteStanding,
-    SearchReport, ShoppingList, StepEvidence, TreeSearchRequest, TreeSearchResult, Unpriced, VendorOrder,
+    PricingAnnotation, ReagentResults, RefusedSteps, RouteGraph, RouteHierarchy, RouteStanding, SearchReport,
+    StepEvidence, TreeSearchRequest, TreeSearchResult,
 };

@@ -6,6 +6,8 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::shopping::ShoppingList;
+
 /// The largest `max_depth`.
 pub const MAX_DEPTH_LIMIT: u32 = 50;
 /// The most of a target that a shopping list is made for, millimoles: a kilomole.
@@ -299,7 +301,8 @@ pub struct RouteStanding {
     #[schema(minimum = 0, maximum = 1)]
     pub score: f64,
     /// USD of building blocks for a mole of the target, every step in full yield, by the best offer of each in the region that
-    /// was asked for; null where one of them has no known price.
+    /// was asked for. What every laboratory has (`Common Lab Chemicals`) and no vendor offers at a price costs nothing; null where another
+    /// one of them has no known price.
     pub cost_usd_per_mol: Option<f64>,
     /// Days until the last building block is there, by the quickest offer of each; null where one is not known.
     pub lead_time_days: Option<f64>,
@@ -309,70 +312,6 @@ pub struct RouteStanding {
     /// What to order for the amount that was asked for. Absent in answers of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shopping_list: Option<ShoppingList>,
-}
-
-/// The cheapest packs of a route's building blocks that make the amount of target asked for, by vendor.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct ShoppingList {
-    /// Millimoles of the target.
-    pub amount_mmol: f64,
-    /// The part of each step's product that is expected to be had.
-    pub step_yield: f64,
-    /// USD for all packs; null where a building block has none with a known price and is not what every laboratory has.
-    pub total_usd: Option<f64>,
-    /// Days until the last pack is there; null where one is not known.
-    pub lead_time_days: Option<f64>,
-    /// Who is ordered from, by name.
-    pub vendors: Vec<VendorOrder>,
-    /// Building blocks that are not ordered: what every laboratory has (`Common Lab Chemicals`), and those without a pack of known price
-    /// and content.
-    pub without_price: Vec<Unpriced>,
-}
-
-/// What is ordered from one vendor.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct VendorOrder {
-    /// The vendor.
-    pub vendor_name: String,
-    /// USD for all its packs.
-    pub total_usd: f64,
-    /// Days until the last of them is there; null where one is not known.
-    pub lead_time_days: Option<f64>,
-    /// What is ordered, by building block and entry.
-    pub items: Vec<OrderedPack>,
-}
-
-/// Packs of one entry.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct OrderedPack {
-    /// The building block.
-    pub building_block_idx: i32,
-    /// Grams of the building block that the route takes, by whatever packs they come.
-    pub grams_needed: f64,
-    /// The vendor's entry.
-    pub cs_id: String,
-    /// Pack size.
-    pub pack: Option<f64>,
-    /// Unit of the pack size.
-    pub uom: Option<String>,
-    /// How many packs.
-    #[schema(minimum = 1)]
-    pub count: u32,
-    /// USD for all of them.
-    pub usd: f64,
-    /// Days until they are there; null where it is not known.
-    pub lead_time_days: Option<f64>,
-}
-
-/// A building block that is at hand, or whose price nobody knows.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct Unpriced {
-    /// The building block.
-    pub building_block_idx: i32,
-    /// Grams that the route takes.
-    pub grams_needed: f64,
-    /// Who offers it.
-    pub vendors: Vec<String>,
 }
 
 /// A molecule of a route.
@@ -526,6 +465,16 @@ pub struct PricingAnnotation {
     pub lead_time_days_to_CN: Option<f64>,
     /// Days to Australia.
     pub lead_time_days_to_AU: Option<f64>,
+    /// How much of the entry is in stock, in `amount_in_stock_uom`; absent where its vendor does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 0)]
+    pub amount_in_stock: Option<f64>,
+    /// Unit of `amount_in_stock`, and there where that is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub amount_in_stock_uom: Option<String>,
+    /// Where the stock stands; absent where its vendor does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub location: Option<String>,
 }
 
 impl PricingAnnotation {

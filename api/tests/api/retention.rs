@@ -122,9 +122,32 @@ async fn by_default_samples_are_kept_for_ever() {
         .unwrap();
 
     let _process = api::retention(service.pool.clone(), config(&service, &[]).unwrap().keep);
-    until(&service, "select count(*) from retention where keep is null", 2).await;
+    until(&service, "select count(*) from retention where keep is null", 3).await;
 
     assert_eq!(service.get(&format!("{SAMPLES}/{}", sample_id(10))).await.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_price_that_an_offer_had_goes_when_it_is_older_than_it_is_kept() {
+    let service = Service::start_without_workers(&[]).await;
+    sqlx::raw_sql(
+        "insert into vendors (name) values ('House');
+        insert into building_blocks (smiles, mw, morgan_bits) values ('CCO', 46, '');
+        insert into offer_prices (building_block_id, vendor_id, cs_id, price_usd, said_at, until)
+        select building_blocks.id, vendors.id, days::text, 1, now() - interval '9 years', now() - make_interval(days => days)
+        from building_blocks, vendors, unnest('{0,9,11,900}'::int[]) as days where name = 'House'",
+    )
+    .execute(&service.pool)
+    .await
+    .unwrap();
+
+    let keep = config(&service, &[("KEEP_PRICES_DAYS", "10")]).unwrap().keep;
+    let process = api::retention(service.pool.clone(), keep);
+    until(&service, "select coalesce(sum(deleted), 0)::int8 from retention where what = 'prices'", 2).await;
+    drop(process);
+
+    assert_eq!(count(&service, "select count(*) from offer_prices where cs_id in ('0', '9')").await, 2);
+    assert_eq!(count(&service, "select count(*) from offer_prices").await, 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -13,6 +13,9 @@ use crate::{failure::Failure, journal::Act};
 /// # Errors
 /// Fails when the database does.
 pub async fn add(database: &mut PgConnection) -> Result<(), Failure> {
+    if is_there(database).await? {
+        return Ok(());
+    }
     let mut act = Act::begin(database, "adding what every laboratory has").await?;
     let failed = act.failed();
     load::lock(act.connection()).await.map_err(&failed)?;
@@ -50,4 +53,12 @@ pub async fn add(database: &mut PgConnection) -> Result<(), Failure> {
     }
     load::changed(act.connection()).await.map_err(failed)?;
     act.done("catalogue import", VENDOR_NAME, json!({ "loaded": CHEMICALS.len() })).await
+}
+
+/// Whether they are in the catalogue, so that nobody need wait for whoever changes it.
+async fn is_there(database: &mut PgConnection) -> Result<bool, Failure> {
+    sqlx::query_scalar!(r#"select exists (select from vendors where id = $1) as "is_there!""#, VENDOR)
+        .fetch_one(database)
+        .await
+        .map_err(|error| Failure::database("reading the catalogue", &error))
 }

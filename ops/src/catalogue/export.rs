@@ -4,6 +4,7 @@ use std::io::Write;
 
 use anyhow::Context as _;
 use catalogue::{COUNTRIES, refusals};
+use chrono::{DateTime, SecondsFormat, Utc};
 use contract::Country;
 use futures::TryStreamExt as _;
 use sqlx::PgConnection;
@@ -20,6 +21,11 @@ struct Row {
     uom: Option<String>,
     price_usd: Option<f64>,
     normalised_usd: Option<f64>,
+    amount: Option<f64>,
+    amount_uom: Option<String>,
+    amount_grams: Option<f64>,
+    location: Option<String>,
+    api_timestamp: DateTime<Utc>,
     refuses: i16,
     lead_time_days: Vec<Option<f64>>,
 }
@@ -39,12 +45,14 @@ pub async fn export(
     let columns =
         ["full_canonical", "vendor_name", "cs_id", "cs_prefix", "cs_url", "pack", "uom", "price_usd"];
     let lead_times = Country::ALL.map(|country| format!("lead_time_days_to_{}", country.code()));
-    let header =
-        columns.into_iter().chain(["normalised_usd", "ships_to"]).map(str::to_owned).chain(lead_times);
+    let more =
+        ["normalised_usd", "amount", "amount_unit", "amount_grams", "location", "api_timestamp", "ships_to"];
+    let header = columns.into_iter().chain(more).map(str::to_owned).chain(lead_times);
     file.write_record(header).with_context(writing)?;
     let mut rows = sqlx::query_as!(
         Row,
-        r#"select full_canonical, name, cs_id, cs_prefix, cs_url, pack, uom, price_usd, normalised_usd, refuses,
+        r#"select full_canonical, name, cs_id, cs_prefix, cs_url, pack, uom, price_usd, normalised_usd, amount, amount_uom,
+            amount_grams, location, api_timestamp, refuses,
             array[lead_time_days_to_us, lead_time_days_to_ca, lead_time_days_to_gb, lead_time_days_to_fr,
                 lead_time_days_to_ch, lead_time_days_to_de, lead_time_days_to_cn, lead_time_days_to_au
             ] as "lead_time_days!: Vec<Option<f64>>"
@@ -63,6 +71,11 @@ pub async fn export(
                 row.uom.unwrap_or_default(),
                 number(row.price_usd),
                 number(row.normalised_usd),
+                number(row.amount),
+                row.amount_uom.unwrap_or_default(),
+                number(row.amount_grams),
+                row.location.unwrap_or_default(),
+                row.api_timestamp.to_rfc3339_opts(SecondsFormat::Micros, true),
                 ships_to(row.refuses),
             ]);
         file.write_record(fields.chain(row.lead_time_days.into_iter().map(number))).with_context(writing)?;

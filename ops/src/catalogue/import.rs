@@ -33,7 +33,25 @@ pub struct Imported {
 pub async fn import(database: &mut PgConnection, import: &Import) -> Result<Imported, Failure> {
     let mut files = Files::open(import)?;
     let mut transaction = load::begin(database).await?;
-    let mut copy = load::copy(&mut transaction).await?;
+    stage(&mut transaction, &mut files).await?;
+    files.bar.set_message("merging");
+    let merged = load::merge(&mut transaction, import.is_all).await?;
+    let left_out = files.report.count();
+    let details = json!({ "vendor": import.vendor, "loaded": files.loaded, "left_out": left_out });
+    let names: Vec<String> = import.files.iter().map(|path| path.display().to_string()).collect();
+    journal::record(&mut transaction, "catalogue import", &names.join(", "), details)
+        .await
+        .map_err(|error| Failure::database("writing the journal", &error))?;
+    load::commit(transaction).await?;
+    finish(files, Some(merged))
+}
+
+/// Copies the offers of all files to the temporary table.
+///
+/// # Errors
+/// Fails when a file cannot be read to its end, or when the database does.
+pub(super) async fn stage(connection: &mut PgConnection, files: &mut Files) -> Result<(), Failure> {
+    let mut copy = load::copy(connection).await?;
     let mut text = String::new();
     let mut number = 0;
     while let Some(batch) = files.next() {
@@ -53,16 +71,7 @@ pub async fn import(database: &mut PgConnection, import: &Import) -> Result<Impo
         copy.send(text.as_bytes()).await.map_err(|error| Failure::database("copying rows", &error))?;
     }
     copy.finish().await.map_err(|error| Failure::database("copying rows", &error))?;
-    files.bar.set_message("merging");
-    let merged = load::merge(&mut transaction, import.is_all).await?;
-    let left_out = files.report.count();
-    let details = json!({ "vendor": import.vendor, "loaded": files.loaded, "left_out": left_out });
-    let names: Vec<String> = import.files.iter().map(|path| path.display().to_string()).collect();
-    journal::record(&mut transaction, "catalogue import", &names.join(", "), details)
-        .await
-        .map_err(|error| Failure::database("writing the journal", &error))?;
-    load::commit(transaction).await?;
-    finish(files, Some(merged))
+    Ok(())
 }
 
 /// The building blocks of the catalogue by their InChIKeys.
@@ -160,6 +169,71 @@ mod tests {
                     ("Brc1ccccc1".into(), Some(0.05), Some(7.0)),
                 ]
             );
+        })
+        .await;
+    }
+
+    #[tokio::test]
+    async fn a_price_that_changes_is_kept_and_one_that_stays_is_not() {
+        with_database(async |database| {
+            let folder = tempfile::tempdir().unwrap();
+            let at = |name: &str, prices: [&str; 3], day: u32| {
+                let rows: String = (1..)
+                    .zip(prices)
+                    .map(|(id, price)| format!("CCO,{id},1,g,{price},2026-01-{day:02}\n"))
+                    .collect();
+                file(&folder, name, &format!("smiles,cs_id,pack,uom,price_usd,api_timestamp\n{rows}"))
+            };
+
+            import(database, &at("one.csv", ["5", "6", ""], 1)).await.unwrap();
+            import(database, &at("two.csv", ["5", "7", "8"], 2)).await.unwrap();
+            import(database, &at("three.csv", ["5", "9", "8"], 3)).await.unwrap();
+
+            let block: i32 = sqlx::query_scalar("select id from building_blocks where smiles = 'CCO'")
+                .fetch_one(&mut *database)
+                .await
+                .unwrap();
+            let past = crate::catalogue::look::past_prices(database, block).await.unwrap();
+            let past: Vec<_> = past
+                .iter()
+                .map(|price| {
+                    (&*price.cs_id, price.price_usd, price.normalised_usd, price.said_at.to_string())
+                })
+                .collect();
+            assert_eq!(
+                past,
+                [
+                    ("2", Some(7.0), Some(7.0), "2026-01-02 00:00:00 UTC".to_owned()),
+                    ("2", Some(6.0), Some(6.0), "2026-01-01 00:00:00 UTC".to_owned()),
+                    ("3", None, None, "2026-01-01 00:00:00 UTC".to_owned()),
+                ]
+            );
+        })
+        .await;
+    }
+
+    #[tokio::test]
+    async fn an_offer_has_the_time_that_its_file_says_else_that_of_the_import() {
+        with_database(async |database| {
+            let folder = tempfile::tempdir().unwrap();
+            let rows = "smiles,cs_id,Last updated\nCCO,1,2024-05-06T07:08:09.5+02:00\nCCN,2,\nCCC,3,9999-01-01\n";
+            let mut import_it = file(&folder, "times.csv", rows);
+            import_it.is_all = true;
+
+            let imported = import(database, &import_it).await.unwrap();
+            // What the file brings stays, however old it says that it is.
+            let again = import(database, &import_it).await.unwrap();
+
+            assert_eq!((imported.loaded, imported.left_out), (2, 1));
+            assert_eq!(again.merged.unwrap().removed_offers, 0);
+            let times: Vec<(String, bool)> = sqlx::query_as(
+                "select (api_timestamp at time zone 'UTC')::text, api_timestamp > now() - interval '1 hour' from offers order by cs_id",
+            )
+            .fetch_all(database)
+            .await
+            .unwrap();
+            assert_eq!(times[0], ("2024-05-06 05:08:09.5".to_owned(), false));
+            assert!(times[1].1, "{times:?}");
         })
         .await;
     }

@@ -8,6 +8,7 @@
 
 use std::fmt::Write as _;
 
+use chrono::SecondsFormat;
 use contract::Country;
 use sqlx::{
     AssertSqlSafe, Connection as _, PgConnection, Postgres, Transaction,
@@ -16,7 +17,7 @@ use sqlx::{
 
 use ::catalogue::{Entry, refusals};
 
-use crate::failure::Failure;
+use crate::{failure::Failure, terminal};
 
 /// What an import changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,12 +34,23 @@ pub struct Merged {
 
 /// The columns of the temporary table, in the order of `push_row`.
 const STAGED: &str = "line, vendor_name, smiles, mw, morgan_bits, full_canonical, minor_components, full_mw, cs_id, \
-                      cs_prefix, cs_url, pack, uom, price_usd, normalised_usd, refuses";
+                      cs_prefix, cs_url, pack, uom, price_usd, normalised_usd, amount, amount_uom, amount_grams, location, \
+                      api_timestamp, refuses";
+
+/// The columns of an offer that a file says, but for lead times.
+const OFFERED: &str = "full_canonical, minor_components, full_mw, cs_prefix, cs_url, pack, uom, price_usd, normalised_usd, amount, \
+                       amount_uom, amount_grams, location, refuses";
 
 /// Begins an import: a transaction with an empty temporary table.
 pub async fn begin(database: &mut PgConnection) -> Result<Transaction<'_, Postgres>, Failure> {
     let failed = |error| Failure::database("beginning the import", &error);
     let mut transaction = database.begin().await.map_err(failed)?;
+    make_staged(&mut transaction).await.map_err(failed)?;
+    Ok(transaction)
+}
+
+/// Makes the empty temporary table, which the end of the transaction drops.
+pub async fn make_staged(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
     let lead_times: String =
         lead_time_columns().map(|column| format!(", {column} double precision")).collect();
     let statement = format!(
@@ -47,11 +59,12 @@ pub async fn begin(database: &mut PgConnection) -> Result<Transaction<'_, Postgr
             morgan_bits bytea not null, full_canonical text not null, minor_components text not null,
             full_mw double precision not null, cs_id text, cs_prefix text not null, cs_url text not null,
             pack double precision, uom text, price_usd double precision, normalised_usd double precision,
-            refuses smallint not null{lead_times}
+            amount double precision, amount_uom text, amount_grams double precision, location text,
+            api_timestamp timestamptz, refuses smallint not null{lead_times}
         ) on commit drop"
     );
-    sqlx::query(AssertSqlSafe(statement)).execute(&mut *transaction).await.map_err(failed)?;
-    Ok(transaction)
+    sqlx::query(AssertSqlSafe(statement)).execute(connection).await?;
+    Ok(())
 }
 
 /// Opens the stream of rows into the temporary table; `push_row` makes them.
@@ -85,6 +98,14 @@ pub fn push_row(rows: &mut String, number: u64, entry: &Entry) {
     push_optional(rows, entry.uom.as_deref(), push_text);
     push_optional(rows, entry.price_usd, push_number);
     push_optional(rows, entry.normalised_usd, push_number);
+    let stock = entry.in_stock.as_ref();
+    push_optional(rows, stock.map(|stock| stock.amount), push_number);
+    push_optional(rows, stock.map(|stock| stock.uom.as_str()), push_text);
+    push_optional(rows, stock.and_then(|stock| stock.grams), push_number);
+    push_optional(rows, entry.location.as_deref(), push_text);
+    push_optional(rows, entry.api_timestamp, |rows, time| {
+        let _ = write!(rows, "{}\t", time.to_rfc3339_opts(SecondsFormat::Micros, true));
+    });
     let refuses = refusals::to_bits(entry.ships_to.map(|ships| ships == Some(false)));
     let _ = write!(rows, "{refuses}\t");
     for days in entry.lead_time_days {
@@ -131,12 +152,14 @@ pub async fn merge(transaction: &mut Transaction<'_, Postgres>, is_all: bool) ->
     Ok(Merged { new_building_blocks: blocks.rows_affected(), new_offers, replaced_offers, removed_offers })
 }
 
-/// Removes what the import's vendors offered before and do not offer in it: what it brought has its time.
+/// Removes what the import's vendors offered before and do not offer in it: what it brought was written by this transaction, whatever
+/// time it says and whoever began first.
 async fn remove_others(connection: &mut PgConnection) -> Result<u64, sqlx::Error> {
     let removed: i64 = sqlx::query_scalar(
         "with removed as (
             delete from offers using vendors
-            where vendors.id = vendor_id and vendors.name in (select vendor_name from staged) and api_timestamp < now()
+            where vendors.id = vendor_id and vendors.name in (select vendor_name from staged)
+                and offers.xmin <> pg_current_xact_id()::xid
             returning building_block_id
         ), noted as (
             insert into abandoned select distinct building_block_id from removed
@@ -180,30 +203,41 @@ async fn remove_abandoned(connection: &mut PgConnection) -> Result<(), sqlx::Err
     Ok(())
 }
 
+/// Merges the offers, and keeps the prices that this changes; the numbers of new offers and of replaced ones.
 async fn merge_offers(connection: &mut PgConnection) -> Result<(u64, u64), sqlx::Error> {
-    let kept: Vec<String> = ["pack", "uom", "price_usd", "normalised_usd", "refuses"]
-        .map(ToOwned::to_owned)
-        .into_iter()
-        .chain(lead_time_columns())
-        .collect();
-    let columns =
-        format!("full_canonical, minor_components, full_mw, cs_prefix, cs_url, {}", kept.join(", "));
+    let lead_times: Vec<String> = lead_time_columns().collect();
+    let columns = format!("{OFFERED}, {}", lead_times.join(", "));
     let replaced: String = ["building_block_id", "api_timestamp"]
         .into_iter()
         .chain(columns.split(", "))
         .map(|column| format!("{column} = excluded.{column}"))
         .collect::<Vec<_>>()
         .join(", ");
+    // All parts of a statement see the offers as they were before it.
     let statement = format!(
-        "with changed as (
-            insert into offers (building_block_id, vendor_id, cs_id, {columns})
+        "with fresh as materialized (
             select distinct on (vendors.id, entry.id, coalesce(pack, -1), coalesce(uom, ''))
-                building_blocks.id, vendors.id, entry.id, {columns}
+                building_blocks.id as building_block_id, vendors.id as vendor_id, entry.id as entry_id, {columns},
+                coalesce(api_timestamp, now()) as said_at
             from staged
             join vendors on vendors.name = staged.vendor_name
             join building_blocks on building_blocks.smiles = staged.smiles
             cross join lateral (select coalesce(cs_id, left(md5(full_canonical), 16)) as id) as entry
             order by vendors.id, entry.id, coalesce(pack, -1), coalesce(uom, ''), line desc
+        ), kept as (
+            insert into offer_prices
+                (building_block_id, vendor_id, cs_id, pack, uom, price_usd, normalised_usd, said_at)
+            select fresh.building_block_id, offers.vendor_id, offers.cs_id, offers.pack, offers.uom, offers.price_usd,
+                offers.normalised_usd, offers.api_timestamp
+            from fresh
+            join offers on offers.vendor_id = fresh.vendor_id and offers.cs_id = fresh.entry_id
+                and coalesce(offers.pack, -1) = coalesce(fresh.pack, -1)
+                and coalesce(offers.uom, '') = coalesce(fresh.uom, '')
+            where (offers.price_usd, offers.normalised_usd)
+                is distinct from (fresh.price_usd, fresh.normalised_usd)
+        ), changed as (
+            insert into offers (building_block_id, vendor_id, cs_id, api_timestamp, {columns})
+            select building_block_id, vendor_id, entry_id, said_at, {columns} from fresh
             on conflict (vendor_id, cs_id, coalesce(pack, -1), coalesce(uom, '')) do update set {replaced}
             returning xmax = 0 as is_new
         )
@@ -236,6 +270,15 @@ pub async fn changed(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
 
 /// Waits until nobody else changes the catalogue: two at once would wait for each other's rows in different orders.
 pub async fn lock(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
+    let is_free = sqlx::query_scalar!(
+        r#"select pg_try_advisory_xact_lock(hashtext('retort catalogue import')) as "is_free!""#
+    )
+    .fetch_one(&mut *connection)
+    .await?;
+    if is_free {
+        return Ok(());
+    }
+    terminal::note("another command changes the catalogue: waiting for its end");
     sqlx::query!("select pg_advisory_xact_lock(hashtext('retort catalogue import'))")
         .execute(connection)
         .await?;
@@ -250,7 +293,8 @@ pub async fn structures(database: &mut PgConnection) -> Result<Vec<String>, Fail
         .map_err(|error| Failure::database("reading the catalogue", &error))
 }
 
-fn lead_time_columns() -> impl Iterator<Item = String> {
+/// The columns of lead times, in the order of countries.
+pub fn lead_time_columns() -> impl Iterator<Item = String> {
     Country::ALL.into_iter().map(|country| format!("lead_time_days_to_{}", country.code().to_lowercase()))
 }
 

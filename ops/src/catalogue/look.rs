@@ -2,6 +2,7 @@
 
 use anyhow::anyhow;
 use chem::{Fingerprint, Limits, Molecule, Pattern};
+use chrono::{DateTime, Utc};
 use futures::TryStreamExt as _;
 use rayon::prelude::*;
 use sqlx::PgConnection;
@@ -187,16 +188,61 @@ pub struct Offer {
     pub price_usd: Option<f64>,
     /// USD per gram of the building block.
     pub normalised_usd: Option<f64>,
+    /// How much is in stock.
+    pub amount: Option<f64>,
+    /// Unit of that.
+    pub amount_uom: Option<String>,
+    /// Where it stands.
+    pub location: Option<String>,
 }
 
 /// The offers of a building block, the cheapest by the gram first.
 pub async fn offers(database: &mut PgConnection, building_block: i32) -> Result<Vec<Offer>, Failure> {
     sqlx::query_as!(
         Offer,
-        "select name as vendor_name, cs_id, pack, uom, price_usd, normalised_usd
+        "select name as vendor_name, cs_id, pack, uom, price_usd, normalised_usd, amount, amount_uom, location
          from offers join vendors on vendors.id = vendor_id
          where building_block_id = $1
          order by normalised_usd nulls last, name, cs_id, pack",
+        building_block
+    )
+    .fetch_all(database)
+    .await
+    .map_err(failed)
+}
+
+/// A price that an offer had.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PastPrice {
+    /// Vendor.
+    pub vendor_name: String,
+    /// Its entry.
+    pub cs_id: String,
+    /// Pack size.
+    pub pack: Option<f64>,
+    /// Unit of the pack size.
+    pub uom: Option<String>,
+    /// USD for the pack; `None` where it had no price.
+    pub price_usd: Option<f64>,
+    /// USD per gram of the building block.
+    pub normalised_usd: Option<f64>,
+    /// When the vendor said so.
+    pub said_at: DateTime<Utc>,
+    /// When an import said otherwise.
+    pub until: DateTime<Utc>,
+}
+
+/// The prices that offers of a building block had before those of today, by vendor, entry and pack, the latest first.
+pub async fn past_prices(
+    database: &mut PgConnection,
+    building_block: i32,
+) -> Result<Vec<PastPrice>, Failure> {
+    sqlx::query_as!(
+        PastPrice,
+        "select name as vendor_name, cs_id, pack, uom, price_usd, normalised_usd, said_at, until
+         from offer_prices join vendors on vendors.id = vendor_id
+         where building_block_id = $1
+         order by name, cs_id, pack, uom, until desc, offer_prices.id desc",
         building_block
     )
     .fetch_all(database)

@@ -1,6 +1,6 @@
-//! What to order for a route, as lines of text.
+//! What to take from stock and to order for a route, as lines of text.
 
-use contract::{OrderedPack, RouteGraph, ShoppingList};
+use contract::{OrderedPack, RouteGraph, ShoppingList, StockTaken};
 
 use super::significant;
 
@@ -9,7 +9,8 @@ use super::significant;
 pub fn lines(graph: &RouteGraph) -> Vec<String> {
     let list = graph.graph.as_ref().and_then(|standing| standing.shopping_list.as_ref());
     let Some(list) = list.filter(|_| !graph.edges.is_empty()) else { return Vec::new() };
-    let mut lines = vec![total(list)];
+    let mut lines: Vec<String> = list.from_stock.iter().map(taken).collect();
+    lines.insert(0, total(list));
     for vendor in &list.vendors {
         lines.extend(vendor.items.iter().map(|item| ordered(&vendor.vendor_name, item)));
     }
@@ -29,6 +30,12 @@ fn total(list: &ShoppingList) -> String {
     let usd = list.total_usd.map_or_else(|| "not all priced".to_owned(), |usd| format!("{usd:.2} USD"));
     let days = list.lead_time_days.map_or_else(String::new, |days| format!(", {days} days"));
     format!("to order for {} mmol at {per_cent} % a step: {usd}{days}", list.amount_mmol)
+}
+
+fn taken(stock: &StockTaken) -> String {
+    let StockTaken { grams, building_block_idx, vendor_name, cs_id, location } = stock;
+    let from = location.as_deref().unwrap_or("stock");
+    format!("  take {} g of #{building_block_idx} from {from} ({vendor_name} {cs_id})", significant(*grams))
 }
 
 fn ordered(vendor: &str, item: &OrderedPack) -> String {

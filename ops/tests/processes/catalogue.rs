@@ -151,6 +151,34 @@ async fn a_companys_own_stock_is_for_the_company_alone() {
         assert_eq!(body["detail"][0]["loc"], loc);
     }
 
+    // As an inventory: amounts and places, no prices.
+    let inventory = installation.folder().join("inventory.csv");
+    let bottles = "smiles,cs_id,Stock (mg),location\nNc1ccccc1,A-1,50,shelf B3\nNc1ccccc1,A-7,1000,cellar\nCCN,A-8,0,shelf C1\n";
+    std::fs::write(&inventory, bottles).unwrap();
+    let path = inventory.to_str().unwrap();
+    installation.retort(&["catalogue", "import", "--vendor", "Own stock", "--replace", path]);
+    let shown = installation.retort(&["catalogue", "show", "Nc1ccccc1"]);
+    assert!(lines(&shown).contains(&vec!["  Own stock", "A-7", " ", "", "", "1000 mg", "cellar"]), "{shown}");
+    let stocked = eventually("the searcher has seen the inventory", async || {
+        let answer = search(&insider, json!({})).await;
+        let list = route_of(&answer)?["graph"]["shopping_list"].clone();
+        list["from_stock"].is_array().then_some((answer, list))
+    })
+    .await;
+    let taken = json!([{ "building_block_idx": stocked.1["from_stock"][0]["building_block_idx"], "grams": 0.1164,
+        "vendor_name": "Own stock", "cs_id": "A-7", "location": "cellar" }]);
+    assert_eq!((&stocked.1["from_stock"], &stocked.1["total_usd"]), (&taken, &json!(5.0)));
+    let offers = stocked.0["pricing_annotations"].as_array().unwrap();
+    let bottle = offers.iter().find(|offer| offer["cs_id"] == "A-1").unwrap();
+    assert_eq!(
+        (&bottle["amount_in_stock"], &bottle["amount_in_stock_uom"], &bottle["location"]),
+        (&json!(50.0), &json!("mg"), &json!("shelf B3"))
+    );
+    assert!(
+        offers.iter().all(|offer| offer["vendor_name"] == "Own stock" || offer.get("location").is_none())
+    );
+    assert!(!search(&outsider, json!({})).await.to_string().contains("cellar"));
+
     // Who leaves sees nothing of it any more, and what is published everybody sees.
     installation.retort(&["org", "leave", "insider@example.org"]);
     assert!(route_of(&search(&insider, json!({})).await).is_none());

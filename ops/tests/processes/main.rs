@@ -14,6 +14,7 @@ mod container;
 mod contract;
 mod disk;
 mod faults;
+mod imports;
 mod installation;
 mod keep;
 mod kubernetes;

@@ -1,5 +1,5 @@
 //! What a snapshot costs: `figures BLOCKS [FILE [QUERIES]]`; `figures offers BLOCKS` writes the enumerated blocks and their offers
-//! as a vendors' file.
+//! as a vendors' file, in which the first hundred have fifty each.
 //!
 //! Blocks are the first molecules of FILE (one SMILES a line), or else are enumerated: rings with substituents, linkers and
 //! functional groups, every combination once, mixed up by a multiplication so that fewer of them are a sample of all. Queries
@@ -106,13 +106,22 @@ fn offers(id: i32) -> impl Iterator<Item = Offer> {
     })
 }
 
+/// Blocks of a vendors' file that have many offers, as an answer may need them, and how many.
+const WITH_MANY: i32 = 100;
+const MANY: usize = 50;
+
 /// The offers of the first enumerated blocks, one a line.
 fn write_offers(blocks: u64) -> Result<(), Box<dyn Error>> {
     let mut out = BufWriter::new(std::io::stdout().lock());
     writeln!(out, "smiles,vendor_name,cs_id,pack,uom,price_usd,lead_time_days_to_US")?;
     for id in 0..blocks {
         let smiles = enumerated(id);
-        for (at, offer) in (0_u32..).zip(offers(id as i32)) {
+        let id = id as i32;
+        let own: Vec<Offer> = match id {
+            ..WITH_MANY => (0..).flat_map(|round| offers(id + round * WITH_MANY)).take(MANY).collect(),
+            _ => offers(id).collect(),
+        };
+        for (at, offer) in own.iter().enumerate() {
             let price = offer.usd_per_gram.map_or_else(String::new, |usd| (usd + 0.1).to_string());
             let days = offer.lead_time_days[0].map_or_else(String::new, |days| days.to_string());
             writeln!(out, "{smiles},Vendor {},{id}-{at},1,g,{price},{days}", offer.vendor)?;

@@ -44,6 +44,21 @@ pub struct Entry {
     pub ships_to: [Option<bool>; 8],
     /// When the vendor said so.
     pub api_timestamp: Option<DateTime<Utc>>,
+    /// How much of it is there, where the file says so.
+    pub in_stock: Option<InStock>,
+    /// Where that stands.
+    pub location: Option<String>,
+}
+
+/// How much of an entry is in stock.
+#[derive(Debug, Clone, PartialEq)]
+pub struct InStock {
+    /// How much, in `uom`; 0 or more.
+    pub amount: f64,
+    /// The unit, as the vendor writes it.
+    pub uom: String,
+    /// Grams of the major component; `None` for a volume without a density.
+    pub grams: Option<f64>,
 }
 
 /// A record that is left out.

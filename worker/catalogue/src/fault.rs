@@ -4,6 +4,9 @@ use chem::SmilesError;
 
 use crate::price::UNITS;
 
+/// What a column is read as that is not used.
+const IGNORED: &str = "ignore";
+
 /// Why a record is left out.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -75,6 +78,14 @@ pub enum Fault {
     /// The field `column` holds `text`, which does not say where an offer ships.
     #[error("{column} `{text}` does not say where it ships")]
     ShipsTo { column: String, text: String },
+    /// There is none of it in stock, and no price for which more could be had.
+    #[error("none in stock: {column} is 0, and there is no price")]
+    NoneInStock { column: String },
+    /// The field `column` holds `text`, which is no amount.
+    #[error(
+        "{column} `{text}` is no amount with a unit (2.5 g; --column {column}=amount:mg says the unit, ={IGNORED} leaves it out)"
+    )]
+    Amount { column: String, text: String },
     /// The field `column` holds `text`, which is no time.
     #[error("{column} `{text}` is no time (2026-01-31 or RFC 3339)")]
     Timestamp { column: String, text: String },
@@ -107,6 +118,8 @@ impl Fault {
             Self::Currency { .. } => "unknown currency",
             Self::LeadTime { .. } => "unknown lead time",
             Self::ShipsTo { .. } => "unknown destination",
+            Self::NoneInStock { .. } => "none in stock",
+            Self::Amount { .. } => "not an amount",
             Self::Timestamp { .. } => "not a time",
         }
     }

@@ -2,7 +2,8 @@
 //!
 //! One process makes a snapshot while the others wait for it (a lock on a file, which ends with the process), and then all of them
 //! map the same file. It is written under another name, and renamed when it lies on the disk; one that is damaged is refused and
-//! made anew. Where there is no folder to write to, every process has the snapshot in its own memory.
+//! made anew. Before one is made it may be fetched from where other machines put theirs; what comes from there is checked as all else
+//! is. Where there is no folder to write to, every process has the snapshot in its own memory.
 
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, BufWriter, ErrorKind, Write};
@@ -23,11 +24,25 @@ pub struct Content {
 }
 
 impl Content {
-    fn file_name(&self) -> String {
+    /// What its snapshot is called, wherever it lies: the same content in the same release has the same name, and the same bytes.
+    #[must_use]
+    pub fn file_name(&self) -> String {
         let Self { database, version, digest } = self;
         // Releases that read other files or number molecules otherwise keep out of each other's way.
-        format!("{database:016x}-{version}-{digest:016x}-{FORMAT}-{:016x}.{ENDING}", chemistry())
+        format!("{}{version}-{digest:016x}-{FORMAT}-{:016x}.{ENDING}", names_of(*database), chemistry())
     }
+}
+
+/// What the names of all snapshots of a database begin with.
+#[must_use]
+pub fn names_of(database: u64) -> String {
+    format!("{database:016x}-")
+}
+
+/// The version in the name of a snapshot.
+#[must_use]
+pub fn version_of(name: &str) -> Option<i64> {
+    name.strip_suffix(ENDING)?.split('-').nth(1)?.parse().ok()
 }
 
 const ENDING: &str = "snapshot";
@@ -39,6 +54,15 @@ pub struct Folder {
     cores: usize,
 }
 
+/// Whether a file was fetched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fetched {
+    /// It was written, whole as far as anybody knows.
+    Written,
+    /// There is none, or nobody could ask.
+    Nothing,
+}
+
 /// A snapshot that can be used.
 #[derive(Debug)]
 pub struct Opened {
@@ -46,7 +70,7 @@ pub struct Opened {
     pub snapshot: Snapshot,
     /// Where it comes from.
     pub origin: Origin,
-    /// What was wrong with the file that was there.
+    /// What was wrong with the file that was there, or that was fetched.
     pub refused: Option<SnapshotError>,
 }
 
@@ -55,8 +79,10 @@ pub struct Opened {
 pub enum Origin {
     /// It lay in the folder.
     Found,
-    /// This process made it for all.
-    Made,
+    /// It was fetched from where another machine put it.
+    Fetched,
+    /// This process made it for all: of this content, and there it lies.
+    Made(Content, PathBuf),
     /// This process made it for itself, since the folder cannot be used.
     Alone(io::Error),
 }
@@ -68,14 +94,15 @@ impl Folder {
         Self { path, cores }
     }
 
-    /// Maps the snapshot of the `content` that is asked for, or makes it. What there is to make it of may have changed by then, so
-    /// that `make` says what it was; a process that waited for another asks anew.
+    /// Maps the snapshot of the `content` that is asked for; else has `fetch` write it to a file, if it can; else makes it. What there
+    /// is to make it of may have changed by then, so that `make` says what it was; a process that waited for another asks anew.
     ///
     /// # Errors
     /// Fails where `content` and `make` do, or where no snapshot can be made of what there is.
     pub fn open_or_make<E: From<BuildError>>(
         &self,
         content: impl Fn() -> Result<Content, E>,
+        fetch: impl FnOnce(&Content, &Path) -> Fetched,
         make: impl FnOnce(Builder) -> Result<(Content, Builder), E>,
     ) -> Result<Opened, E> {
         let wanted = content()?;
@@ -83,15 +110,23 @@ impl Folder {
             return Ok(Opened { snapshot, origin: Origin::Found, refused: None });
         }
         let lock = self.lock(wanted.database);
-        let refused = match self.open(content()?) {
+        let wanted = content()?;
+        let mut refused = match self.open(wanted) {
             Ok(Some(snapshot)) => return Ok(Opened { snapshot, origin: Origin::Found, refused: None }),
             Ok(None) => None,
             Err(error) => Some(error),
         };
+        if lock.is_ok() {
+            match self.take(wanted, fetch) {
+                Ok(Some(snapshot)) => return Ok(Opened { snapshot, origin: Origin::Fetched, refused }),
+                Ok(None) => {}
+                Err(error) => refused = Some(error),
+            }
+        }
         let (made, mut builder) = make(Builder::new(self.cores))?;
         let written = lock.and_then(|_lock| self.write(made, &mut builder));
         let (snapshot, origin) = match written {
-            Ok(snapshot) => (snapshot?, Origin::Made),
+            Ok(snapshot) => (snapshot?, Origin::Made(made, self.path.join(made.file_name()))),
             Err(error) => (self.in_memory(made, builder)?, Origin::Alone(error)),
         };
         Ok(Opened { snapshot, origin, refused })
@@ -103,6 +138,30 @@ impl Folder {
         match self.own(&path) {
             Ok(()) => Snapshot::open(&path, self.cores).map(Some),
             Err(_) => Ok(None),
+        }
+    }
+
+    /// The snapshot that is fetched from elsewhere, if there is one; it lies in the folder when it was found sound.
+    fn take(
+        &self,
+        content: Content,
+        fetch: impl FnOnce(&Content, &Path) -> Fetched,
+    ) -> Result<Option<Snapshot>, SnapshotError> {
+        let path = self.path.join(content.file_name());
+        let unfinished = path.with_extension("fetched");
+        let Fetched::Written = fetch(&content, &unfinished) else { return Ok(None) };
+        let placed = Snapshot::open(&unfinished, self.cores).and_then(|snapshot| {
+            fs::rename(&unfinished, &path).map(|()| snapshot).map_err(SnapshotError::Io)
+        });
+        match placed {
+            Ok(snapshot) => {
+                self.remove_others(content);
+                Ok(Some(snapshot))
+            }
+            Err(error) => {
+                let _ = fs::remove_file(&unfinished);
+                Err(error)
+            }
         }
     }
 
@@ -149,16 +208,13 @@ impl Folder {
 
     /// Removes the snapshots of what this database held before. Who has one mapped keeps it.
     fn remove_others(&self, content: Content) {
-        let (own, of_database) = (content.file_name(), format!("{:016x}-", content.database));
+        let (own, of_database) = (content.file_name(), names_of(content.database));
         let files = fs::read_dir(&self.path).into_iter().flatten().flatten();
         for file in files {
             let name = file.file_name();
             let name = name.to_string_lossy();
-            let version = || name.strip_prefix(&of_database)?.split('-').next()?.parse::<i64>().ok();
-            if name.ends_with(ENDING)
-                && name != own
-                && version().is_some_and(|older| older <= content.version)
-            {
+            let is_older = || version_of(&name).is_some_and(|older| older <= content.version);
+            if name.starts_with(&of_database) && name != own && is_older() {
                 // Another process may have been quicker.
                 let _ = fs::remove_file(file.path());
             }

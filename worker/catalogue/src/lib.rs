@@ -21,9 +21,9 @@ mod snapshot;
 mod structure;
 
 pub use currency::{Currency, NotARate, Rates};
-pub use entry::{Entry, Place, Reject};
+pub use entry::{Entry, InStock, Place, Reject};
 pub use fault::Fault;
-pub use folder::{Content, Folder, Opened, Origin};
+pub use folder::{Content, Fetched, Folder, Opened, Origin, names_of, version_of};
 pub use inchi::inchi_key;
 pub use lead_time::IN_STOCK_DAYS;
 pub use masks::{Masks, VendorSet, Visibility};

@@ -70,13 +70,24 @@ pub struct Pack {
 /// weight that is not the building block.
 #[must_use]
 pub fn usd_per_gram(pack: Pack, weights: Weights) -> Option<f64> {
-    let grams_of_entry = match pack.unit {
-        Unit::Mass(grams) => pack.size * grams,
-        Unit::Amount(moles) => pack.size * moles * weights.full,
-        Unit::Volume(millilitres) => pack.size * millilitres * pack.density_g_per_ml?,
-    };
-    let usd = pack.price_usd / grams_of_entry * (weights.full / weights.major);
+    let grams = grams_of_entry(pack.size, pack.unit, pack.density_g_per_ml, weights)?;
+    let usd = pack.price_usd / grams * (weights.full / weights.major);
     usd.is_finite().then_some(usd)
+}
+
+/// Grams of the building block in so much of an entry; `None` for a volume without a density.
+#[must_use]
+pub fn grams_of_major(size: f64, unit: Unit, density_g_per_ml: Option<f64>, weights: Weights) -> Option<f64> {
+    let grams = grams_of_entry(size, unit, density_g_per_ml, weights)? * (weights.major / weights.full);
+    grams.is_finite().then_some(grams)
+}
+
+fn grams_of_entry(size: f64, unit: Unit, density_g_per_ml: Option<f64>, weights: Weights) -> Option<f64> {
+    Some(match unit {
+        Unit::Mass(grams) => size * grams,
+        Unit::Amount(moles) => size * moles * weights.full,
+        Unit::Volume(millilitres) => size * millilitres * density_g_per_ml?,
+    })
 }
 
 #[cfg(test)]
@@ -110,6 +121,14 @@ mod tests {
                 (usd, expected) => assert_eq!(usd, expected, "{unit}"),
             }
         }
+    }
+
+    #[test]
+    fn what_is_in_stock_of_a_salt_is_its_share_of_the_building_block() {
+        let grams = |unit: &str, density| grams_of_major(10.0, unit.parse().unwrap(), density, WEIGHTS);
+
+        assert_eq!([grams("g", None), grams("mmol", None)], [Some(5.0), Some(1.0)]);
+        assert_eq!([grams("mL", None), grams("mL", Some(0.8))], [None, Some(4.0)]);
     }
 
     #[test]

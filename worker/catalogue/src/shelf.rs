@@ -5,6 +5,7 @@ use std::thread::available_parallelism;
 
 use chem::{Fingerprint, Molecule};
 
+use crate::common;
 use crate::masks::{Masks, Visibility};
 use crate::nearest::{Allowed, Refused};
 use crate::offer::{self, Offer, Terms};
@@ -25,7 +26,8 @@ pub trait Stock: Sync {
     /// Molecular weight of `block`, daltons.
     fn mw(&self, block: Block) -> f32;
 
-    /// USD per gram of the cheapest offer for `block` that may be used and whose price is known.
+    /// USD per gram of the cheapest offer for `block` that may be used and whose price is known; 0 where there is none and every
+    /// laboratory has it.
     fn usd_per_gram(&self, block: Block) -> Option<f32>;
 
     /// Days of the quickest offer for `block` that may be used and whose lead time is known.
@@ -45,6 +47,8 @@ pub struct Shelf {
     masks: Masks,
     vendors: Vec<bool>,
     profiles: Vec<bool>,
+    /// The place among the vendors of what every laboratory has.
+    at_hand: Option<usize>,
     refused: Arc<Refused>,
 }
 
@@ -55,8 +59,9 @@ impl Shelf {
         let allows = |(vendor, visibility): (i32, Visibility)| masks.vendors.allows(vendor, visibility);
         let vendors = snapshot.vendors().map(allows).collect();
         let profiles = snapshot.profiles().iter().map(|profile| offer::passes(profile, &masks)).collect();
+        let at_hand = snapshot.vendors().position(|(vendor, _)| vendor == common::VENDOR);
         let refused = Arc::new(Refused::none(snapshot.len()));
-        Self { snapshot, masks, vendors, profiles, refused }
+        Self { snapshot, masks, vendors, profiles, at_hand, refused }
     }
 
     /// A shelf in memory with these building blocks and their offers, without masks: for tests and examples.
@@ -128,7 +133,9 @@ impl Stock for Shelf {
     }
 
     fn usd_per_gram(&self, block: Block) -> Option<f32> {
-        self.usable(block).filter_map(offer::usd_per_gram).min_by(f32::total_cmp)
+        let best = self.usable(block).filter_map(offer::usd_per_gram).min_by(f32::total_cmp);
+        let is_at_hand = |terms| Some(offer::vendor_of(terms)) == self.at_hand;
+        best.or_else(|| self.usable(block).any(is_at_hand).then_some(0.0))
     }
 
     fn lead_time_days(&self, block: Block) -> Option<f32> {

@@ -5,4 +5,5 @@
 mod reservoir;
 mod sample;
 mod search;
+mod store;
 mod support;

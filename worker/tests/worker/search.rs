@@ -101,7 +101,7 @@ async fn offers_are_those_that_ship_or_all_where_no_country_is_named() {
     let vendors = async |ships_to| {
         let terms = VendorTerms::default();
         let offers = offers_for(&database.pool, &[acid], ships_to, &terms).await.unwrap();
-        offers.into_iter().map(|offer| offer.vendor_name).collect::<Vec<_>>()
+        offers.annotations.into_iter().map(|offer| offer.vendor_name).collect::<Vec<_>>()
     };
 
     assert_eq!(vendors(Some(Country::Us)).await, ["Cheapest", "Zenith"]);

@@ -7,6 +7,7 @@ use std::{
 };
 
 use anyhow::{Context as _, anyhow};
+use chrono::SecondsFormat;
 use clap::Args;
 use flate2::{Compression, write::GzEncoder};
 
@@ -14,7 +15,7 @@ use crate::{
     Place,
     catalogue::{
         export,
-        look::{self, Found, Wanted},
+        look::{self, Found, Offer, PastPrice, Wanted},
         verify,
     },
     failure::Failure,
@@ -42,11 +43,15 @@ pub struct Search {
     limit: usize,
 }
 
-/// Show a building block with all its offers, the cheapest first: vendor, entry, pack, USD, USD per gram.
+/// Show a building block with all its offers, the cheapest first: vendor, entry, pack, USD, USD per gram, and, where the vendor says so,
+/// what is in stock and where.
 #[derive(Debug, Args)]
 pub struct Show {
     /// Its number or its SMILES.
     building_block: String,
+    /// Show the prices that offers had before as well, each with when the vendor said so and when an import said otherwise.
+    #[arg(long)]
+    history: bool,
 }
 
 /// Write the offers as CSV, in columns that an import reads.
@@ -91,19 +96,42 @@ impl Show {
         let block = found.first().ok_or_else(|| anyhow!("no such building block"))?;
         terminal::data(&to_line(block))?;
         for offer in look::offers(&mut database, block.id).await? {
-            let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
-            terminal::data(&format!(
-                "  {}\t{}\t{} {}\t{}\t{}",
-                offer.vendor_name,
-                offer.cs_id,
-                number(offer.pack),
-                offer.uom.unwrap_or_default(),
-                number(offer.price_usd),
-                number(offer.normalised_usd)
-            ))?;
+            terminal::data(&offer_line(&offer))?;
+        }
+        if self.history {
+            for price in look::past_prices(&mut database, block.id).await? {
+                terminal::data(&price_line(&price))?;
+            }
         }
         Ok(())
     }
+}
+
+fn offer_line(offer: &Offer) -> String {
+    let Offer { vendor_name, cs_id, .. } = offer;
+    let [price, per_gram] = [offer.price_usd, offer.normalised_usd].map(number);
+    let line = format!("  {vendor_name}\t{cs_id}\t{}\t{price}\t{per_gram}", pack(offer.pack, &offer.uom));
+    if offer.amount.is_none() && offer.location.is_none() {
+        return line;
+    }
+    let location = offer.location.as_deref().unwrap_or_default();
+    format!("{line}\t{}\t{location}", pack(offer.amount, &offer.amount_uom))
+}
+
+fn price_line(past: &PastPrice) -> String {
+    let PastPrice { vendor_name, cs_id, .. } = past;
+    let [price, per_gram] = [past.price_usd, past.normalised_usd].map(number);
+    let [said, until] =
+        [past.said_at, past.until].map(|time| time.to_rfc3339_opts(SecondsFormat::Secs, true));
+    format!("  {vendor_name}\t{cs_id}\t{}\t{price}\t{per_gram}\t{said}\t{until}", pack(past.pack, &past.uom))
+}
+
+fn pack(size: Option<f64>, unit: &Option<String>) -> String {
+    format!("{} {}", number(size), unit.as_deref().unwrap_or_default())
+}
+
+fn number(value: Option<f64>) -> String {
+    value.map_or_else(String::new, |value| value.to_string())
 }
 
 impl Export {

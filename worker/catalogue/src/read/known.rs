@@ -19,7 +19,7 @@
 use std::iter;
 
 use super::meaning::{Meaning, pack_of};
-use crate::{currency::Currency, lead_time::country};
+use crate::{currency::Currency, lead_time::country, price::Unit};
 
 /// Names by what they mean.
 type Names = &'static [(&'static str, &'static str)];
@@ -150,6 +150,21 @@ const COMMON: Names = &[
     ("lead_time", "lead_time"),
     ("ships_to", "ships_to"),
     ("api_timestamp", "timestamp"),
+    ("updated_at", "timestamp"),
+    ("last_updated", "timestamp"),
+    ("price_date", "timestamp"),
+    ("amount", "amount"),
+    ("amount_in_stock", "amount"),
+    ("quantity_available", "amount"),
+    ("available_quantity", "amount"),
+    ("stock_amount", "amount"),
+    ("stock", "amount"),
+    ("amount_unit", "amount_unit"),
+    ("stock_unit", "amount_unit"),
+    ("amount_grams", "grams_of_major"),
+    ("location", "location"),
+    ("storage_location", "location"),
+    ("shelf", "location"),
 ];
 
 /// Letters and digits alone, in lower case.
@@ -196,7 +211,8 @@ impl Known {
     }
 }
 
-/// Names that say an amount, a country or a vendor: `lead_time_days_to_US`, `PRICE_1G`, `PRICERANGE_50MG_EUR`, `sigma_ppg`.
+/// Names that say an amount, a country or a vendor: `lead_time_days_to_US`, `PRICE_1G`, `PRICERANGE_50MG_EUR`, `sigma_ppg`,
+/// `Stock (mg)`.
 fn by_pattern(column: &str, normal: &str) -> Option<Meaning> {
     let to = |prefixes: &[&str]| prefixes.iter().find_map(|prefix| country(normal.strip_prefix(prefix)?));
     if let Some(place) = to(&["leadtimedaysto", "leadtimeto", "leadtime"]) {
@@ -204,6 +220,12 @@ fn by_pattern(column: &str, normal: &str) -> Option<Meaning> {
     }
     if let Some(place) = to(&["shipsto"]) {
         return Some(Meaning::ShipsTo(Some(place)));
+    }
+    let amount = ["amountinstock", "amount", "quantityavailable", "stock"]
+        .iter()
+        .find_map(|prefix| normal.strip_prefix(prefix));
+    if let Some(unit) = amount.filter(|unit| unit.parse::<Unit>().is_ok()) {
+        return Some(Meaning::AmountIn(unit.to_owned()));
     }
     let lower = column.to_lowercase();
     if let Some(vendor) = lower.strip_suffix("_ppg").filter(|vendor| !vendor.is_empty()) {
@@ -264,6 +286,12 @@ mod tests {
             ("full_canonical,Lead_Time_Days_To_us,ships_to_CN", "retort", "smiles lead_time:US ships_to:CN"),
             ("SMILES,PRICE_0.5KG_EUR,Price (5 g)", "generic", "smiles price:EUR:0.5kg price:USD:5g"),
             ("id,Structure,price_tag,PRICE_-1G", "generic", "ignore ignore ignore ignore"),
+            ("smiles,Quantity available,Location", "generic", "smiles amount location"),
+            (
+                "smiles,Stock (mg),amount_unit,stock_rooms,Shelf",
+                "generic",
+                "smiles amount:mg amount_unit ignore location",
+            ),
         ];
         for (header, profile, expected) in cases {
             let known = Known::of_columns(header.split(','));

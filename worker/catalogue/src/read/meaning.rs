@@ -47,6 +47,16 @@ pub enum Meaning {
     ShipsTo(Option<usize>),
     /// When the vendor said so.
     Timestamp,
+    /// How much is in stock, with its unit or beside one.
+    Amount,
+    /// The unit of that.
+    AmountUnit,
+    /// How much is in stock, in this unit.
+    AmountIn(String),
+    /// Grams of the major component in stock, worked out by whoever wrote the file.
+    AmountOfMajor,
+    /// Where it stands.
+    Location,
     /// Nothing that is used.
     Ignored,
 }
@@ -63,13 +73,14 @@ impl Meaning {
             (Self::Ignored, _) => false,
             (Self::Price(_), Self::Price(_)) | (Self::PricePerGram(_), Self::PricePerGram(_)) => true,
             (Self::Pack | Self::PackIn(_), Self::Pack | Self::PackIn(_)) => true,
+            (Self::Amount | Self::AmountIn(_), Self::Amount | Self::AmountIn(_)) => true,
             _ => self == other,
         }
     }
 }
 
 /// The words for meanings that say nothing more.
-const PLAIN: [(&str, Meaning); 14] = [
+const PLAIN: [(&str, Meaning); 18] = [
     ("smiles", Meaning::Smiles),
     ("molfile", Meaning::Molfile),
     ("inchikey", Meaning::InchiKey),
@@ -83,6 +94,10 @@ const PLAIN: [(&str, Meaning); 14] = [
     ("currency", Meaning::Currency),
     ("density", Meaning::Density),
     ("timestamp", Meaning::Timestamp),
+    ("amount", Meaning::Amount),
+    ("amount_unit", Meaning::AmountUnit),
+    ("grams_of_major", Meaning::AmountOfMajor),
+    ("location", Meaning::Location),
     ("ignore", Meaning::Ignored),
 ];
 
@@ -91,6 +106,7 @@ impl fmt::Display for Meaning {
         let code = |place: &usize| COUNTRIES[*place];
         match self {
             Self::PackIn(unit) => write!(formatter, "pack:{unit}"),
+            Self::AmountIn(unit) => write!(formatter, "amount:{unit}"),
             Self::Price(currency) => write!(formatter, "price:{currency}"),
             Self::PackPrice(size, unit, currency) => write!(formatter, "price:{currency}:{size}{unit}"),
             Self::PricePerGram(currency) => write!(formatter, "price_per_gram:{currency}"),
@@ -112,7 +128,7 @@ impl fmt::Display for Meaning {
 #[error(
     "`{0}` is no meaning (smiles, molfile, inchikey, vendor, id, prefix, url, pack, pack:mg, unit, price, price:EUR, price:USD:5g, \
      price_per_gram, price_per_gram:EUR, price_per_gram_of:VENDOR, usd_per_gram_of_major, currency, density, lead_time, \
-     lead_time:US, ships_to, ships_to:US, timestamp, ignore)"
+     lead_time:US, ships_to, ships_to:US, timestamp, amount, amount:mg, amount_unit, grams_of_major, location, ignore)"
 )]
 pub struct NotAMeaning(pub String);
 
@@ -143,6 +159,7 @@ impl FromStr for Meaning {
             "lead_time" => place().map(Self::LeadTime),
             "ships_to" => place().map(Self::ShipsTo),
             "pack" if rest.parse::<Unit>().is_ok() => Ok(Self::PackIn(rest.to_owned())),
+            "amount" if rest.parse::<Unit>().is_ok() => Ok(Self::AmountIn(rest.to_owned())),
             _ => {
                 let plain = PLAIN.iter().find(|(known, _)| *known == text);
                 plain.map(|(_, meaning)| meaning.clone()).ok_or_else(wrong)
@@ -168,7 +185,8 @@ mod tests {
     fn every_meaning_is_read_as_it_is_written() {
         let written = "smiles molfile inchikey vendor id prefix url pack unit pack:mg price:USD price:EUR price:USD:5g \
                        price:GBP:0.5kg price_per_gram:USD price_per_gram:EUR price_per_gram_of:sigma usd_per_gram_of_major \
-                       currency density lead_time lead_time:US ships_to ships_to:AU timestamp ignore";
+                       currency density lead_time lead_time:US ships_to ships_to:AU timestamp amount amount:mg amount_unit \
+                       grams_of_major location ignore";
         for text in written.split_whitespace() {
             assert_eq!(text.parse::<Meaning>().unwrap().to_string(), text);
         }
@@ -182,6 +200,7 @@ mod tests {
             "price:USD:0g",
             "lead_time:JP",
             "pack:cup",
+            "amount:cup",
             "smiles:x",
         ] {
             assert!(text.parse::<Meaning>().is_err(), "{text}");

@@ -1,7 +1,7 @@
 //! Vendors' files read: from bytes to offers.
 //!
 //! The layers, each in its file: `source` unpacks, `layout` tells the format, `window` cuts the text into records at the ends that
-//! `boundary` knows (`parquet` and `hdf5` have records of their own), `known` and `profile` say what columns hold, `offers` understands a record,
+//! `boundary` knows (`parquet` and `hdf5` have records of their own), `known` and `profile` say what columns hold, `row` sorts a record's fields and `offers` understands them,
 //! and `reading` does that on all cores in the file's order.
 
 mod boundary;
@@ -18,8 +18,10 @@ mod opening;
 mod parquet;
 mod profile;
 mod reading;
+mod row;
 mod sdf;
 mod source;
+mod stock;
 mod text;
 mod window;
 

@@ -3,14 +3,16 @@
 //! A record is one structure of one vendor, and one offer or several: a column for the price of each pack, or of each vendor.
 //! Whatever of it makes no sense, the whole record is left out: half a record would be believed.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, ops::RangeInclusive, sync::Arc};
 
-use chrono::{DateTime, NaiveDate, NaiveDateTime, Utc};
+use chrono::{DateTime, Datelike as _, NaiveDate, NaiveDateTime, Utc};
 
 use super::{
     inchikey::{self, KnownKeys},
     meaning::{Meaning, pack_of},
     profile::{Column, holds_structures},
+    row::{Cell, LARGEST_PACK, Row},
+    stock,
 };
 use crate::{
     currency::{Currency, Rates},
@@ -26,8 +28,8 @@ use crate::{
 const MOST_USD: f64 = 1e8;
 /// The most that a gram may cost, USD: a microgram for a million.
 const MOST_USD_PER_GRAM: f64 = 1e12;
-/// The largest pack, in any unit.
-const LARGEST_PACK: f64 = 1e9;
+/// When a vendor can have said what it offers.
+const YEARS: RangeInclusive<i32> = 1970..=2199;
 /// The longest lead time, days.
 const LONGEST_LEAD_TIME: f64 = 3_650.0;
 
@@ -44,92 +46,6 @@ pub(crate) struct Rules {
 
 /// Structures read lately, by how they were written.
 pub(crate) type Structures = HashMap<String, Result<Arc<Structure>, Fault>>;
-
-/// A field that is not empty.
-#[derive(Clone, Copy)]
-struct Cell<'a> {
-    column: &'a Column,
-    text: &'a str,
-    untrimmed: &'a str,
-}
-
-impl Cell<'_> {
-    fn name(self) -> String {
-        self.column.name.clone()
-    }
-
-    fn out_of_range(self, fault: &'static str) -> Fault {
-        Fault::OutOfRange { column: self.name(), text: shorten(self.text), fault }
-    }
-
-    fn over_zero(self, found: f64, most: f64) -> Result<f64, Fault> {
-        match found {
-            found if found < 0.0 => Err(self.out_of_range("negative")),
-            0.0 => Err(self.out_of_range("zero (leave it empty where it is not known)")),
-            found if found > most => Err(self.out_of_range("beyond all reason")),
-            found => Ok(found),
-        }
-    }
-
-    fn not_a_number(self) -> Fault {
-        Fault::NotANumber { column: self.name(), text: shorten(self.text) }
-    }
-
-    fn number(self, most: f64) -> Result<f64, Fault> {
-        self.over_zero(number(self.text).ok_or_else(|| self.not_a_number())?, most)
-    }
-
-    fn unit(self) -> Result<Unit, Fault> {
-        self.text.parse().map_err(|_| Fault::Unit { text: shorten(self.text) })
-    }
-}
-
-/// The fields of a record by what they hold; of several for one thing the first by rank.
-#[derive(Default)]
-struct Row<'a> {
-    single: Vec<Cell<'a>>,
-    offers: Vec<Cell<'a>>,
-}
-
-impl<'a> Row<'a> {
-    fn of(fields: impl Iterator<Item = (&'a Column, &'a str)>) -> Result<Self, Fault> {
-        let mut row = Self::default();
-        for (column, untrimmed) in fields {
-            let text = untrimmed.trim();
-            if text.is_empty() || column.meaning == Meaning::Ignored {
-                continue;
-            }
-            // PostgreSQL text holds every character but this one.
-            if text.contains('\0') {
-                return Err(Fault::NotText { column: column.name.clone() });
-            }
-            let cell = Cell { column, text, untrimmed };
-            if column.meaning.is_an_offer() {
-                row.offers.push(cell);
-                continue;
-            }
-            let same = |other: &Cell<'_>| other.column.meaning.competes_with(&column.meaning);
-            match row.single.iter_mut().find(|other| same(other)) {
-                Some(other) if column.rank < other.column.rank => *other = cell,
-                Some(_) => {}
-                None => row.single.push(cell),
-            }
-        }
-        Ok(row)
-    }
-
-    fn find(&self, wanted: impl Fn(&Meaning) -> bool) -> Option<Cell<'a>> {
-        self.single.iter().copied().find(|cell| wanted(&cell.column.meaning))
-    }
-
-    fn get(&self, wanted: &Meaning) -> Option<Cell<'a>> {
-        self.find(|meaning| meaning == wanted)
-    }
-
-    fn text(&self, wanted: &Meaning) -> Option<&'a str> {
-        self.get(wanted).map(|cell| cell.text)
-    }
-}
 
 /// Pack and price of an offer.
 #[derive(Debug, Clone, Default)]
@@ -163,6 +79,8 @@ pub(crate) fn entries<'a>(
         row.get(&Meaning::NormalisedUsd).map(|cell| cell.number(MOST_USD_PER_GRAM)).transpose()?;
     let (lead_time_days, ships_to) = delivery(&row)?;
     let api_timestamp = row.get(&Meaning::Timestamp).map(timestamp).transpose()?;
+    let is_priced = offers.iter().any(|offer| offer.price_usd.or(offer.usd_per_g).is_some());
+    let amount = stock::amount(&row, is_priced)?;
     let vendors = offers.iter().map(|offer| offer.vendor.as_deref().or(vendor).ok_or(Fault::NoVendor));
     let vendors: Vec<String> =
         vendors.map(|vendor| vendor.map(ToOwned::to_owned)).collect::<Result<_, _>>()?;
@@ -184,9 +102,17 @@ pub(crate) fn entries<'a>(
             lead_time_days,
             ships_to,
             api_timestamp,
+            in_stock: None,
+            location: None,
         }
     };
-    Ok(offers.into_iter().zip(vendors).map(entry).collect())
+    let mut entries: Vec<Entry> = offers.into_iter().zip(vendors).map(entry).collect();
+    // What stands on the shelf stands there once, in however many packs more can be had.
+    if let Some(first) = entries.first_mut() {
+        first.in_stock = amount.map(|amount| amount.of(density_g_per_ml, &structure));
+        first.location = text(Meaning::Location);
+    }
+    Ok(entries)
 }
 
 impl Offer {
@@ -359,11 +285,12 @@ fn timestamp(cell: Cell<'_>) -> Result<DateTime<Utc>, Fault> {
     let with_zone = || DateTime::parse_from_rfc3339(text).ok().map(|time| time.to_utc());
     let time = |form| NaiveDateTime::parse_from_str(text, form).ok().map(|time| time.and_utc());
     let date = || Some(text.parse::<NaiveDate>().ok()?.and_hms_opt(0, 0, 0)?.and_utc());
-    with_zone()
+    let found = with_zone()
         .or_else(|| time("%Y-%m-%d %H:%M:%S%.f"))
         .or_else(|| time("%Y-%m-%dT%H:%M:%S%.f"))
         .or_else(date)
-        .ok_or_else(|| Fault::Timestamp { column: cell.name(), text: shorten(text) })
+        .ok_or_else(|| Fault::Timestamp { column: cell.name(), text: shorten(text) })?;
+    if YEARS.contains(&found.year()) { Ok(found) } else { Err(cell.out_of_range("beyond all reason")) }
 }
 
 /// The row's structure: its SMILES, else its connection table, else what its InChIKey is known to stand for.

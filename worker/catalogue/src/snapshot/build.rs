@@ -11,6 +11,7 @@ use bytemuck::NoUninit;
 use chem::{Fingerprint, Molecule};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::counts::Written;
 use super::format::{Section, Writer};
 use super::{SMILES_STRIDE, keys, text};
 use crate::nearest::tile::{self, BITS};
@@ -291,19 +292,21 @@ impl Builder {
             let profile = profile_places[offer::profile_of([price, known])];
             [price, offer::terms(None, vendor, profile)[1]]
         };
-        let (mut starts, mut all) = (vec![0], Vec::new());
+        let (mut counts, mut all) = (Vec::with_capacity(order.len()), Vec::new());
         for &row in order {
             let id = self.rows.ids[row as usize];
             let first = offers.partition_point(|&(other, _)| other < id);
             let own = offers[first..].iter().take_while(|&&(other, _)| other == id);
             let mut own: Vec<Terms> = own.map(placed).collect();
             offer::leave_best(&mut own);
+            counts.push(own.len());
             all.extend(own);
-            starts.push(u32::try_from(all.len()).map_err(|_| BuildError::Many)?);
         }
+        let Written { starts, unary } = Written::of(counts.into_iter()).ok_or(BuildError::Many)?;
         let vendors: Vec<[i32; 2]> =
             vendors.iter().map(|&vendor| [vendor, i32::from(self.private.contains(&vendor))]).collect();
         writer.section(Section::OfferStarts, [starts])?;
+        writer.section(Section::OfferCounts, [unary])?;
         writer.section(Section::Offers, [all])?;
         writer.section(Section::Profiles, [profiles])?;
         writer.section(Section::Vendors, [vendors])?;

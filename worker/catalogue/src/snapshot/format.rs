@@ -26,7 +26,7 @@ use crc32fast::Hasher;
 const _: () = assert!(cfg!(target_endian = "little"), "snapshots are mapped as they are written");
 
 /// What this release writes and reads.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 const MAGIC: [u8; 8] = *b"RtrtShop";
 const ALIGN: u64 = 64;
@@ -46,6 +46,7 @@ pub enum Section {
     Ids,
     Weights,
     OfferStarts,
+    OfferCounts,
     Offers,
     Profiles,
     Vendors,
@@ -60,7 +61,7 @@ pub enum Section {
 
 impl Section {
     /// All of them.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::Keys,
         Self::KeyStarts,
         Self::Forms,
@@ -68,6 +69,7 @@ impl Section {
         Self::Ids,
         Self::Weights,
         Self::OfferStarts,
+        Self::OfferCounts,
         Self::Offers,
         Self::Profiles,
         Self::Vendors,

@@ -5,6 +5,7 @@
 //! where something else lies is checked, once.
 
 mod build;
+mod counts;
 mod format;
 mod keys;
 mod map;
@@ -23,6 +24,7 @@ use crate::masks::Visibility;
 use crate::nearest::tile::{BITS, STARTS, TILE};
 use crate::nearest::{Allowed, Index};
 use crate::offer::{self, Profile, Terms};
+use counts::Counts;
 use format::Header;
 use map::Bytes;
 
@@ -157,8 +159,8 @@ impl Snapshot {
     }
 
     pub(crate) fn offers(&self, block: Block) -> &[Terms] {
-        let starts: &[u32] = self.section(Section::OfferStarts);
-        &self.section(Section::Offers)[starts[block.at()] as usize..starts[block.at() + 1] as usize]
+        let (starts, unary) = (self.section(Section::OfferStarts), self.section(Section::OfferCounts));
+        &self.section(Section::Offers)[Counts { starts, unary }.offers(block.at())]
     }
 
     pub(crate) fn profiles(&self) -> &[Profile] {
@@ -222,7 +224,9 @@ impl Snapshot {
 
     fn check_offers(&self, blocks: usize) -> Result<(), SnapshotError> {
         let offers: &[Terms] = self.cast(Section::Offers)?;
-        self.starts(Section::OfferStarts, blocks + 1, offers.len())?;
+        let counts =
+            Counts { starts: self.cast(Section::OfferStarts)?, unary: self.cast(Section::OfferCounts)? };
+        ensure(counts.are_of(blocks, offers.len()), Section::OfferCounts)?;
         let profiles = self.cast::<Profile>(Section::Profiles)?.len();
         let vendors = self.cast::<[i32; 2]>(Section::Vendors)?.len();
         let is_known =

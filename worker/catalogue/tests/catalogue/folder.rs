@@ -7,7 +7,7 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 
-use catalogue::{BuildError, Content, Folder, Opened, Origin};
+use catalogue::{BuildError, Content, Fetched, Folder, Opened, Origin, version_of};
 
 use crate::alkane;
 
@@ -20,6 +20,7 @@ fn opened(folder: &Path, version: i64) -> Opened {
     let folder = Folder::new(folder.to_owned(), 1);
     let opened = folder.open_or_make::<BuildError>(
         || Ok(content(version)),
+        |_, _| Fetched::Nothing,
         |mut builder| {
             (0..version as i32).for_each(|id| builder.block(alkane(id)));
             Ok((content(version), builder))
@@ -43,7 +44,7 @@ fn a_snapshot_is_made_once_and_found_after_that() {
     let temporary = tempfile::tempdir().unwrap();
     let folder = temporary.path().join("not/there/yet");
 
-    assert!(matches!(opened(&folder, 3).origin, Origin::Made));
+    assert!(matches!(opened(&folder, 3).origin, Origin::Made(..)));
     assert!(matches!(opened(&folder, 3).origin, Origin::Found));
 }
 
@@ -58,7 +59,7 @@ fn one_of_many_that_begin_together_makes_it() {
         for _ in 0..PROCESSES {
             scope.spawn(|| {
                 begin.wait();
-                if matches!(opened(&folder, 50).origin, Origin::Made) {
+                if matches!(opened(&folder, 50).origin, Origin::Made(..)) {
                     made.fetch_add(1, Ordering::Relaxed);
                 }
             });
@@ -80,7 +81,7 @@ fn a_damaged_snapshot_is_refused_and_made_anew() {
 
     let again = opened(folder, 5);
 
-    assert!(matches!(again.origin, Origin::Made));
+    assert!(matches!(again.origin, Origin::Made(..)));
     assert_eq!(again.refused.unwrap().to_string(), "its section `keys` is damaged");
     assert!(opened(folder, 5).refused.is_none());
 }
@@ -109,4 +110,41 @@ fn without_a_folder_each_has_its_own() {
     for folder in [file.join("below"), open_to_all] {
         assert!(matches!(opened(&folder, 4).origin, Origin::Alone(_)), "{folder:?}");
     }
+}
+
+#[test]
+fn a_snapshot_of_another_machine_is_taken_unless_it_is_damaged() {
+    let temporary = tempfile::tempdir().unwrap();
+    let [theirs, ours] = ["theirs", "ours"].map(|name| temporary.path().join(name));
+    opened(&theirs, 5);
+    let [name] = &files(&theirs)[..] else { panic!("one is made") };
+    let bytes = fs::read(theirs.join(name)).unwrap();
+    let fetch = |bytes: &[u8]| {
+        let folder = Folder::new(ours.clone(), 1);
+        let fetched = folder.open_or_make::<BuildError>(
+            || Ok(content(5)),
+            |wanted, path| {
+                assert_eq!(&wanted.file_name(), name);
+                fs::write(path, bytes).unwrap();
+                Fetched::Written
+            },
+            |mut builder| {
+                (0..5).for_each(|id| builder.block(alkane(id)));
+                Ok((content(5), builder))
+            },
+        );
+        fetched.unwrap()
+    };
+
+    let cut = fetch(&bytes[..bytes.len() - 9]);
+    assert!(matches!(cut.origin, Origin::Made(..)));
+    assert!(cut.refused.unwrap().to_string().contains("bytes long, not"));
+    fs::remove_dir_all(&ours).unwrap();
+    let whole = fetch(&bytes);
+
+    assert!(matches!(whole.origin, Origin::Fetched) && whole.refused.is_none());
+    assert_eq!((whole.snapshot.len(), files(&ours)), (5, vec![name.clone()]));
+    assert_eq!(version_of(name), Some(5));
+    // Nothing is left of what was fetched and refused.
+    assert_eq!(fs::read_dir(&ours).unwrap().count(), 2, "the snapshot and the lock");
 }

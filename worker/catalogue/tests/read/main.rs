@@ -6,6 +6,7 @@ mod broken;
 mod formats;
 mod laws;
 mod packed;
+mod stock;
 
 use std::{num::NonZeroUsize, sync::Arc};
 

@@ -1,0 +1,350 @@
+//! What an import would change: vendors' files against what is loaded, or against other files.
+//!
+//! Both sides are sorted by PostgreSQL, where there is room for them, and come as one stream; the offers of one entry are compared
+//! here, so that memory does not depend on how many there are. A pack that is gone while one other is new is the same offer in
+//! another pack.
+//!
+//! What names a temporary table is not checked when it is compiled: no migration makes one.
+
+use ::catalogue::{COUNTRIES, refusals};
+use futures::TryStreamExt as _;
+use serde::Serialize;
+use sqlx::{AssertSqlSafe, FromRow, PgConnection};
+
+use super::{
+    files::{Files, Import},
+    import::stage,
+    load,
+};
+use crate::failure::Failure;
+
+/// What is compared with the files.
+#[derive(Debug, Clone, Copy)]
+pub enum Before<'a> {
+    /// What is loaded of their vendors.
+    Loaded,
+    /// Other files.
+    Files(&'a Import),
+}
+
+/// What became of an offer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// It was not there before.
+    New,
+    /// It is not there any more.
+    Gone,
+    /// Something of it is another.
+    Changed,
+}
+
+/// One fact that differs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Difference {
+    /// What became of the offer.
+    pub change: Kind,
+    /// Its vendor.
+    pub vendor_name: String,
+    /// Its entry.
+    pub cs_id: String,
+    /// Its pack, as it is now or was.
+    pub pack: String,
+    /// What is sold.
+    pub full_canonical: String,
+    /// What of it is another; the price of an offer that is new or gone.
+    pub what: String,
+    /// What that was; empty where nobody said.
+    pub before: String,
+    /// What that is.
+    pub after: String,
+}
+
+/// How many offers differ.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Offers that were not there before.
+    pub new: u64,
+    /// Offers that are not there any more.
+    pub gone: u64,
+    /// Offers of which something is another.
+    pub changed: u64,
+    /// Offers that are what they were.
+    pub same: u64,
+}
+
+/// One side of a comparison, an offer.
+#[derive(Debug, Clone, Default, PartialEq, FromRow)]
+struct Offer {
+    is_after: bool,
+    vendor_name: String,
+    cs_id: String,
+    pack: Option<f64>,
+    uom: Option<String>,
+    full_canonical: String,
+    price_usd: Option<f64>,
+    normalised_usd: Option<f64>,
+    amount: Option<f64>,
+    amount_uom: Option<String>,
+    location: Option<String>,
+    refuses: i16,
+    lead_time_days: Vec<Option<f64>>,
+}
+
+/// Compares files with what was `before`, and tells each difference, by vendor, entry and pack; nothing is changed.
+///
+/// # Errors
+/// Fails when a file cannot be read to its end, when the database does, or `tell`.
+pub async fn difference(
+    database: &mut PgConnection,
+    import: &Import,
+    before: Before<'_>,
+    mut tell: impl FnMut(&Difference) -> Result<(), Failure>,
+) -> Result<Counts, Failure> {
+    let failed = |error| Failure::database("comparing the offers", &error);
+    // Dropped, it takes the temporary tables along.
+    let mut transaction = load::begin(database).await?;
+    if let Before::Files(older) = before {
+        staged(&mut transaction, older).await?;
+        let rename = "alter table staged rename to staged_before";
+        sqlx::query(rename).execute(&mut *transaction).await.map_err(failed)?;
+        load::make_staged(&mut transaction).await.map_err(failed)?;
+    }
+    staged(&mut transaction, import).await?;
+    sqlx::query("analyze staged").execute(&mut *transaction).await.map_err(failed)?;
+    let statement = statement(before);
+    let mut offers = sqlx::query_as::<_, Offer>(AssertSqlSafe(statement));
+    if let Before::Loaded = before {
+        offers = offers.bind(&import.vendor);
+    }
+    let mut offers = offers.fetch(&mut *transaction);
+    let (mut counts, mut entry) = (Counts::default(), Vec::new());
+    while let Some(offer) = offers.try_next().await.map_err(failed)? {
+        let is_of_entry =
+            |first: &Offer| (&first.vendor_name, &first.cs_id) == (&offer.vendor_name, &offer.cs_id);
+        if !entry.first().is_none_or(is_of_entry) {
+            counts.add(std::mem::take(&mut entry), &mut tell)?;
+        }
+        entry.push(offer);
+    }
+    counts.add(entry, &mut tell)?;
+    Ok(counts)
+}
+
+async fn staged(connection: &mut PgConnection, import: &Import) -> Result<(), Failure> {
+    let mut files = Files::open(import)?;
+    stage(connection, &mut files).await?;
+    files.finish()?;
+    Ok(())
+}
+
+/// Both sides, sorted. Of one pack of an entry the last line of the files counts, as in an import.
+fn statement(before: Before<'_>) -> String {
+    let lead_times: Vec<String> = load::lead_time_columns().collect();
+    let columns = format!(
+        "pack, uom, full_canonical, price_usd, normalised_usd, amount, amount_uom, location, refuses,
+         array[{}] as lead_time_days",
+        lead_times.join(", ")
+    );
+    let of_files = |table: &str| {
+        format!(
+            "(select distinct on (vendor_name, entry.id, coalesce(pack, -1), coalesce(uom, ''))
+                vendor_name, entry.id as cs_id, {columns}
+             from {table} cross join lateral (select coalesce(cs_id, left(md5(full_canonical), 16)) as id) as entry
+             order by vendor_name, entry.id, coalesce(pack, -1), coalesce(uom, ''), line desc)"
+        )
+    };
+    let older = match before {
+        Before::Files(_) => format!("{} as older", of_files("staged_before")),
+        Before::Loaded => format!(
+            "(select name as vendor_name, cs_id, {columns} from offers join vendors on vendors.id = vendor_id) as older
+             where vendor_name = $1 or vendor_name in (select vendor_name from staged)"
+        ),
+    };
+    format!(
+        "select false as is_after, older.* from {older}
+         union all
+         select true, newer.* from {} as newer
+         order by vendor_name, cs_id, is_after, pack nulls first, uom",
+        of_files("staged")
+    )
+}
+
+impl Counts {
+    /// Compares the offers of one entry.
+    fn add(
+        &mut self,
+        entry: Vec<Offer>,
+        tell: &mut impl FnMut(&Difference) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let (mut after, before): (Vec<Offer>, Vec<Offer>) =
+            entry.into_iter().partition(|offer| offer.is_after);
+        let (mut pairs, mut gone) = (Vec::new(), Vec::new());
+        for offer in before {
+            match after.iter().position(|other| (other.pack, &other.uom) == (offer.pack, &offer.uom)) {
+                Some(at) => pairs.push((offer, after.remove(at))),
+                None => gone.push(offer),
+            }
+        }
+        if let ([_], [_]) = (&gone[..], &after[..]) {
+            pairs.extend(gone.drain(..).zip(after.drain(..)));
+        }
+        for (old, new) in &pairs {
+            let facts = facts(old, new);
+            *(if facts.is_empty() { &mut self.same } else { &mut self.changed }) += 1;
+            facts.iter().try_for_each(|fact| tell(&told(new, Kind::Changed, fact)))?;
+        }
+        for offer in &gone {
+            self.gone += 1;
+            tell(&told(offer, Kind::Gone, &Fact::new("price_usd", number(offer.price_usd), String::new())))?;
+        }
+        for offer in &after {
+            self.new += 1;
+            tell(&told(offer, Kind::New, &Fact::new("price_usd", String::new(), number(offer.price_usd))))?;
+        }
+        Ok(())
+    }
+}
+
+/// What differs, before and after.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Fact {
+    what: String,
+    before: String,
+    after: String,
+}
+
+impl Fact {
+    fn new(what: &str, before: String, after: String) -> Self {
+        Self { what: what.to_owned(), before, after }
+    }
+}
+
+/// What of an offer is another. A price by the gram that follows from another pack or price says nothing more.
+fn facts(old: &Offer, new: &Offer) -> Vec<Fact> {
+    let amount = |offer: &Offer| size(offer.amount, &offer.amount_uom);
+    let text = |text: &Option<String>| text.clone().unwrap_or_default();
+    let mut facts = vec![
+        Fact::new("pack", size(old.pack, &old.uom), size(new.pack, &new.uom)),
+        Fact::new("full_canonical", old.full_canonical.clone(), new.full_canonical.clone()),
+        Fact::new("price_usd", number(old.price_usd), number(new.price_usd)),
+        Fact::new("amount", amount(old), amount(new)),
+        Fact::new("location", text(&old.location), text(&new.location)),
+    ];
+    if (old.price_usd, old.pack, &old.uom) == (new.price_usd, new.pack, &new.uom) {
+        facts.push(Fact::new("normalised_usd", number(old.normalised_usd), number(new.normalised_usd)));
+    }
+    for (at, country) in COUNTRIES.iter().enumerate() {
+        let days = |offer: &Offer| number(offer.lead_time_days.get(at).copied().flatten());
+        let ships = |offer: &Offer| if refusals::of_bits(offer.refuses)[at] { "no" } else { "yes" };
+        facts.push(Fact::new(&format!("lead_time_days_to_{country}"), days(old), days(new)));
+        facts.push(Fact::new(&format!("ships_to_{country}"), ships(old).to_owned(), ships(new).to_owned()));
+    }
+    facts.retain(|fact| fact.before != fact.after);
+    facts
+}
+
+fn told(offer: &Offer, change: Kind, fact: &Fact) -> Difference {
+    Difference {
+        change,
+        vendor_name: offer.vendor_name.clone(),
+        cs_id: offer.cs_id.clone(),
+        pack: size(offer.pack, &offer.uom),
+        full_canonical: offer.full_canonical.clone(),
+        what: fact.what.clone(),
+        before: fact.before.clone(),
+        after: fact.after.clone(),
+    }
+}
+
+fn size(size: Option<f64>, unit: &Option<String>) -> String {
+    [number(size), unit.clone().unwrap_or_default()].join(" ").trim().to_owned()
+}
+
+fn number(value: Option<f64>) -> String {
+    value.map_or_else(String::new, |value| value.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::{catalogue::import::import, test_database::with_database};
+
+    fn file(folder: &tempfile::TempDir, name: &str, text: &str) -> Import {
+        let path = folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        Import { files: vec![path], vendor: Some("House".into()), ..Import::default() }
+    }
+
+    async fn lines(
+        database: &mut PgConnection,
+        import: &Import,
+        before: Before<'_>,
+    ) -> (Counts, Vec<String>) {
+        let mut lines = Vec::new();
+        let counts = difference(database, import, before, |difference| {
+            let Difference { change, cs_id, pack, what, before, after, .. } = difference;
+            lines.push(format!("{change:?} {cs_id} {pack}: {what} {before} -> {after}"));
+            Ok(())
+        });
+        (counts.await.unwrap(), lines)
+    }
+
+    const BEFORE: &str = "smiles,cs_id,pack,uom,price_usd,lead_time_days_to_US,ships_to_CN,amount,location\n\
+                          CCO,1,10,g,20,3,,,\nCCO,1,100,g,90,,,,\nCCN,2,1,g,5,,yes,2 g,A1\nCCC,3,1,g,5,,,,\nCCCC,4,1,g,5,,,,\n";
+    const AFTER: &str = "smiles,cs_id,pack,uom,price_usd,lead_time_days_to_US,ships_to_CN,amount,location\n\
+                         CCO,1,10,g,25,3,,,\nCCO,1,250,g,90,,,,\nCCN,2,1,g,5,7,no,1.5 g,A1\nCCC,3,1,g,5,,,,\nCCF,5,1,g,,,,,\n";
+
+    #[tokio::test]
+    async fn a_file_against_what_is_loaded_tells_what_is_new_gone_and_another() {
+        with_database(async |database| {
+            let folder = tempfile::tempdir().unwrap();
+            let other = Import { vendor: Some("Other".into()), ..file(&folder, "other.csv", BEFORE) };
+            import(database, &other).await.unwrap();
+            let (before, after) = (file(&folder, "before.csv", BEFORE), file(&folder, "after.csv", AFTER));
+            import(database, &before).await.unwrap();
+
+            let loaded = lines(database, &after, Before::Loaded).await;
+            let of_files = lines(database, &after, Before::Files(&before)).await;
+            let same = lines(database, &before, Before::Loaded).await;
+
+            let expected = [
+                "Changed 1 10 g: price_usd 20 -> 25",
+                "Changed 1 250 g: pack 100 g -> 250 g",
+                "Changed 2 1 g: amount 2 g -> 1.5 g",
+                "Changed 2 1 g: lead_time_days_to_US  -> 7",
+                "Changed 2 1 g: ships_to_CN yes -> no",
+                "Gone 4 1 g: price_usd 5 -> ",
+                "New 5 1 g: price_usd  -> ",
+            ];
+            assert_eq!(loaded.1, expected);
+            assert_eq!(loaded.0, Counts { new: 1, gone: 1, changed: 3, same: 1 });
+            assert_eq!(of_files, loaded);
+            assert_eq!(same, (Counts { same: 5, ..Counts::default() }, vec![]));
+            // What was compared is not imported.
+            let blocks: i64 =
+                sqlx::query_scalar("select count(*) from building_blocks").fetch_one(database).await.unwrap();
+            assert_eq!(blocks, 4);
+        })
+        .await;
+    }
+
+    #[tokio::test]
+    async fn a_file_of_an_unknown_vendor_is_all_new_and_one_without_offers_all_gone() {
+        with_database(async |database| {
+            let folder = tempfile::tempdir().unwrap();
+            let before = file(&folder, "before.csv", BEFORE);
+            let empty = file(&folder, "empty.csv", "smiles,cs_id\nC1CC,9\n");
+
+            let all_new = lines(database, &before, Before::Loaded).await;
+            import(database, &before).await.unwrap();
+            let all_gone = lines(database, &empty, Before::Loaded).await;
+
+            assert_eq!(all_new.0, Counts { new: 5, ..Counts::default() });
+            assert_eq!(all_gone.0, Counts { gone: 5, ..Counts::default() });
+        })
+        .await;
+    }
+}

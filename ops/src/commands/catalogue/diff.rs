@@ -1,0 +1,102 @@
+//! `retort catalogue diff`.
+
+use std::{
+    io::{self, Write},
+    path::PathBuf,
+};
+
+use anyhow::Context as _;
+use clap::{Args, ValueEnum};
+
+use super::reading::{Reading, know_keys};
+use crate::{
+    Place,
+    catalogue::{
+        Import,
+        difference::{Before, Difference, difference},
+    },
+    failure::Failure,
+    terminal,
+};
+
+/// Tell what an import of files would change.
+///
+/// A line for each offer that is new or gone (`price_usd` with its price), and for each fact of one that is another: pack, price_usd,
+/// normalised_usd, full_canonical, amount, location, lead_time_days_to_…, ships_to_…. Offers are gone that the files' vendors have and the
+/// files do not, as with import --replace. Nothing is changed.
+#[derive(Debug, Args)]
+pub struct Diff {
+    #[command(flatten)]
+    reading: Reading,
+    /// Compare with this file, not with what is loaded; again for several.
+    #[arg(long, value_name = "FILE")]
+    against: Vec<PathBuf>,
+    /// How the lines are written.
+    #[arg(long, value_enum, default_value_t = Format::Csv)]
+    format: Format,
+}
+
+/// How differences are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Comma separated values under a header.
+    Csv,
+    /// A JSON object a line.
+    Json,
+}
+
+impl Diff {
+    pub(super) async fn run(self, place: &Place) -> Result<(), Failure> {
+        let (against, format) = (self.against, self.format);
+        let mut import = self.reading.settled()?;
+        let mut database = place.data().connect().await?;
+        know_keys(&mut database, &mut import).await?;
+        let older = Import { files: against, rejects: None, ..import.clone() };
+        let before = if older.files.is_empty() { Before::Loaded } else { Before::Files(&older) };
+        let mut lines = Lines::new(format);
+        let counts = difference(&mut database, &import, before, |difference| lines.write(difference)).await?;
+        lines.finish()?;
+        terminal::note(&format!(
+            "{} offers are new, {} gone, {} changed, {} the same",
+            counts.new, counts.gone, counts.changed, counts.same
+        ));
+        Ok(())
+    }
+}
+
+/// Standard output, as it is asked for.
+enum Lines {
+    Csv(Box<csv::Writer<io::Stdout>>),
+    Json(io::BufWriter<io::Stdout>),
+}
+
+/// What is said of a line that cannot be written.
+const WRITING: &str = "writing to standard output";
+
+impl Lines {
+    fn new(format: Format) -> Self {
+        match format {
+            Format::Csv => Self::Csv(Box::new(csv::Writer::from_writer(io::stdout()))),
+            Format::Json => Self::Json(io::BufWriter::new(io::stdout())),
+        }
+    }
+
+    fn write(&mut self, difference: &Difference) -> Result<(), Failure> {
+        match self {
+            Self::Csv(lines) => lines.serialize(difference).map_err(io::Error::from).context(WRITING)?,
+            Self::Json(lines) => {
+                serde_json::to_writer(&mut *lines, difference).map_err(io::Error::from).context(WRITING)?;
+                lines.write_all(b"\n").context(WRITING)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<(), Failure> {
+        match self {
+            Self::Csv(mut lines) => lines.flush().context(WRITING)?,
+            Self::Json(mut lines) => lines.flush().context(WRITING)?,
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,164 @@
+//! Imports that are killed, that meet each other and that find the disk full: the catalogue is what it was before, or what one of them
+//! makes of it.
+
+use std::{fmt::Write as _, path::PathBuf, process::Command};
+
+use sqlx::{Executor as _, PgConnection};
+
+use crate::{
+    installation::Installation,
+    process::{Process, eventually, signal},
+};
+
+/// A vendor's file: so many entries of one name, each at a price.
+fn offers(entries: &str, count: usize, price_usd: u32) -> String {
+    let mut text = "smiles,vendor_name,cs_id,pack,uom,price_usd\n".to_owned();
+    for number in 0..count {
+        let chain = "C".repeat(number % 30 + 1);
+        let _ = writeln!(text, "{chain}O,House,{entries}-{number},1,g,{price_usd}");
+    }
+    text
+}
+
+/// Enough entries for an import that can be met while it reads them.
+const MANY: usize = 60_000;
+
+fn file(installation: &Installation, name: &str, text: &str) -> PathBuf {
+    let path = installation.folder().join(name);
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+fn replacing(installation: &Installation, file: &PathBuf) -> Command {
+    let mut import = installation.command("retort");
+    import.args(["catalogue", "import", "--replace"]).arg(file);
+    import
+}
+
+/// Waits until a connection of another process is where `condition` says.
+async fn until_somebody(database: &mut PgConnection, condition: &'static str) {
+    let statement = format!(
+        "select count(*) from pg_stat_activity
+         where datname = current_database() and pid <> pg_backend_pid() and {condition}"
+    );
+    eventually(condition, async || {
+        let query = sqlx::query_scalar::<_, i64>(sqlx::AssertSqlSafe(statement.clone()));
+        (query.fetch_one(&mut *database).await.unwrap() > 0).then_some(())
+    })
+    .await;
+}
+
+const COPIES: &str = "state = 'active' and query ilike 'copy staged%'";
+const WAITS_TO_MERGE: &str = "wait_event_type = 'Lock' and wait_event = 'advisory'";
+const WAITS_TO_COMMIT: &str = "wait_event_type = 'Lock' and query ilike '%update catalogue_version%'";
+
+/// Where an import is killed, and the statement of another that keeps it there.
+const STAGES: [(&str, &str); 3] = [
+    (COPIES, "select"),
+    (WAITS_TO_MERGE, "select pg_advisory_xact_lock(hashtext('retort catalogue import'))"),
+    (WAITS_TO_COMMIT, "select from catalogue_version for update"),
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_import_that_is_killed_leaves_the_old_offers_whole_wherever_it_was() {
+    let mut installation = Installation::new().await;
+    installation.import_catalogue(&offers("old", 40, 5));
+    let old = installation.retort(&["catalogue", "export"]);
+    let new = file(&installation, "new.csv", &offers("new", MANY, 7));
+    let mut database = installation.connection().await;
+    let mut holder = installation.connection().await;
+
+    for (stage, held) in STAGES {
+        holder.execute("begin").await.unwrap();
+        holder.execute(held).await.unwrap();
+        let command = replacing(&installation, &new);
+        let mut import = installation.start("import", command);
+        until_somebody(&mut database, stage).await;
+
+        import.must_live();
+        import.kill();
+        holder.execute("rollback").await.unwrap();
+
+        assert_eq!(installation.retort(&["catalogue", "export"]), old, "killed where {stage}");
+        eventually("its transaction has ended", async || {
+            let left = "select count(*) from pg_stat_activity
+                where datname = current_database() and pid <> pg_backend_pid() and xact_start is not null";
+            (sqlx::query_scalar::<_, i64>(left).fetch_one(&mut database).await.unwrap() == 0).then_some(())
+        })
+        .await;
+        assert_eq!(installation.retort(&["catalogue", "export"]), old, "killed where {stage}");
+    }
+
+    installation.import_catalogue(&offers("old", 40, 6));
+    let command = replacing(&installation, &new);
+    assert!(installation.start("import", command).wait().success());
+    assert_eq!(entries(&mut database).await, (MANY as i64, "new-0".to_owned()));
+}
+
+/// How many entries the vendor has, and the first of them by name.
+async fn entries(database: &mut PgConnection) -> (i64, String) {
+    let statement =
+        "select count(*), min(cs_id) from offers join vendors on vendors.id = vendor_id where name = 'House'";
+    sqlx::query_as(statement).fetch_one(database).await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_imports_of_one_vendor_take_turns_and_each_is_whole() {
+    let mut installation = Installation::new().await;
+    installation.import_catalogue(&offers("old", 40, 5));
+    let mut database = installation.connection().await;
+    let mut holder = installation.connection().await;
+    let files = ["one", "two"].map(|name| file(&installation, name, &offers(name, 50, 7)));
+
+    // Whoever comes while another changes the catalogue waits, and says so.
+    holder.execute("select pg_advisory_lock(hashtext('retort catalogue import'))").await.unwrap();
+    let mut imports: Vec<Process> = Vec::new();
+    for file in &files {
+        let command = replacing(&installation, file);
+        let import = installation.start("import", command);
+        eventually("it waits", async || import.log().contains("waiting for its end").then_some(())).await;
+        imports.push(import);
+    }
+    assert_eq!(entries(&mut database).await, (40, "old-0".to_owned()));
+    holder.execute("select pg_advisory_unlock_all()").await.unwrap();
+    for import in &mut imports {
+        assert!(import.wait().success(), "{}", import.log());
+    }
+    assert_eq!(entries(&mut database).await, (50, "two-0".to_owned()), "the one that came last");
+
+    // One that began sooner and ends later is the last one all the same, and leaves nothing of the other.
+    let many = file(&installation, "many", &offers("many", MANY, 7));
+    let command = replacing(&installation, &many);
+    let mut slow = installation.start("import", command);
+    until_somebody(&mut database, COPIES).await;
+    signal("STOP", slow.id());
+    let command = replacing(&installation, &files[0]);
+    assert!(installation.start("import", command).wait().success());
+    assert_eq!(entries(&mut database).await, (50, "one-0".to_owned()));
+    signal("CONT", slow.id());
+    assert!(slow.wait().success(), "{}", slow.log());
+    assert_eq!(entries(&mut database).await, (MANY as i64, "many-0".to_owned()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_import_that_fills_the_disk_says_so_and_leaves_the_old_offers_whole() {
+    let Some(mut installation) = Installation::with_postgres_on_a_disk_of(250) else { return };
+    installation.import_catalogue(&offers("old", 40, 5));
+    let old = installation.retort(&["catalogue", "export"]);
+    let new = file(&installation, "new.csv", &offers("new", MANY, 7));
+
+    installation.postgres().volume().fill_but(4 * 1024);
+    let command = replacing(&installation, &new);
+    let mut import = installation.start("import", command);
+
+    assert_eq!(import.wait().code(), Some(1));
+    let said = import.log();
+    assert!(said.contains("the database's disk is full") && said.contains("nothing was changed"), "{said}");
+    assert_eq!(installation.retort(&["catalogue", "export"]), old);
+
+    installation.postgres().volume().give_space();
+    let command = replacing(&installation, &new);
+    assert!(installation.start("import", command).wait().success());
+    let mut database = installation.connection().await;
+    assert_eq!(entries(&mut database).await, (MANY as i64, "new-0".to_owned()));
+}

@@ -1,0 +1,144 @@
+//! Where each block's offers begin, in three bits a block and one an offer.
+//!
+//! How many offers each block has is written in unary: a one for the block, then a zero for each of its offers (Elias, "Efficient
+//! storage and retrieval by content and address of static files", 1974); a one ends it all. The zeros before a block's one are the offers of
+//! the blocks before it. For every sixteenth block that number is written down, so that finding one takes two looks into memory.
+
+use std::ops::Range;
+
+/// Blocks between two numbers that are written down.
+pub const STRIDE: usize = 16;
+
+/// Numbers of offers as a file has them.
+#[derive(Debug, Default)]
+pub struct Written {
+    /// The first offer of every sixteenth block.
+    pub starts: Vec<u32>,
+    /// All numbers in unary.
+    pub unary: Vec<u64>,
+}
+
+impl Written {
+    /// The numbers of the blocks in their order; `None` where there are more offers than 32 bits can number.
+    pub fn of(counts: impl Iterator<Item = usize>) -> Option<Self> {
+        let (mut written, mut offers, mut blocks) = (Self::default(), 0, 0);
+        for count in counts {
+            if blocks % STRIDE == 0 {
+                written.starts.push(u32::try_from(offers).ok()?);
+            }
+            written.one(blocks + offers);
+            offers += count;
+            blocks += 1;
+        }
+        u32::try_from(offers).ok()?;
+        written.one(blocks + offers);
+        Some(written)
+    }
+
+    fn one(&mut self, place: usize) {
+        self.unary.resize(place / 64 + 1, 0);
+        self.unary[place / 64] |= 1 << (place % 64);
+    }
+}
+
+/// The numbers of offers in a file.
+#[derive(Debug, Clone, Copy)]
+pub struct Counts<'a> {
+    /// See [`Written::starts`].
+    pub starts: &'a [u32],
+    /// See [`Written::unary`].
+    pub unary: &'a [u64],
+}
+
+impl Counts<'_> {
+    /// The offers of a block.
+    pub fn offers(self, block: usize) -> Range<usize> {
+        let group = block / STRIDE;
+        let group_place = self.starts[group] as usize + group * STRIDE;
+        let own = self.one_after(group_place, block % STRIDE);
+        own - block..self.one_after(own + 1, 0) - (block + 1)
+    }
+
+    /// The place of the one that has `skipped` others before it, from the place `from` on.
+    fn one_after(self, from: usize, mut skipped: usize) -> usize {
+        let mut at = from / 64;
+        let mut left = self.unary[at] & u64::MAX << (from % 64);
+        loop {
+            let ones = left.count_ones() as usize;
+            if ones > skipped {
+                for _ in 0..skipped {
+                    left &= left - 1;
+                }
+                return at * 64 + left.trailing_zeros() as usize;
+            }
+            skipped -= ones;
+            at += 1;
+            left = self.unary[at];
+        }
+    }
+
+    /// Whether these are the numbers of so many blocks, with so many offers in all: then every block can be asked for.
+    pub fn are_of(self, blocks: usize, offers: usize) -> bool {
+        let (mut found, mut last) = (0, 0);
+        if self.starts.len() != blocks.div_ceil(STRIDE) {
+            return false;
+        }
+        for (at, &word) in self.unary.iter().enumerate() {
+            let mut left = word;
+            while left != 0 {
+                last = at * 64 + left.trailing_zeros() as usize;
+                left &= left - 1;
+                let is_wrong = || self.starts[found / STRIDE] as usize + found != last;
+                if found > blocks || found < blocks && found % STRIDE == 0 && is_wrong() {
+                    return false;
+                }
+                found += 1;
+            }
+        }
+        found == blocks + 1 && last == blocks + offers
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn counts(written: &Written) -> Counts<'_> {
+        Counts { starts: &written.starts, unary: &written.unary }
+    }
+
+    proptest! {
+        #[test]
+        fn every_block_has_the_offers_that_are_its_own(
+            numbers in prop::collection::vec(prop_oneof![0_usize..4, 0_usize..300], 0..200),
+        ) {
+            let written = Written::of(numbers.iter().copied()).unwrap();
+            let (counts, mut start) = (counts(&written), 0);
+
+            for (block, &number) in numbers.iter().enumerate() {
+                prop_assert_eq!(counts.offers(block), start..start + number);
+                start += number;
+            }
+            prop_assert!(counts.are_of(numbers.len(), start));
+            prop_assert!(!counts.are_of(numbers.len() + 1, start) && !counts.are_of(numbers.len(), start + 1));
+        }
+
+        #[test]
+        fn what_was_changed_is_seen(
+            numbers in prop::collection::vec(0_usize..9, 1..100), at: prop::sample::Index, by in 1_u32..9,
+        ) {
+            let written = Written::of(numbers.iter().copied()).unwrap();
+            let (blocks, offers) = (numbers.len(), numbers.iter().sum());
+            let mut starts = written.starts.clone();
+            *at.get_mut(&mut starts) += by;
+            let mut unary = written.unary.clone();
+            *at.get_mut(&mut unary) ^= 1 << by;
+
+            let is_sound = |starts: &[u32], unary: &[u64]| Counts { starts, unary }.are_of(blocks, offers);
+
+            prop_assert!(!is_sound(&starts, &written.unary) && !is_sound(&written.starts, &unary));
+        }
+    }
+}

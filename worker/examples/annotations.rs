@@ -1,0 +1,53 @@
+//! What the offers of an answer cost: `annotations [BLOCKS [OFFERS]]` asks, as a search does, for those of the first BLOCKS building
+//! blocks (100) that have OFFERS (50) or more in the catalogue of DATABASE_URL.
+
+#![allow(clippy::print_stdout, reason = "an example shows what it finds")]
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, ensure};
+use contract::Country;
+use sqlx::postgres::PgPoolOptions;
+use worker::{VendorTerms, offers_for};
+
+/// How often it is asked.
+const ROUNDS: usize = 50;
+
+#[tokio::main]
+async fn main() -> Result<()> {
+    let mut arguments = std::env::args().skip(1);
+    let mut number = |default: i64| arguments.next().map_or(Ok(default), |number| number.parse());
+    let (blocks, offers) = (number(100)?, number(50)?);
+    let url = std::env::var("DATABASE_URL").context("DATABASE_URL")?;
+    let pool = PgPoolOptions::new().max_connections(1).connect(&url).await?;
+    // Not checked when it is compiled: an example's statements are not.
+    let wanted: Vec<i32> = sqlx::query_scalar(
+        "select building_block_id from offers group by 1 having count(*) >= $1 order by 1 limit $2",
+    )
+    .bind(offers)
+    .bind(blocks)
+    .fetch_all(&pool)
+    .await?;
+    ensure!(!wanted.is_empty(), "no building block has {offers} offers");
+
+    let mut times = Vec::new();
+    let mut found = 0;
+    for _ in 0..ROUNDS {
+        let began = Instant::now();
+        let offers = offers_for(&pool, &wanted, Some(Country::Us), &VendorTerms::default()).await?;
+        times.push(began.elapsed());
+        found = offers.annotations.len();
+    }
+    let first = times[0];
+    times.sort();
+    let all: i64 = sqlx::query_scalar("select offers from catalogue_version").fetch_one(&pool).await?;
+    let millis = |time: Duration| time.as_secs_f64() * 1e3;
+    println!(
+        "{found} offers of {} building blocks out of {all}: {:.1} ms (median of {ROUNDS}), {:.1} ms at worst, {:.1} ms the first time",
+        wanted.len(),
+        millis(times[ROUNDS / 2]),
+        millis(times[ROUNDS - 1]),
+        millis(first)
+    );
+    Ok(())
+}

@@ -1,0 +1,117 @@
+//! A plan small enough to be worked out by hand, and offers for its blocks.
+
+use std::{sync::Arc, time::Duration};
+
+use contract::PricingAnnotation;
+use petgraph::graph::DiGraph;
+use synth::{
+    BackboneGroup, Counts, Plan, ReactionClass, Records, Role, Route, RouteNode, Step, Timings, Warning,
+};
+
+pub(crate) fn molecule(smiles: &str, depth: u32, building_block: Option<i32>) -> RouteNode {
+    RouteNode {
+        smiles: smiles.to_owned(),
+        mw: 10.0,
+        building_block,
+        closest_building_block: if building_block.is_some() { 1.0 } else { 0.5 },
+        depth,
+        expanded: building_block.is_none(),
+        step: building_block.is_none().then(step),
+    }
+}
+
+pub(crate) fn step() -> Step {
+    Step {
+        template: 0,
+        template_hash: "t".to_owned(),
+        probability: 0.9,
+        plausibility: 0.75,
+        precedent: Some(0.5),
+        records: Arc::new(Records {
+            reactions: 12,
+            patents: vec!["US01234567".to_owned()],
+            agents: vec![(Role::Solvent, Arc::from("THF"), 9)],
+        }),
+        class: ReactionClass::default(),
+        warnings: vec![Warning::CompetingProduct],
+    }
+}
+
+/// A route of these molecules, in which `product` takes `times` of `precursor`: `(product, precursor, times)`.
+pub(crate) fn route(molecules: Vec<RouteNode>, edges: &[(u32, u32, u32)], total: f64) -> Route {
+    let mut graph = DiGraph::new();
+    for molecule in molecules {
+        graph.add_node(molecule);
+    }
+    for &(product, precursor, times) in edges {
+        graph.add_edge(product.into(), precursor.into(), times);
+    }
+    let graph = synth::RouteGraph::new(graph).unwrap();
+    Route { graph, cost: total, total, usd_per_mol: None, lead_time_days: None }
+}
+
+/// `CCOCC` from two `CCO`, each of which is made from `C` and `CO`; and `CCOCC` from bought `CCO`.
+pub(crate) fn plan() -> Plan {
+    let made = route(
+        vec![
+            molecule("CCOCC", 0, None),
+            molecule("CCO", 1, None),
+            molecule("C", 2, Some(7)),
+            molecule("CO", 2, Some(3)),
+        ],
+        &[(0, 1, 2), (1, 2, 1), (1, 3, 1)],
+        3.0,
+    );
+    let bought = Route {
+        usd_per_mol: Some(12.345),
+        lead_time_days: Some(3.0),
+        ..route(vec![molecule("CCOCC", 0, None), molecule("CCO", 1, Some(5))], &[(0, 1, 2)], 1.0)
+    };
+    let group =
+        |steps, key: &str, route| BackboneGroup { steps, key: key.to_owned(), variations: vec![vec![route]] };
+    Plan {
+        target: "CCOCC".to_owned(),
+        groups: vec![group(1, "b1", bought), group(2, "b2", made)],
+        counts: Counts {
+            molecules: 4,
+            reactions: 3,
+            unvalidated_routes: 1,
+            validated_routes: 2,
+            ..Counts::default()
+        },
+        timings: Timings { search: Duration::from_millis(1500), ..Timings::default() },
+        exhausted: true,
+        stopped_by: Vec::new(),
+    }
+}
+
+/// A pack of so many grams for so many USD, or without a price for 0.
+pub(crate) fn offer(block: i32, vendor: &str, pack: f64, usd: f64, days: Option<f64>) -> PricingAnnotation {
+    PricingAnnotation {
+        major_component_id: block,
+        full_canonical: String::new(),
+        major_component: String::new(),
+        minor_components: String::new(),
+        mw: 10.0,
+        vendor_name: vendor.to_owned(),
+        cs_id: format!("{vendor}-{block}"),
+        cs_prefix: String::new(),
+        cs_url: String::new(),
+        pack: Some(pack),
+        uom: Some("g".to_owned()),
+        price_usd: (usd > 0.0).then_some(usd),
+        normalised_usd: (usd > 0.0).then_some(usd / pack),
+        api_timestamp: chrono::DateTime::UNIX_EPOCH,
+        lead_time_days_to_US: days,
+        lead_time_days_to_CA: None,
+        lead_time_days_to_GB: None,
+        lead_time_days_to_FR: None,
+        lead_time_days_to_CH: None,
+        lead_time_days_to_DE: None,
+        lead_time_days_to_CN: None,
+        lead_time_days_to_AU: None,
+        amount_in_stock: None,
+        amount_in_stock_uom: None,
+        location: None,
+    }
+}

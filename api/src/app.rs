@@ -24,7 +24,11 @@ use crate::{
     crowd::{self, Crowd},
     deadline::{self, Deadlines},
     docs,
-    endpoints::{health, models, operations, samples, treesearch},
+    endpoints::{
+        batches,
+        engines::{self, Engines},
+        health, models, operations, plans, samples, treesearch,
+    },
     jobs::{Jobs, Patience},
     keep::Keep,
     limits::{Limits, Operation},
@@ -42,6 +46,7 @@ pub struct App {
     pool: PgPool,
     queue: queue::Client,
     jobs: Jobs,
+    engines: Engines,
     gzip_body: GzipBody,
     keep: Keep,
     transport: Transport,
@@ -100,6 +105,7 @@ impl App {
             identity: Identity::new(config.identity, config.request_time, database).await?,
             limits: Arc::new(Limits::new(pool.clone(), config.rates)),
             jobs: Jobs::new(queue.clone(), crowd.clone(), patience, config.default_models),
+            engines: Engines::new(config.engine_aliases),
             deadlines,
             crowd,
             queue,
@@ -147,6 +153,11 @@ pub fn router(app: App) -> Router {
         .route("/generator/v1/models", guarded(Operation::ListModels, get(models::list)))
         .route("/generator/v1/models/{model_id}", guarded(Operation::RetrieveModel, get(models::retrieve)))
         .route("/synth/v1/treesearch", queued(Operation::CreateTreeSearch, post(treesearch::create)))
+        .route(
+            "/synth/v1/{engine}/treesearch",
+            queued(Operation::CreateTreeSearch, post(treesearch::create_by_engine)),
+        )
+        .merge(plan_routes(&guarded, &queued))
         .route("/operations/v1/state", watched(Operation::SeeOperations, get(operations::state)))
         .route("/operations/v1/queues/{queue}/pause", watched(Operation::Operate, post(operations::pause)))
         .route("/operations/v1/queues/{queue}/resume", watched(Operation::Operate, post(operations::resume)))
@@ -176,6 +187,55 @@ pub fn router(app: App) -> Router {
         .layer(CatchPanicLayer::custom(panicked))
         .layer(middleware::from_fn_with_state(app.transport, observe))
         .with_state(app)
+}
+
+/// What stands before an operation.
+trait Guard: Fn(Operation, MethodRouter<App>) -> MethodRouter<App> {}
+
+impl<F: Fn(Operation, MethodRouter<App>) -> MethodRouter<App>> Guard for F {}
+
+/// Searches that nobody waits for.
+fn plan_routes(guarded: &impl Guard, queued: &impl Guard) -> Router<App> {
+    Router::new()
+        .route("/synth-batches/v1/version-backend", guarded(Operation::SeePlans, get(engines::version)))
+        .route("/synth-batches/v1/engines", guarded(Operation::SeePlans, get(engines::list)))
+        .route("/synth-batches/v1/libraries", guarded(Operation::SeePlans, get(engines::libraries)))
+        .route("/synth-batches/v1/plans", queued(Operation::CreatePlan, post(plans::create)))
+        .route(
+            "/synth-batches/v1/plans/{plan_id}",
+            guarded(Operation::SeePlans, get(plans::retrieve))
+                .merge(guarded(Operation::ChangePlan, delete(plans::delete))),
+        )
+        .route(
+            "/synth-batches/v1/plans/{plan_id}/cancel",
+            guarded(Operation::ChangePlan, post(plans::cancel)),
+        )
+        .route(
+            "/synth-batches/v1/batches",
+            guarded(Operation::SeePlans, get(batches::list))
+                .merge(queued(Operation::CreateBatch, post(batches::create))),
+        )
+        .route(
+            "/synth-batches/v1/batches/{batch_id}",
+            guarded(Operation::SeePlans, get(batches::retrieve))
+                .merge(guarded(Operation::ChangePlan, delete(batches::delete))),
+        )
+        .route(
+            "/synth-batches/v1/batches/{batch_id}/plans",
+            guarded(Operation::SeePlans, get(batches::plans)),
+        )
+        .route(
+            "/synth-batches/v1/batches/{batch_id}/plans/{plan_id}",
+            guarded(Operation::SeePlans, get(batches::retrieve_plan)),
+        )
+        .route(
+            "/synth-batches/v1/batches/{batch_id}/cancel",
+            guarded(Operation::ChangePlan, post(batches::cancel)),
+        )
+        .route(
+            "/synth-batches/v1/batches/{batch_id}/resume",
+            guarded(Operation::ChangePlan, post(batches::resume)),
+        )
 }
 
 /// Lets web pages from the origins that the operator named call the service, with tokens and not with

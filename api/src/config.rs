@@ -50,13 +50,15 @@ pub struct Config {
     pub shutdown_delay: Duration,
     /// `DEFAULT_MODEL`: the models that serve who names none, the first that a live sampler has; by default those that ship.
     pub default_models: Vec<String>,
+    /// `ENGINE_ALIASES`: other names of engines, as `name=engine`, for clients that know no other; none by default.
+    pub engine_aliases: BTreeMap<String, String>,
     /// `GZIP_BODY`, default `contract`.
     pub gzip_body: GzipBody,
     /// `RATE_*_PER_MINUTE`; per account, over all API processes.
     pub rates: Rates,
     /// `JOBS_IN_FLIGHT`, default 64: the most searches, and the most samples, that an account may have in flight; 0: any number.
     pub jobs_in_flight: u32,
-    /// `KEEP_SAMPLES_DAYS`, `KEEP_JOURNAL_DAYS` and `KEEP_PRICES_DAYS`, by default 0: for ever.
+    /// `KEEP_SAMPLES_DAYS`, `KEEP_PLANS_DAYS`, `KEEP_JOURNAL_DAYS` and `KEEP_PRICES_DAYS`, by default 0: for ever.
     pub keep: Keep,
     /// `CORS_ORIGINS`: web pages from here may call the service; none by default.
     pub cors_origins: Vec<HeaderValue>,
@@ -201,6 +203,7 @@ impl Config {
             search_slack: reader.seconds("SEARCH_SLACK_SECONDS", 15, 3600),
             shutdown_delay: Duration::from_secs(reader.read("SHUTDOWN_DELAY_SECONDS", 0_u32, Ok).into()),
             default_models: reader.list("DEFAULT_MODEL", SHIPPED_MODELS, model_id),
+            engine_aliases: reader.list("ENGINE_ALIASES", "", engine_alias).into_iter().collect(),
             gzip_body: reader.read("GZIP_BODY", GzipBody::Contract, Ok),
             rates: Rates {
                 samples_create: reader.read("RATE_SAMPLES_CREATE_PER_MINUTE", 60, Ok),
@@ -212,6 +215,7 @@ impl Config {
             jobs_in_flight: reader.read("JOBS_IN_FLIGHT", 64, Ok),
             keep: Keep {
                 samples: reader.days("KEEP_SAMPLES_DAYS", 1),
+                plans: reader.days("KEEP_PLANS_DAYS", 1),
                 journal: reader.days("KEEP_JOURNAL_DAYS", JOURNAL_DAYS),
                 prices: reader.days("KEEP_PRICES_DAYS", 1),
             },
@@ -385,6 +389,14 @@ fn positive(value: f64) -> Result<f64, String> {
 
 fn model_id(text: &str) -> Result<String, String> {
     if is_word(text) { Ok(text.to_owned()) } else { Err(format!("`{text}` is no model's id")) }
+}
+
+/// A name that clients know an engine by, and the engine.
+fn engine_alias(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, engine)) if is_word(name) && is_word(engine) => Ok((name.to_owned(), engine.to_owned())),
+        _ => Err(format!("`{text}` does not name an engine: want `name=engine`")),
+    }
 }
 
 /// An issuer is named byte for byte as its tokens name it.

@@ -19,6 +19,9 @@ use crate::{config::Config, limits::Operation};
 /// What is given to an operation's own answer at its deadline, which says more than the one here.
 const GRACE: Duration = Duration::from_millis(500);
 
+/// How long it may take to read and store a hundred thousand targets.
+const BATCH: Duration = Duration::from_secs(90);
+
 /// How long requests may take.
 #[derive(Debug, Clone, Copy)]
 pub struct Deadlines {
@@ -43,11 +46,15 @@ impl Deadlines {
         match operation {
             Operation::CreateSample => self.sample + GRACE,
             Operation::CreateTreeSearch => self.longest_search + self.search_slack + GRACE,
+            Operation::CreateBatch => self.request.max(BATCH),
             Operation::ListSamples
             | Operation::RetrieveSample
             | Operation::DeleteSample
             | Operation::ListModels
             | Operation::RetrieveModel
+            | Operation::CreatePlan
+            | Operation::SeePlans
+            | Operation::ChangePlan
             | Operation::SeeOperations
             | Operation::Operate => self.request,
         }

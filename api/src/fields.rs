@@ -33,7 +33,13 @@ impl Fault {
 
     /// The fault with its place.
     pub fn at<const N: usize>(self, loc: [Location; N]) -> ErrorItem {
-        ErrorItem { loc: loc.into(), msg: self.msg, kind: self.kind.to_owned() }
+        self.within(&[], loc)
+    }
+
+    /// The fault with its place in another.
+    fn within<const N: usize>(self, around: &[Location], loc: [Location; N]) -> ErrorItem {
+        let loc = around.iter().cloned().chain(loc).collect();
+        ErrorItem { loc, msg: self.msg, kind: self.kind.to_owned() }
     }
 }
 
@@ -73,14 +79,15 @@ pub enum Input<'a> {
     Query(String),
     /// An array as it was written.
     Array(&'a str),
-    /// An object: no field is one.
-    Object,
+    /// An object as it was written.
+    Object(&'a str),
 }
 
 /// The members of a body or of a query, each until it is read.
 #[derive(Debug)]
 pub struct Fields<'a, 'f> {
-    place: &'static str,
+    /// The names around them.
+    place: Vec<Location>,
     inputs: Vec<(String, Input<'a>)>,
     faults: &'f mut Faults,
 }
@@ -89,7 +96,7 @@ impl<'a, 'f> Fields<'a, 'f> {
     /// The members of a JSON object; `None`, with its fault, if `bytes` is none.
     pub fn body(bytes: &'a [u8], faults: &'f mut Faults) -> Option<Self> {
         match members(bytes) {
-            Ok(inputs) => Some(Self { place: "body", inputs, faults }),
+            Ok(inputs) => Some(Self { place: vec!["body".into()], inputs, faults }),
             Err(item) => {
                 faults.push(item);
                 None
@@ -107,7 +114,7 @@ impl<'a, 'f> Fields<'a, 'f> {
             .map(|(name, text)| (name, Input::Query(text)))
             .collect();
         inputs.reverse();
-        Self { place: "query", inputs, faults }
+        Self { place: vec!["query".into()], inputs, faults }
     }
 
     pub fn required<T>(
@@ -161,7 +168,7 @@ impl<'a, 'f> Fields<'a, 'f> {
                     }
                 }
                 Err(fault) => {
-                    self.faults.push(fault.at([self.place.into(), name.into(), index.into()]));
+                    self.faults.push(fault.within(&self.place, [name.into(), index.into()]));
                     read_items = None;
                 }
             }
@@ -169,11 +176,50 @@ impl<'a, 'f> Fields<'a, 'f> {
         read_items.map(Some)
     }
 
+    /// The items of an array of 1 to `most`, which is required.
+    pub fn required_list<T>(
+        &mut self,
+        name: &str,
+        most: usize,
+        read: impl Fn(&Input<'_>) -> Result<T, Fault>,
+    ) -> Option<Vec<T>> {
+        match self.inputs.iter().find(|(other, _)| other == name) {
+            Some((_, Input::Array(_))) => {}
+            Some(_) => {
+                self.take(name);
+                return self.note(name, Err(Fault::new("list_type", "Input should be a valid list")));
+            }
+            None => return self.note(name, Err(Fault::new("missing", "Field required"))),
+        }
+        let items = self.list(name, most, read)?.unwrap_or_default();
+        if items.is_empty() {
+            let msg = "List should have at least 1 item after validation, not 0";
+            return self.note(name, Err(Fault::new("too_short", msg)));
+        }
+        Some(items)
+    }
+
+    /// What `read` gives for the members of the object `name`, which is required.
+    pub fn object<T>(&mut self, name: &str, read: impl FnOnce(Fields<'_, '_>) -> Option<T>) -> Option<T> {
+        let raw = self.required(name, |input| match input {
+            Input::Object(raw) => Ok(*raw),
+            _ => Err(Fault::new("dict_type", "Input should be a valid dictionary")),
+        })?;
+        let place: Vec<Location> = self.place.iter().cloned().chain([name.into()]).collect();
+        match members(raw.as_bytes()) {
+            Ok(inputs) => read(Fields { place, inputs, faults: &mut *self.faults }),
+            Err(item) => {
+                self.faults.push(ErrorItem { loc: place, ..item });
+                None
+            }
+        }
+    }
+
     /// Refuses what no field has read.
     pub fn finish(self) {
         for (name, _) in self.inputs {
             let fault = Fault::new("extra_forbidden", "Extra inputs are not permitted");
-            self.faults.push(fault.at([self.place.into(), name.as_str().into()]));
+            self.faults.push(fault.within(&self.place, [name.as_str().into()]));
         }
     }
 
@@ -183,7 +229,7 @@ impl<'a, 'f> Fields<'a, 'f> {
     }
 
     fn note<T>(&mut self, name: &str, read: Result<T, Fault>) -> Option<T> {
-        read.map_err(|fault| self.faults.push(fault.at([self.place.into(), name.into()]))).ok()
+        read.map_err(|fault| self.faults.push(fault.within(&self.place, [name.into()]))).ok()
     }
 }
 
@@ -272,6 +318,17 @@ pub fn text(least: usize, most: Option<usize>) -> impl Fn(&Input<'_>) -> Result<
         };
         check_length(value, least, most)?;
         Ok(value.clone())
+    }
+}
+
+/// A text of at most `most` characters that the database can store: its texts have no NUL.
+pub fn storable(most: usize) -> impl Fn(&Input<'_>) -> Result<String, Fault> {
+    move |input| {
+        let value = text(0, Some(most))(input)?;
+        match value.contains('\0') {
+            true => Err(Fault::new("string_pattern_mismatch", r"String should match pattern '^[^\x00]*$'")),
+            false => Ok(value),
+        }
     }
 }
 
@@ -369,7 +426,7 @@ fn input(raw: &str) -> Result<Input<'_>, serde_json::Error> {
         Some(b'f') => Input::Bool(false),
         Some(b'"') => Input::Text(serde_json::from_str(raw)?),
         Some(b'[') => Input::Array(raw),
-        Some(b'{') => Input::Object,
+        Some(b'{') => Input::Object(raw),
         _ => Input::Number(raw),
     })
 }

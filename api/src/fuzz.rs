@@ -3,12 +3,12 @@
 
 use std::fmt::Debug;
 
-use contract::MAX_SAMPLE_SIZE;
+use contract::{MAX_BATCH, MAX_SAMPLE_SIZE};
 use edge::{ApiError, query_pairs};
 use serde::Serialize;
 
 use crate::{
-    endpoints::{samples, treesearch},
+    endpoints::{batches, plans, samples, treesearch},
     fields::Faults,
     words::is_word,
 };
@@ -28,6 +28,12 @@ pub fn bodies(input: &[u8]) {
         assert!(wanted.max_seconds > 0.0 && wanted.max_seconds <= MAX_SECONDS);
         assert!((1..=50).contains(&wanted.max_depth) && wanted.max_backbone_groups > 0);
         is_read_again(search, &wanted);
+    }
+    if let Some(plan) = read(|body, faults| plans::parse_create(body, MAX_SECONDS, faults), input) {
+        assert!(!plan.request.search_smiles.is_empty() && plan.request.max_seconds <= MAX_SECONDS);
+    }
+    if let Some(batch) = read(|body, faults| batches::parse_create(body, MAX_SECONDS, faults), input) {
+        assert!((1..=MAX_BATCH).contains(&batch.targets.len()) && batch.targets[0].same_as.is_none());
     }
     let Ok(uri) = format!("/?{}", String::from_utf8_lossy(input)).parse() else { return };
     let list = |_: &[u8], faults: &mut Faults| samples::parse_list(query_pairs(&uri), faults);

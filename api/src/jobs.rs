@@ -93,17 +93,19 @@ impl Jobs {
         Err(refused)
     }
 
-    /// What a worker found.
+    /// What a worker found that serves `engine`, or any.
     pub async fn search(
         &self,
         account_id: &str,
         request: TreeSearchRequest,
+        engine: Option<&str>,
     ) -> Result<TreeSearchResult, ApiError> {
         let patience = Duration::from_secs_f64(request.max_seconds) + self.patience.search_slack;
         let caller = self.caller(account_id, patience);
         let job = StoredTreeSearchJob::V1(TreeSearchJob {
             request,
             account_id: Some(account_id.to_owned()),
+            engine: engine.map(str::to_owned),
             deadline: Utc::now() + patience,
         });
         let place = self.crowd.place()?;

@@ -12,6 +12,8 @@ use contract::SampleId;
 pub struct Keep {
     /// Samples, since they were stored.
     pub samples: Option<Duration>,
+    /// Plans that have ended, and batches with theirs, since they were asked for.
+    pub plans: Option<Duration>,
     /// Lines of the operators' journal.
     pub journal: Option<Duration>,
     /// Prices that offers of the catalogue had, since they were said to be others.

@@ -15,6 +15,7 @@ mod docs;
 mod door;
 mod embedded;
 mod endpoints;
+mod engine_answer;
 mod examples;
 mod fields;
 pub mod front;

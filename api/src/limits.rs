@@ -25,6 +25,14 @@ pub enum Operation {
     ListModels,
     RetrieveModel,
     CreateTreeSearch,
+    /// A search that nobody waits for.
+    CreatePlan,
+    /// Many of them.
+    CreateBatch,
+    /// To look at such searches, and at what does them.
+    SeePlans,
+    /// To cancel or delete one.
+    ChangePlan,
     /// To look at what the installation does.
     SeeOperations,
     /// An operator's act.
@@ -39,7 +47,11 @@ impl Operation {
             Self::CreateSample => Some(contract::scope::SAMPLES_CREATE),
             Self::DeleteSample => Some(contract::scope::SAMPLES_DELETE),
             Self::ListModels | Self::RetrieveModel => Some(contract::scope::MODELS_READ),
-            Self::CreateTreeSearch => None,
+            Self::CreateTreeSearch
+            | Self::CreatePlan
+            | Self::CreateBatch
+            | Self::SeePlans
+            | Self::ChangePlan => None,
             Self::SeeOperations | Self::Operate => Some(contract::scope::OPERATIONS),
         }
     }
@@ -52,10 +64,12 @@ impl Operation {
             | Self::DeleteSample
             | Self::ListModels
             | Self::RetrieveModel
+            | Self::SeePlans
+            | Self::ChangePlan
             | Self::SeeOperations
             | Self::Operate => Ration::Reads,
             Self::CreateSample => Ration::SamplesCreate,
-            Self::CreateTreeSearch => Ration::TreeSearch,
+            Self::CreateTreeSearch | Self::CreatePlan | Self::CreateBatch => Ration::TreeSearch,
         }
     }
 }

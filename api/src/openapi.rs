@@ -38,6 +38,22 @@ use crate::{endpoints, examples};
         endpoints::models::list,
         endpoints::models::retrieve,
         endpoints::treesearch::create,
+        endpoints::treesearch::create_by_engine,
+        endpoints::plans::create,
+        endpoints::plans::retrieve,
+        endpoints::plans::cancel,
+        endpoints::plans::delete,
+        endpoints::batches::create,
+        endpoints::batches::list,
+        endpoints::batches::retrieve,
+        endpoints::batches::plans,
+        endpoints::batches::retrieve_plan,
+        endpoints::batches::cancel,
+        endpoints::batches::resume,
+        endpoints::batches::delete,
+        endpoints::engines::version,
+        endpoints::engines::list,
+        endpoints::engines::libraries,
         endpoints::operations::state,
         endpoints::operations::pause,
         endpoints::operations::resume,
@@ -49,6 +65,7 @@ use crate::{endpoints, examples};
         (name = "samples", description = "Samples of generated molecules."),
         (name = "models", description = "Generative models; an extension."),
         (name = "tree search", description = "Synthesis routes to a target molecule."),
+        (name = "plans", description = "Tree searches that nobody waits for; an extension."),
         (name = "operations", description = "What the installation does, for operators; an extension."),
     ),
 )]
@@ -60,6 +77,7 @@ pub fn document() -> Document {
     let mut document = Api::openapi();
     add_security(&mut document, "");
     widen(&mut document);
+    add_engine(&mut document);
     for (path, item) in &mut document.paths.paths {
         for operation in [&mut item.get, &mut item.post, &mut item.delete].into_iter().flatten() {
             complete(path, operation);
@@ -79,9 +97,11 @@ impl Served {
         document.servers = Some(vec![utoipa::openapi::Server::new(public_url)]);
         add_security(&mut document, public_url);
         let mut document = serde_json::to_value(document)?;
-        let limit = "/components/schemas/TreeSearchRequest/properties/max_seconds/maximum";
-        if let Some(maximum) = document.pointer_mut(limit) {
-            *maximum = json!(longest_search);
+        for schema in ["TreeSearchRequest", "PlanParameters", "BatchParameters"] {
+            let limit = format!("/components/schemas/{schema}/properties/max_seconds/maximum");
+            if let Some(maximum) = document.pointer_mut(&limit) {
+                *maximum = json!(longest_search);
+            }
         }
         Ok(Self(document.to_string().into()))
     }
@@ -100,6 +120,31 @@ fn widen(document: &mut Document) {
         if let Some(RefOr::T(Schema::Object(property))) = request.properties.get_mut(name) {
             property.format = None;
         }
+    }
+}
+
+/// The parameters of plans and batches are a tree search request with an engine, and for batches without a target. Flattening would
+/// make two schemas of them that both have to hold, of which either knows no field of the other.
+fn add_engine(document: &mut Document) {
+    let Some(components) = document.components.as_mut() else { return };
+    let Some(RefOr::T(Schema::Object(request))) = components.schemas.get("TreeSearchRequest").cloned() else {
+        return;
+    };
+    let engine = ObjectBuilder::new()
+        .schema_type(SchemaType::from_iter([Type::String, Type::Null]))
+        .min_length(Some(1))
+        .max_length(Some(255))
+        .pattern(Some(r"^\w+$"))
+        .description(Some(
+            "The engine, one of those that live searchers serve; by default the first of them.",
+        ));
+    let mut parameters = request;
+    parameters.properties.insert("engine".to_owned(), RefOr::T(engine.build().into()));
+    let mut of_batch = parameters.clone();
+    of_batch.properties.remove("search_smiles");
+    of_batch.required.retain(|name| name != "search_smiles");
+    for (name, schema) in [("PlanParameters", parameters), ("BatchParameters", of_batch)] {
+        components.schemas.insert(name.to_owned(), RefOr::T(schema.into()));
     }
 }
 
@@ -138,7 +183,7 @@ fn complete(path: &str, operation: &mut Operation) {
     let is_search = path.starts_with("/synth");
     let is_operators = path.starts_with("/operations");
     let needed: &[&str] = match operation.operation_id.as_deref() {
-        Some("create_tree_search") => &[],
+        _ if is_search => &[],
         Some("create_sample") => &[scope::SAMPLES_CREATE],
         Some("delete_sample") => &[scope::SAMPLES_DELETE],
         Some("list_models" | "retrieve_model") => &[scope::MODELS_READ],
@@ -153,7 +198,7 @@ fn complete(path: &str, operation: &mut Operation) {
 
     for parameter in operation.parameters.iter_mut().flatten() {
         if let RefOr::T(parameter) = parameter {
-            describe(parameter);
+            describe(path, parameter);
         }
     }
 
@@ -171,7 +216,25 @@ fn complete(path: &str, operation: &mut Operation) {
         }
         operation.responses.responses.insert(status.to_owned(), RefOr::T(response));
     };
-    if path.ends_with("{sample_id}") {
+    if path.contains("{batch_id}") {
+        add("404", null("No batch, or no plan of it, that the caller can see has this id."));
+        if id.contains("list_plans") {
+            add("400", null("The request names a plan that the batch does not have, or contradicts itself."));
+        }
+        if ["cancel_batch", "resume_batch", "delete_batch"].contains(&id.as_str()) {
+            add("403", fault("Another account asked for the batch."));
+        }
+    } else if path.contains("{plan_id}") {
+        add("404", null("No plan that the caller can see has this id."));
+        if id != "retrieve_plan" {
+            add("403", fault("Another account asked for the plan."));
+        }
+        if id == "delete_plan" {
+            add("409", fault("The plan belongs to a batch, with which it is deleted."));
+        }
+    } else if path.contains("{engine}") {
+        add("404", null("No live searcher serves an engine of this name."));
+    } else if path.ends_with("{sample_id}") {
         add("404", null("No sample that the caller can see has this id."));
     } else if path.ends_with("{model_id}") {
         add("404", null("No live sampler has a model of this id."));
@@ -203,17 +266,18 @@ fn complete(path: &str, operation: &mut Operation) {
     add("503", with_header(fault("Busy, or a part of the service is away."), "Retry-After"));
     if takes_body {
         add("408", fault("The body took too long to arrive."));
-        add("413", fault("The body is larger than 1 MiB."));
+        let most = if id == "create_batch" { 5 } else { 1 };
+        add("413", fault(&format!("The body is larger than {most} MiB.")));
         add("415", fault("The body is not JSON."));
         add("504", fault("The deadline passed; the job's id is in the message."));
     }
 }
 
 /// What the attribute of an operation cannot say of a parameter.
-fn describe(parameter: &mut Parameter) {
+fn describe(path: &str, parameter: &mut Parameter) {
     let Some(RefOr::T(Schema::Object(schema))) = &mut parameter.schema else { return };
     match parameter.name.as_str() {
-        "limit" => schema.default = Some(json!(5)),
+        "limit" => schema.default = Some(json!(if path.starts_with("/synth-batches") { 10 } else { 5 })),
         "accept-encoding" => {
             parameter.required = Required::False;
             schema.default = Some(json!("*"));
@@ -222,7 +286,7 @@ fn describe(parameter: &mut Parameter) {
         "queue" => schema.example = Some(json!("search")),
         "job_id" => schema.example = Some(json!(examples::JOB_ID)),
         "model_id" => schema.example = Some(json!(examples::MODEL_ID)),
-        "next-page" | "prev-page" => {
+        "next-page" | "prev-page" | "starting_after" | "ending_before" => {
             schema.schema_type = SchemaType::from_iter([Type::String, Type::Null]);
         }
         _ => {}

@@ -1,4 +1,5 @@
-//! What is older than its time goes: samples, lines of the journal and past prices, where the settings say for how long they are kept.
+//! What is older than its time goes: samples, plans, lines of the journal and past prices, where the settings say for how long they
+//! are kept.
 //!
 //! Every API process looks; they take turns (`queue::retention`).
 
@@ -8,7 +9,10 @@ use database::Background;
 use queue::retention::{BATCH, Sweep};
 use sqlx::{PgConnection, PgPool};
 
-use crate::{endpoints::samples, keep::Keep};
+use crate::{
+    endpoints::{batches, plans, samples},
+    keep::Keep,
+};
 
 /// The time between two looks.
 const LOOK: Duration = Duration::from_secs(60);
@@ -40,6 +44,24 @@ async fn look(pool: &PgPool, keep: Keep) -> Result<(), sqlx::Error> {
     }
     if sweep.deleted() > 0 {
         tracing::info!(samples = sweep.deleted(), "deleted samples older than KEEP_SAMPLES_DAYS");
+    }
+    let mut sweep = Sweep::begin(pool, "plans", keep.plans).await?;
+    while let (Some(keep), Some(mut turn)) = (keep.plans, sweep.turn().await?) {
+        let rows = plans::delete_older(&mut turn, keep).await?;
+        sweep.end(turn, rows).await?;
+    }
+    if sweep.deleted() > 0 {
+        tracing::info!(plans = sweep.deleted(), "deleted plans older than KEEP_PLANS_DAYS");
+    }
+    let mut sweep = Sweep::begin(pool, "batches", keep.plans).await?;
+    while let (Some(keep), Some(mut turn)) = (keep.plans, sweep.turn().await?) {
+        let rows = batches::mark_older(&mut turn, keep).await?;
+        sweep.end(turn, rows).await?;
+    }
+    let mut sweep = Sweep::begin(pool, "plans of deleted batches", Some(Duration::ZERO)).await?;
+    while let Some(mut turn) = sweep.turn().await? {
+        let rows = batches::delete_some(&mut turn).await?;
+        sweep.end(turn, rows).await?;
     }
     let mut sweep = Sweep::begin(pool, "journal", keep.journal).await?;
     while let (Some(keep), Some(mut turn)) = (keep.journal, sweep.turn().await?) {

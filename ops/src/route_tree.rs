@@ -325,6 +325,7 @@ mod tests {
             lead_time_days: Some(4.0),
             convergence: 1.0,
             shopping_list: None,
+            backbone: None,
         };
         let mut best = group[0][0].clone();
         group[0][0].graph = Some(standing(2));
@@ -337,6 +338,9 @@ mod tests {
             probability: 0.5,
             precedents: 120,
             precedent_similarity: Some(0.4),
+            precedent_cosine: None,
+            template_id: None,
+            rank: None,
             patents: vec!["US1".to_owned()],
             conditions: Conditions {
                 solvents: [("THF".to_owned(), 3), ("DMF".to_owned(), 5)].into(),

@@ -46,7 +46,10 @@ pub fn result(
     let mut route_hierarchy = RouteHierarchy::new();
     for group in &plan.groups {
         let graphs = |routes: &Vec<Route>| {
-            let standing = |route| standing(route, &totals, &shop);
+            let standing = |route| RouteStanding {
+                backbone: Some(group.skeleton.clone()),
+                ..standing(route, &totals, &shop)
+            };
             routes.iter().map(|route| graph(route, &shared, standing(route))).collect()
         };
         let variations = group.variations.iter().map(graphs).collect();
@@ -104,6 +107,7 @@ fn standing(route: &Route, totals: &[f64], shop: &Shop<'_>) -> RouteStanding {
         lead_time_days: route.lead_time_days,
         convergence: rounded(route.steps().count().max(1) as f64 / f64::from(longest.max(1))),
         shopping_list: Some(shop.list(route)),
+        backbone: None,
     }
 }
 
@@ -156,7 +160,10 @@ fn evidence(step: &Step) -> StepEvidence {
         precedents: step.records.reactions,
         patents: step.records.patents.clone(),
         conditions: conditions(&step.records),
-        precedent_similarity: step.precedent.map(|similarity| rounded(f64::from(similarity))),
+        precedent_similarity: step.precedent.map(|near| rounded(f64::from(near.tanimoto))),
+        precedent_cosine: step.precedent.map(|near| rounded(f64::from(near.cosine))),
+        template_id: Some(step.template),
+        rank: step.rank,
         warnings: step.warnings.iter().map(ToString::to_string).collect(),
     }
 }
@@ -242,6 +249,7 @@ mod tests {
             lead_time_days,
             convergence: 1.0,
             shopping_list: None,
+            backbone: Some("[CH3:1]".to_owned()),
         };
         let without_list =
             |graph: &RouteGraph| RouteStanding { shopping_list: None, ..graph.graph.clone().unwrap() };

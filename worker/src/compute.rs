@@ -9,12 +9,26 @@ use tokio::task::JoinHandle;
 /// How nice they are, of 0 to 19.
 const NICE: i32 = 10;
 
+/// How nice those are whose work nobody waits for: beside other computing they have a tenth of a core.
+const NICEST: i32 = 19;
+
 /// Runs `work` on a thread that computes; so do those that it starts.
 pub fn compute<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
     tokio::task::spawn_blocking(|| {
         // A kernel that refuses this has threads that are all alike.
         let _ = rustix::process::setpriority_process(None, NICE);
         work()
+    })
+}
+
+/// Runs `work`, which nobody waits for, on a thread of its own: one that has become as nice as that cannot be used for anything else.
+pub fn compute_aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
+    tokio::task::spawn_blocking(|| {
+        let thread = std::thread::spawn(|| {
+            let _ = rustix::process::setpriority_process(None, NICEST);
+            work()
+        });
+        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
 }
 
@@ -32,5 +46,7 @@ mod tests {
 
         assert_eq!((computing, started), (own.max(NICE), own.max(NICE)));
         assert_eq!(priority(), own);
+        assert_eq!(compute_aside(priority).await.unwrap(), own.max(NICEST));
+        assert_eq!(compute(priority).await.unwrap(), own.max(NICE));
     }
 }

@@ -32,21 +32,26 @@ pub struct Shares {
     pub all: u32,
 }
 
-/// Shares out `all` connections, which are by default what the process needs; `listeners` listen beside the queue's.
+/// Shares out `all` connections among a process' work for these queues, by default as many as that needs; `listeners` listen beside
+/// the queues'.
 ///
 /// # Errors
 /// Fails when `all` is less than the process needs.
-pub fn share_out(all: Option<u32>, config: &WorkerConfig, listeners: u32) -> Result<Shares> {
-    let others = config.connections().saturating_add(listeners);
-    let least = u32::try_from(config.in_hand()).unwrap_or(u32::MAX).saturating_add(BESIDE);
+pub fn share_out(all: Option<u32>, configs: &[&WorkerConfig], listeners: u32) -> Result<Shares> {
+    let count = |places: usize| u32::try_from(places).unwrap_or(u32::MAX);
+    let of_queues = configs.iter().map(|config| config.connections()).fold(0, u32::saturating_add);
+    let others = of_queues.saturating_add(listeners);
+    let in_hand = configs.iter().map(|config| config.in_hand()).fold(0, usize::saturating_add);
+    let of_jobs = configs.iter().map(|config| config.job_connections()).fold(0, u32::saturating_add);
+    let least = of_jobs.saturating_add(BESIDE);
     let needed = least.saturating_add(others);
     let all = all.unwrap_or(needed);
     ensure!(
         all >= needed,
-        "DATABASE_CONNECTIONS is `{all}`: this worker needs at least {needed} with {} jobs in hand",
-        config.in_hand()
+        "DATABASE_CONNECTIONS is `{all}`: this worker needs at least {needed} with {in_hand} jobs in hand"
     );
-    Ok(Shares { handlers: all - others, listeners: listeners + queue::LISTENER, all })
+    let listeners = listeners + queue::LISTENER * count(configs.len());
+    Ok(Shares { handlers: all - others, listeners, all })
 }
 
 /// A pool of at most `connections` to the database at `url`, which is at `direct` past a pooler, for a process called `process`.
@@ -73,10 +78,14 @@ mod tests {
 
         // Three jobs in hand and two beside them; as many jobs and five in the queue; one listener of its own.
         let shares = |handlers, all| Shares { handlers, listeners: 2, all };
-        assert_eq!(share_out(None, &config, 1).unwrap(), shares(5, 14));
-        assert_eq!(share_out(Some(14), &config, 1).unwrap(), shares(5, 14));
-        assert_eq!(share_out(Some(20), &config, 1).unwrap(), shares(11, 20));
-        let fault = share_out(Some(13), &config, 1).unwrap_err().to_string();
+        assert_eq!(share_out(None, &[&config], 1).unwrap(), shares(5, 14));
+        assert_eq!(share_out(Some(14), &[&config], 1).unwrap(), shares(5, 14));
+        assert_eq!(share_out(Some(20), &[&config], 1).unwrap(), shares(11, 20));
+        // Jobs of another queue share one.
+        let aside = WorkerConfig { slots: 9, connections_of_jobs: Some(1), ..WorkerConfig::default() };
+        let both = share_out(None, &[&config, &aside], 1).unwrap();
+        assert_eq!(both, Shares { handlers: 6, listeners: 3, all: 21 });
+        let fault = share_out(Some(13), &[&config], 1).unwrap_err().to_string();
         assert_eq!(fault, "DATABASE_CONNECTIONS is `13`: this worker needs at least 14 with 3 jobs in hand");
     }
 }

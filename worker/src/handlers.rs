@@ -1,5 +1,6 @@
 //! What a worker does with each kind of job.
 
+mod plan;
 mod sample;
 mod search;
 
@@ -7,6 +8,7 @@ use std::time::Duration;
 
 use contract::Problem;
 
+pub use plan::Plans;
 pub use sample::{Sampling, draw};
 pub use search::{Search, search};
 

@@ -1,18 +1,24 @@
 //! `retort-worker sample | search | replay JOB.json`.
 
-use std::{pin::Pin, process::ExitCode, sync::Arc};
+use std::{pin::Pin, process::ExitCode, sync::Arc, time::Duration};
 
 use anyhow::{Context, Result};
 use clap::Parser;
-use contract::{StoredSampleJob, StoredTreeSearchJob};
+use contract::{StoredPlanJob, StoredSampleJob, StoredTreeSearchJob};
 use database::{Background, Database};
-use queue::{WorkerConfig, run_worker};
-use tokio::signal::unix::{SignalKind, signal};
+use futures::FutureExt;
+use queue::{LiveModel, WorkerConfig, run_worker};
+use serde_json::Value;
+use tokio::{
+    signal::unix::{SignalKind, signal},
+    sync::watch,
+};
 use tracing::error;
 use worker::{
-    Activity, CatalogueView, LISTENER, Machine, Ready, Role, Sampling, Search, Settings, Shelf, compute,
+    Activity, CatalogueView, LISTENER, Machine, Plans, Ready, Role, Sampling, Search, Settings, Shelf,
+    compute,
     connections::{self, Shares, share_out},
-    forget_orphans, load_planner, observe_sampler, observe_searcher, refill, replay,
+    feed, forget_orphans, load_planner, observe_sampler, observe_searcher, refill, replay,
 };
 
 /// Searches make and drop millions of small things; the C library's allocator takes twice as long over it.
@@ -82,7 +88,7 @@ async fn sample(settings: &Settings) -> Result<()> {
         ready_places: READY_SAMPLES,
         ..config(settings)
     };
-    let shares = share_out(settings.database_connections, &config, 0)?;
+    let shares = share_out(settings.database_connections, &[&config], 0)?;
     config.process_connections = connections_to_server(settings, shares);
     let mut shutdown = shutdown()?;
     let Some(database) = connect(settings, "retort-sampler", shares, &mut shutdown).await? else {
@@ -124,8 +130,18 @@ async fn search(settings: &Settings) -> Result<()> {
     let planner = compute(move || load_planner(&model, limits)).await??;
     // Others' long searches may have all slots for minutes; a guest's takes a part of the cores from them.
     let guest_places = settings.slots().div_ceil(2);
-    let mut config = WorkerConfig { guest_places, ..config(settings) };
-    let shares = share_out(settings.database_connections, &config, LISTENER)?;
+    let engine = LiveModel { model_id: settings.engine(), relative_cost: 1.0, card: Value::default() };
+    let models = watch::channel(vec![engine]).1;
+    let mut config = WorkerConfig { guest_places, models: models.clone(), ..config(settings) };
+    // What nobody waits for has places of its own, so that it is at hand whenever a core is free. A stop hands it over at once.
+    let plans = WorkerConfig {
+        connections_of_jobs: Some(1),
+        slots: settings.plan_slots(),
+        guest_places: 1,
+        grace: Duration::ZERO,
+        ..config.clone()
+    };
+    let shares = share_out(settings.database_connections, &[&config, &plans], LISTENER)?;
     config.process_connections = connections_to_server(settings, shares);
     let mut shutdown = shutdown()?;
     let Some(database) = connect(settings, "retort-searcher", shares, &mut shutdown).await? else {
@@ -133,10 +149,14 @@ async fn search(settings: &Settings) -> Result<()> {
     };
     let catalogue = CatalogueView::load(&database, snapshots).await.context("reading the catalogue")?;
     observe_searcher(&planner, &catalogue);
-    let handler = Search { pool: database.pool.clone(), planner, catalogue };
-    run_worker::<StoredTreeSearchJob, _>(database, config, handler, shutdown)
-        .await
-        .context("running search jobs")
+    let search = Search { pool: database.pool.clone(), planner, catalogue };
+    let shutdown = shutdown.shared();
+    let aside = Plans { search: search.clone() };
+    let feeding = database.pool.clone();
+    let _feed = Background::keep("giving plans of batches their jobs", move || feed(feeding.clone()));
+    let plans = run_worker::<StoredPlanJob, _>(database.clone(), plans, aside, shutdown.clone());
+    let searches = run_worker::<StoredTreeSearchJob, _>(database, config, search, shutdown);
+    tokio::try_join!(searches, plans).context("running search jobs").map(|_| ())
 }
 
 fn config(settings: &Settings) -> WorkerConfig {

@@ -79,6 +79,10 @@ pub struct Settings {
     #[arg(long, env = "WORKER_SLOTS", value_parser = RangedU64ValueParser::<usize>::new().range(1..=MOST_SLOTS), global = true)]
     pub worker_slots: Option<usize>,
 
+    /// Searches that nobody waits for, run at the same time while no other is [default: RETORT_THREADS].
+    #[arg(long, env = "PLAN_SLOTS", value_parser = RangedU64ValueParser::<usize>::new().range(1..=MOST_SLOTS), global = true)]
+    pub plan_slots: Option<usize>,
+
     /// Molecules kept ready of each generative model, made while there are no jobs; 0 keeps none.
     #[arg(long, env = "RESERVOIR_SIZE", value_parser = RangedU64ValueParser::<usize>::new().range(..=LARGEST_RESERVOIR), default_value_t = 200_000, global = true)]
     pub reservoir_size: usize,
@@ -141,6 +145,14 @@ impl Settings {
         })
     }
 
+    /// What the retrosynthesis model is called, by those who ask for an engine: as its folder is.
+    #[must_use]
+    pub fn engine(&self) -> String {
+        let folder = self.retro_model();
+        let folder = folder.canonicalize().unwrap_or(folder);
+        folder.file_name().map_or_else(|| RETRO_MODEL.to_owned(), |name| name.to_string_lossy().into_owned())
+    }
+
     /// Where the catalogue's snapshots lie. The folder's name by default holds the user's number, since others may use the same place.
     ///
     /// # Errors
@@ -175,6 +187,12 @@ impl Settings {
             Role::Sample | Role::Replay { .. } => 1,
         };
         self.worker_slots.unwrap_or(default)
+    }
+
+    /// Searches that nobody waits for, run at the same time.
+    #[must_use]
+    pub fn plan_slots(&self) -> usize {
+        self.plan_slots.unwrap_or_else(|| self.threads().get())
     }
 
     /// How searches search and what they may use.

@@ -5,7 +5,8 @@ use std::{sync::Arc, time::Duration};
 use contract::PricingAnnotation;
 use petgraph::graph::DiGraph;
 use synth::{
-    BackboneGroup, Counts, Plan, ReactionClass, Records, Role, Route, RouteNode, Step, Timings, Warning,
+    BackboneGroup, Counts, Nearness, Plan, ReactionClass, Records, Role, Route, RouteNode, Step, Timings,
+    Warning,
 };
 
 pub(crate) fn molecule(smiles: &str, depth: u32, building_block: Option<i32>) -> RouteNode {
@@ -24,9 +25,10 @@ pub(crate) fn step() -> Step {
     Step {
         template: 0,
         template_hash: "t".to_owned(),
+        rank: Some(2),
         probability: 0.9,
         plausibility: 0.75,
-        precedent: Some(0.5),
+        precedent: Some(Nearness { tanimoto: 0.5, cosine: 0.75 }),
         records: Arc::new(Records {
             reactions: 12,
             patents: vec!["US01234567".to_owned()],
@@ -67,8 +69,12 @@ pub(crate) fn plan() -> Plan {
         lead_time_days: Some(3.0),
         ..route(vec![molecule("CCOCC", 0, None), molecule("CCO", 1, Some(5))], &[(0, 1, 2)], 1.0)
     };
-    let group =
-        |steps, key: &str, route| BackboneGroup { steps, key: key.to_owned(), variations: vec![vec![route]] };
+    let group = |steps, key: &str, route| BackboneGroup {
+        steps,
+        key: key.to_owned(),
+        skeleton: "[CH3:1]".to_owned(),
+        variations: vec![vec![route]],
+    };
     Plan {
         target: "CCOCC".to_owned(),
         groups: vec![group(1, "b1", bought), group(2, "b2", made)],

@@ -37,6 +37,10 @@ const REFRESH: &str = "api/identity/src/tables/refresh.rs";
 const REVOCATIONS: &str = "api/identity/src/tables/revocations.rs";
 const SESSIONS: &str = "api/identity/src/tables/sessions.rs";
 const KEYS: &str = "api/identity/src/tables/signing_keys.rs";
+const BATCHES: &str = "api/src/endpoints/batches/table.rs";
+const ENGINES: &str = "api/src/endpoints/engines.rs";
+const PLANS: &str = "api/src/endpoints/plans/table.rs";
+const MADE: &str = "worker/src/plans.rs";
 const ADMIT: &str = "api/queue/src/admit.sql";
 const DEAL: &str = "api/queue/src/deal.sql";
 const RETENTION: &str = "api/queue/src/retention.rs";
@@ -60,7 +64,7 @@ const OFFERS: &str = "worker/src/offers.rs";
 const RESERVOIR: &str = "worker/src/reservoir.rs";
 const DRAWN: &str = "worker/src/samples.rs";
 
-const TABLES: [Table; 33] = [
+const TABLES: [Table; 35] = [
     table("account_rations", &[ACCOUNTS], &[]),
     // A login that is older than the account's last change counts for nothing: all that comes from one asks.
     table("accounts", &[ACCOUNTS], &[BROWSERS, CODES, DEVICES, ORGANISATIONS, REFRESH, SESSIONS]),
@@ -68,6 +72,8 @@ const TABLES: [Table; 33] = [
     table("apalis.workers", &[QUEUE], &[]),
     table("applications", &[APPLICATIONS], &[DEVICES]),
     table("authorization_codes", &[CODES], &[]),
+    // The API stores them, and a searcher says when each of their plans has its job.
+    table("batches", &[BATCHES, MADE], &[PLANS]),
     table("browser_sessions", &[SESSIONS], &[]),
     table("building_blocks", &[COMMON, LOAD, VENDORS], &[CATALOGUE, LOOK, OFFERS, VERIFY]),
     table("catalogue_version", &[LOAD], &[CATALOGUE, OPERATIONS]),
@@ -87,6 +93,8 @@ const TABLES: [Table; 33] = [
     table("organisations", &[ORGANISATIONS], &[ACCOUNTS]),
     // Asked wherever jobs are dealt or taken.
     table("paused_queues", &[OPERATE], &[ADMIT, DEAL, QUEUE]),
+    // Stored by who asks, completed by who finds.
+    table("plans", &[MADE, PLANS], &[BATCHES, ENGINES]),
     table("queue_turns", &[QUEUE], &[]),
     table("rate_limits", &[RATE_LIMITS], &[]),
     table("refresh_tokens", &[REFRESH], &[]),
@@ -99,7 +107,7 @@ const TABLES: [Table; 33] = [
     table("signing_keys", &[KEYS], &[]),
     table("vendor_organisations", &[VENDORS], &[]),
     table("vendor_preferences", &[VENDORS], &[]),
-    table("vendors", &[COMMON, LOAD, VENDORS], &[CATALOGUE, DIFFERENCE, EXPORT, LOOK, OFFERS]),
+    table("vendors", &[COMMON, LOAD, VENDORS], &[CATALOGUE, DIFFERENCE, ENGINES, EXPORT, LOOK, OFFERS]),
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -67,9 +67,23 @@ pub struct TreeSearchJob {
     /// Who asks, and so sees their organisation's vendors. None in jobs of the release before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub account_id: Option<String>,
+    /// The engine that is to do it: searchers that serve another are not dealt the job. `None`: any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine: Option<String>,
     /// When the caller stops waiting, by the clock of whoever submitted it. Nobody reads it but workers of before: what counts is
     /// the queue's, by the database's clock.
     pub deadline: DateTime<Utc>,
+}
+
+/// Make a plan that is stored: search, and store what was found with it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PlanJob {
+    /// The plan.
+    pub plan_id: String,
+    /// The engine that is to do it: searchers that serve another are not dealt the job.
+    pub engine: String,
+    /// Seconds of a worker's slot that it is expected to take.
+    pub expected_seconds: f64,
 }
 
 /// A [`SampleJob`] with the version of its shape; old versions go on decoding.
@@ -88,6 +102,15 @@ pub enum StoredTreeSearchJob {
     /// The first shape.
     #[serde(rename = "1")]
     V1(TreeSearchJob),
+}
+
+/// A [`PlanJob`] with the version of its shape; old versions go on decoding.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "version")]
+pub enum StoredPlanJob {
+    /// The first shape.
+    #[serde(rename = "1")]
+    V1(PlanJob),
 }
 
 /// Why a job has no answer, for good: kept as its outcome and never retried.

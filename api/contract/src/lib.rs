@@ -4,24 +4,37 @@
 //! API stores, an outcome is what a worker answers. Nothing here does I/O or is async, so that a stored job
 //! can be replayed by hand and a change of shape shows up in the golden files of `tests/`.
 
+mod engine;
 mod error;
 mod flow;
 mod job;
 mod model;
 mod operations;
+mod plan;
 mod ration;
 mod sample;
 pub mod scope;
 mod shopping;
 mod treesearch;
 
+pub use engine::{
+    COMMON_CHEMICALS, CommonOffer, EngineAnswer, EngineEdge, EngineHierarchy, EngineNode, EngineNodeData,
+    EngineOffer, EngineRoute, PricedOffer, PricedRoute, ReactionData, UNKNOWN,
+};
 pub use error::{ErrorBody, ErrorItem, Location};
 pub use flow::{Flow, FlowError};
-pub use job::{Cause, JobId, Problem, SampleJob, StoredSampleJob, StoredTreeSearchJob, TreeSearchJob};
+pub use job::{
+    Cause, JobId, PlanJob, Problem, SampleJob, StoredPlanJob, StoredSampleJob, StoredTreeSearchJob,
+    TreeSearchJob,
+};
 pub use model::{Model, ModelCard, ModelList, ModelMetrics, ModelObject, PropertyDistribution};
 pub use operations::{
     CatalogueState, FailedJob, JobInFlight, JobState, OperationsState, QueuePause, QueueState,
     ReservoirState, WorkerState,
+};
+pub use plan::{
+    Batch, BatchObject, BatchParameters, BatchProgress, BatchRequest, Deleted, Engine, Library, MAX_BATCH,
+    Page, Plan, PlanObject, PlanParameters, PlanRequest, PlanStatus, Version,
 };
 pub use ration::{Ration, RationError};
 pub use sample::{

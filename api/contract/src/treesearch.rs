@@ -312,6 +312,10 @@ pub struct RouteStanding {
     /// What to order for the amount that was asked for. Absent in answers of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shopping_list: Option<ShoppingList>,
+    /// What the routes of its backbone share: the target's SMILES, each atom numbered (its atom map) by the fragment of the backbone
+    /// that it ends up in; one that no fragment has is not numbered. Absent in answers of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backbone: Option<String>,
 }
 
 /// A molecule of a route.
@@ -395,6 +399,17 @@ pub struct StepEvidence {
     /// Tanimoto similarity of the product to the nearest recorded product of the template, from 0 to 1.
     #[schema(minimum = 0, maximum = 1)]
     pub precedent_similarity: Option<f64>,
+    /// The same as the cosine of the angle between the two fingerprints. Absent in answers of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 0, maximum = 1)]
+    pub precedent_cosine: Option<f64>,
+    /// Row of the template in the model's files. Absent in answers of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub template_id: Option<u32>,
+    /// Place of the template among those that match the product, from 1, the most probable. Absent in answers of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1)]
+    pub rank: Option<u32>,
     /// What speaks against it, though not enough to refuse it.
     pub warnings: Vec<String>,
 }

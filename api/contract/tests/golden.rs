@@ -6,7 +6,8 @@ use std::fmt::Debug;
 
 use chrono::{DateTime, TimeZone, Utc};
 use contract::{
-    Cause, Problem, SampleJob, StoredSampleJob, StoredTreeSearchJob, TreeSearchJob, TreeSearchRequest,
+    Cause, PlanJob, Problem, SampleJob, StoredPlanJob, StoredSampleJob, StoredTreeSearchJob, TreeSearchJob,
+    TreeSearchRequest,
 };
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -40,9 +41,25 @@ fn a_stored_sample_job_keeps_its_shape() {
 fn a_stored_tree_search_job_keeps_its_shape() {
     let request = TreeSearchRequest::new("CC(=O)Nc1ccc(O)cc1");
 
-    let job = StoredTreeSearchJob::V1(TreeSearchJob { request, account_id: None, deadline: deadline() });
+    let job = StoredTreeSearchJob::V1(TreeSearchJob {
+        request,
+        account_id: None,
+        engine: None,
+        deadline: deadline(),
+    });
 
     assert_golden(include_str!("golden/treesearch_job_v1.json"), &job);
+}
+
+#[test]
+fn a_stored_plan_job_keeps_its_shape() {
+    let job = PlanJob {
+        plan_id: "pln_01jd6xq1v3m4c5t6y7z8a9b0cd".to_owned(),
+        engine: "uspto_retro".to_owned(),
+        expected_seconds: 1.0,
+    };
+
+    assert_golden(include_str!("golden/plan_job_v1.json"), &StoredPlanJob::V1(job));
 }
 
 #[test]

@@ -26,7 +26,10 @@ pub enum ApiError {
     /// The body did not arrive in time.
     BodyTooSlow,
     /// The body is over the limit.
-    BodyTooLarge,
+    BodyTooLarge {
+        /// The limit, in bytes.
+        most: usize,
+    },
     /// The body is of another type.
     NotJson,
     /// The caller is not known.
@@ -102,7 +105,7 @@ impl ApiError {
             Self::NotFound => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::BodyTooSlow => StatusCode::REQUEST_TIMEOUT,
-            Self::BodyTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::BodyTooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             Self::NotJson => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::Unauthorized(_) => StatusCode::UNAUTHORIZED,
             Self::Forbidden { .. } | Self::NotYours => StatusCode::FORBIDDEN,
@@ -126,7 +129,10 @@ impl ApiError {
             Self::BodyTooSlow => {
                 one(vec!["body".into()], "body_too_slow", "The body took too long to arrive")
             }
-            Self::BodyTooLarge => one(vec!["body".into()], "body_too_large", "The body is larger than 1 MiB"),
+            Self::BodyTooLarge { most } => {
+                let msg = format!("The body is larger than {} MiB", most >> 20);
+                one(vec!["body".into()], "body_too_large", &msg)
+            }
             Self::NotJson => one(
                 vec!["header".into(), "content-type".into()],
                 "unsupported_media_type",
@@ -173,7 +179,7 @@ impl IntoResponse for ApiError {
                 Some((header::RETRY_AFTER, whole_seconds(*retry_after)))
             }
             // What is left of the body is not read: the connection has no future.
-            Self::BodyTooLarge | Self::BodyTooSlow => Some((header::CONNECTION, "close".to_owned())),
+            Self::BodyTooLarge { .. } | Self::BodyTooSlow => Some((header::CONNECTION, "close".to_owned())),
             _ => None,
         };
         let body = self.detail().map(|detail| ErrorBody { detail });

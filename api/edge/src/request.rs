@@ -24,14 +24,19 @@ const BODY_TIME: Duration = Duration::from_secs(30);
 
 /// The body of a request that says it is JSON or says nothing; a missing content type is taken for JSON.
 pub async fn json_body(request: Request) -> Result<Bytes, ApiError> {
+    json_body_up_to(MAX_BODY, request).await
+}
+
+/// The same for a body of at most `most` bytes.
+pub async fn json_body_up_to(most: usize, request: Request) -> Result<Bytes, ApiError> {
     if !is_json(request.headers()) {
         return Err(ApiError::NotJson);
     }
     let expects_continue = request.headers().contains_key(header::EXPECT);
     match content_length(request.headers()) {
         // The client waits for leave to send; it is not given.
-        Some(length) if length > MAX_BODY && expects_continue => Err(ApiError::BodyTooLarge),
-        _ => body(request.into_body(), MAX_BODY).await,
+        Some(length) if length > most && expects_continue => Err(ApiError::BodyTooLarge { most }),
+        _ => body(request.into_body(), most).await,
     }
 }
 
@@ -43,14 +48,14 @@ pub async fn body(body: Body, most: usize) -> Result<Bytes, ApiError> {
         while let Some(chunk) = chunks.next().await {
             let chunk = chunk.map_err(|_| ApiError::BodyIncomplete)?;
             if whole.len() + chunk.len() > most {
-                return Err(ApiError::BodyTooLarge);
+                return Err(ApiError::BodyTooLarge { most });
             }
             whole.extend_from_slice(&chunk);
         }
         Ok(Bytes::from(whole))
     };
     let result = tokio::time::timeout(BODY_TIME, whole).await.unwrap_or(Err(ApiError::BodyTooSlow));
-    if matches!(result, Err(ApiError::BodyTooLarge)) {
+    if matches!(result, Err(ApiError::BodyTooLarge { .. })) {
         drain(chunks).await;
     }
     result

@@ -188,3 +188,36 @@ begin
     end if;
 end
 $$;
+
+-- Takes a job that nobody waits for, with its task: it is done when its turn comes, however late that is, and has ten years for it.
+create or replace function enqueue_job(
+    job_id text,
+    of_queue text,
+    of_account text,
+    of_model text,
+    of_kind text,
+    estimate double precision,
+    of_urgency smallint,
+    payload bytea,
+    trace_keys text[],
+    trace_values text[],
+    max_deals integer,
+    dead_after interval
+) returns void language plpgsql volatile as $$
+declare
+    turn double precision;
+begin
+    perform pg_advisory_xact_lock(hashtextextended(of_queue || ' ' || of_account, 0));
+    select case when finished_at is null or finished_at > now() - interval '1 minute' then turn_ends end into turn
+    from jobs where queue = of_queue and account_id = of_account
+    order by queue desc, account_id desc, id desc limit 1;
+    select greatest(turn, coalesce(max(turn_begins) filter (where held_until > now()), min(turn_begins), 0)) into turn
+    from jobs where queue = of_queue and finished_at is null and cancelled_at is null;
+    insert into jobs (id, queue, account_id, model_id, kind, own_estimate, expected_seconds, deadline, urgency, turn_begins, turn_ends)
+    values (job_id, of_queue, of_account, of_model, of_kind, estimate, estimate, now() + interval '10 years', of_urgency,
+        turn, turn + estimate);
+    insert into apalis.jobs (id, job_type, job, status, attempts, max_attempts, run_at, priority, metadata)
+    values (job_id, of_queue, payload, 'Pending', 0, max_deals, now(), 0, hstore(trace_keys, trace_values));
+    perform pg_notify('job_waits', job_bell(of_queue, of_model, dead_after));
+end
+$$;

@@ -35,7 +35,7 @@ const FINISHED: &str = "job_finished";
 /// The channel that says it before that with the outcome itself, where it is small (migration 0024).
 const OUTCOME: &str = "job_outcome";
 
-/// A generative model that at least one live sampler has loaded.
+/// A model that at least one live worker has loaded: of a sampler a generative one, of a searcher its engine.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LiveModel {
     /// The model's id.
@@ -172,12 +172,12 @@ impl Client {
         Ok(workers.into_iter().map(|live| (live.queue, u32::try_from(live.slots).unwrap_or(0))).collect())
     }
 
-    /// The models that live samplers have loaded, by id, each once with its lowest cost.
+    /// The models that the live workers of `queue` have loaded, by id, each once.
     ///
     /// # Errors
     /// Fails when the database does.
-    pub async fn live_models(&self) -> Result<Vec<LiveModel>, QueueError> {
-        Ok(store::live_models(&self.inner.pool).await?)
+    pub async fn live_models(&self, queue: &str) -> Result<Vec<LiveModel>, QueueError> {
+        Ok(store::live_models(&self.inner.pool, queue).await?)
     }
 }
 

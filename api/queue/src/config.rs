@@ -56,6 +56,9 @@ pub struct WorkerConfig {
     pub heartbeat: Duration,
     /// How long finished jobs are kept.
     pub keep_finished: Duration,
+    /// Connections that the jobs share, for the queue and for their handler each; `None`: one for every job in hand. Jobs that nobody
+    /// waits for can wait for one.
+    pub connections_of_jobs: Option<u32>,
     /// The connections to the server that the whole process may open, which others are told of; 0: they are not.
     pub process_connections: u32,
 }
@@ -73,6 +76,7 @@ impl Default for WorkerConfig {
             beat: BEAT,
             heartbeat: Duration::from_secs(2),
             keep_finished: Duration::from_secs(3600),
+            connections_of_jobs: None,
             process_connections: 0,
         }
     }
@@ -87,7 +91,13 @@ impl WorkerConfig {
     /// The connections that the queue opens for itself, beside those of the pool that the handlers use.
     #[must_use]
     pub fn connections(&self) -> u32 {
-        u32::try_from(self.in_hand()).unwrap_or(u32::MAX).saturating_add(BESIDE + LISTENER)
+        self.job_connections().saturating_add(BESIDE + LISTENER)
+    }
+
+    /// The connections that its jobs have for the queue, and as many that they want for themselves.
+    #[must_use]
+    pub fn job_connections(&self) -> u32 {
+        self.connections_of_jobs.unwrap_or_else(|| u32::try_from(self.in_hand()).unwrap_or(u32::MAX))
     }
 
     /// Jobs that the process may have in hand at the same time.

@@ -3,7 +3,7 @@
 -- A job that names a model goes only to a process that has said that it serves it (apalis names its workers as
 -- `run_worker` tells it: `PROCESS/…`). The lowest turn goes first (`admit.sql`). A process has slots for any job, places for what lies
 -- ready, which needs none of what slots stand for, and places for accounts that have nothing in hand: long jobs of one account
--- may have all slots for minutes.
+-- may have all slots for minutes. What is not urgent (`enqueue_job`) goes after all that is, and takes slots alone.
 --
 -- In PL/pgSQL, which keeps the plans: as functions in SQL they were planned again at every look for jobs.
 
@@ -76,21 +76,21 @@ begin
     from live_models where worker = process.name;
     if guests_left > 0 then
         select coalesce(array_agg(distinct account_id), '{}') into busy from jobs
-        where queue = v_job_type and held_until > now() and finished_at is null and cancelled_at is null;
+        where queue = v_job_type and urgency = 0 and held_until > now() and finished_at is null and cancelled_at is null;
     end if;
 
     for next in
-        select id, account_id, model_id, attempts, units from jobs
+        select id, account_id, model_id, attempts, units, urgency from jobs
         where queue = v_job_type and holder is null and finished_at is null and cancelled_at is null
             and (held_until is null or held_until < now())
             and (model_id is null or model_id = any(models))
-        order by turn_begins, deadline
+        order by urgency, turn_begins, deadline
     loop
         exit when dealt = v_job_count or slots_left + ready_left + guests_left <= 0;
         seat := case
             when ready_left > 0 and next.attempts = 0 and ready[array_position(models, next.model_id)] >= next.units then 'ready'
             when slots_left > 0 then 'slot'
-            when guests_left > 0 and next.account_id <> all(busy) then 'guest'
+            when guests_left > 0 and next.urgency = 0 and next.account_id <> all(busy) then 'guest'
         end;
         continue when seat is null;
         -- Another process may be about to take it, or may just have taken it.
@@ -114,7 +114,9 @@ begin
             when 'slot' then slots_left := slots_left - 1;
             else guests_left := guests_left - 1;
         end case;
-        busy := busy || job.account_id;
+        if job.urgency = 0 then
+            busy := busy || job.account_id;
+        end if;
         -- The task itself stays as it is until its job has an outcome: what a worker is told travels in the answer alone.
         task.status := 'Queued';
         task.lock_by := worker_id;

@@ -1,6 +1,8 @@
-//! What a job is to the queue, and the two kinds there are.
+//! What a job is to the queue, and the kinds there are.
 
-use contract::{SampleId, StoredSampleJob, StoredTreeSearchJob, TreeSearchResult};
+use contract::{
+    SampleId, StoredPlanJob, StoredSampleJob, StoredTreeSearchJob, TreeSearchRequest, TreeSearchResult,
+};
 use serde::{Serialize, de::DeserializeOwned};
 
 /// Seconds a sampler slot needs for any sample, whatever its size.
@@ -63,7 +65,7 @@ pub struct Ready {
 }
 
 /// The queues that there are, as people list them.
-pub const QUEUES: [&str; 2] = [StoredSampleJob::QUEUE, StoredTreeSearchJob::QUEUE];
+pub const QUEUES: [&str; 3] = [StoredSampleJob::QUEUE, StoredTreeSearchJob::QUEUE, StoredPlanJob::QUEUE];
 
 impl Job for StoredSampleJob {
     const QUEUE: &'static str = "sample";
@@ -96,12 +98,40 @@ impl Job for StoredTreeSearchJob {
     /// A search that stops at its first route mostly needs far less than it may take; one that does not takes all of it.
     fn work(&self) -> Work<'_> {
         let Self::V1(job) = self;
-        let most = job.request.max_seconds;
-        let (kind, seconds) = match job.request.early_exit_first_solution {
-            true => ("first_route", most.min(FIRST_ROUTE_SECONDS)),
-            false => ("all_routes", most),
-        };
-        let seconds = seconds.max(LEAST_SEARCH_SECONDS);
-        Work { kind, seconds, longest: Some(most + ANSWERING_SECONDS), ready: None }
+        let (kind, seconds) = search_takes(&job.request);
+        Work { kind, seconds, longest: Some(job.request.max_seconds + ANSWERING_SECONDS), ready: None }
     }
+
+    fn model_id(&self) -> Option<&str> {
+        let Self::V1(job) = self;
+        job.engine.as_deref()
+    }
+}
+
+impl Job for StoredPlanJob {
+    const QUEUE: &'static str = "plan";
+
+    /// What was found is stored with the plan.
+    type Outcome = ();
+
+    fn work(&self) -> Work<'_> {
+        let Self::V1(job) = self;
+        Work { kind: "plan", seconds: job.expected_seconds, longest: None, ready: None }
+    }
+
+    fn model_id(&self) -> Option<&str> {
+        let Self::V1(job) = self;
+        Some(&job.engine)
+    }
+}
+
+/// Of which kind a search is, and how many seconds it is expected to take.
+#[must_use]
+pub fn search_takes(request: &TreeSearchRequest) -> (&'static str, f64) {
+    let most = request.max_seconds;
+    let (kind, seconds) = match request.early_exit_first_solution {
+        true => ("first_route", most.min(FIRST_ROUTE_SECONDS)),
+        false => ("all_routes", most),
+    };
+    (kind, seconds.max(LEAST_SEARCH_SECONDS))
 }

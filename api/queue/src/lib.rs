@@ -4,7 +4,8 @@
 //! refuses work that it could not finish in time, drops the work of a caller that left, and hands every
 //! outcome over by LISTEN/NOTIFY in milliseconds. Our table `jobs` holds what is true of a job (deadline,
 //! attempts, cancelled, outcome); apalis only deals the jobs out. Whoever writes an outcome does it in the
-//! transaction of its own rows, so that a job that runs again after a crash sees that it is done.
+//! transaction of its own rows, so that a job that runs again after a crash sees that it is done. Jobs that nobody waits for
+//! ([`enqueue`]) are dealt out by the same means, and have neither deadline nor waiter.
 
 mod appointments;
 mod budget;
@@ -23,6 +24,7 @@ mod pool;
 pub mod retention;
 mod run;
 mod store;
+mod unawaited;
 mod waiters;
 mod worker;
 
@@ -32,9 +34,10 @@ pub use client::{AFTER_AN_OPERATOR, Client, Connections, LiveModel, WORKER_START
 pub use config::{LISTENER, WorkerConfig};
 pub use context::{Finished, JobContext};
 pub use error::{AwaitError, HandlerError, QueueError, SubmitError};
-pub use job::{Job, QUEUES, Ready, Work};
+pub use job::{Job, QUEUES, Ready, Work, search_takes};
 pub use pending::Pending;
 pub use pool::setup;
 pub use run::Handler;
 pub use store::{Backlog, LiveWorkers, backlogs, live_models, live_workers};
+pub use unawaited::{Urgency, cancel, enqueue};
 pub use worker::run_worker;

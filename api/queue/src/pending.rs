@@ -153,7 +153,9 @@ impl<J> Drop for Pending<J> {
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         let pool = self.pool.clone();
         let cancel = async move {
-            if let Err(error) = database::within(CANCEL, store::cancel(&pool, &id)).await {
+            if let Err(error) =
+                database::within(CANCEL, store::cancel(&pool, std::slice::from_ref(&id))).await
+            {
                 warn!(job.id = %id, "the job of a caller that left could not be cancelled: {error}");
             }
         };

@@ -14,7 +14,7 @@ use serde_json::{Value, value::RawValue};
 use sqlx::{PgConnection, PgExecutor, PgPool, types::Json};
 
 use crate::{
-    Caller, Job, LiveModel,
+    Caller, Job, LiveModel, Work,
     config::{DEAD_AFTER, FORGOTTEN_AFTER},
     retention::BATCH,
 };
@@ -127,6 +127,41 @@ pub(crate) async fn submit(pool: &PgPool, process: &str, job: NewJob) -> Result<
     .await
 }
 
+/// A job that nobody waits for, to be inserted.
+pub(crate) struct NewUnawaited<'a> {
+    pub(crate) id: &'a str,
+    pub(crate) queue: &'static str,
+    pub(crate) account_id: &'a str,
+    pub(crate) model_id: Option<&'a str>,
+    pub(crate) work: Work<'a>,
+    pub(crate) urgency: i16,
+    pub(crate) payload: &'a [u8],
+    pub(crate) trace: BTreeMap<String, String>,
+}
+
+/// Inserts the job and its task in the transaction of `connection` (`admit.sql`).
+pub(crate) async fn enqueue(connection: &mut PgConnection, job: NewUnawaited<'_>) -> Result<(), sqlx::Error> {
+    let (keys, values): (Vec<String>, Vec<String>) = job.trace.into_iter().unzip();
+    sqlx::query!(
+        "select enqueue_job($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+        job.id,
+        job.queue,
+        job.account_id,
+        job.model_id,
+        job.work.kind,
+        job.work.seconds,
+        job.urgency,
+        job.payload,
+        &keys,
+        &values,
+        MAX_DEALS,
+        interval(DEAD_AFTER),
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
 /// What stands before such a job now.
 pub(crate) async fn prospect(pool: &PgPool, terms: Terms) -> Result<Prospect, sqlx::Error> {
     sqlx::query_as!(
@@ -212,17 +247,17 @@ pub(crate) async fn beat_as_caller(pool: &PgPool, name: &str, connections: u32) 
     Ok(())
 }
 
-/// Cancels a job; one that nobody holds has its outcome then, any other when its worker has heard of it.
-pub(crate) async fn cancel(pool: &PgPool, id: &str) -> Result<(), sqlx::Error> {
+/// Cancels jobs; one that nobody holds has its outcome then, any other when its worker has heard of it.
+pub(crate) async fn cancel(database: impl PgExecutor<'_>, ids: &[String]) -> Result<(), sqlx::Error> {
     sqlx::query!(
         r#"update jobs set cancelled_at = now(), (finished_at, outcome) = (
             select now(), '{"Err": {"problem": "cancelled"}}'::jsonb
             where holder is null
         )
-        where id = $1 and finished_at is null and cancelled_at is null"#,
-        id
+        where id = any($1) and finished_at is null and cancelled_at is null"#,
+        ids
     )
-    .execute(pool)
+    .execute(database)
     .await?;
     Ok(())
 }
@@ -371,6 +406,19 @@ pub(crate) async fn give_back(pool: &PgPool, name: &str, running: &[String]) -> 
         where holder = $1 and finished_at is null and id <> all($2)",
         name,
         running
+    )
+    .execute(pool)
+    .await?;
+    Ok(())
+}
+
+/// Gives back what runs in the process `name` and nobody waits for, the attempt uncounted: that the process was told to stop says nothing
+/// of its jobs, and one that takes long may see many processes.
+pub(crate) async fn hand_over(pool: &PgPool, name: &str) -> Result<(), sqlx::Error> {
+    sqlx::query!(
+        "update jobs set holder = null, held_until = null, attempts = attempts - 1
+        where holder = $1 and finished_at is null and cancelled_at is null and caller is null",
+        name
     )
     .execute(pool)
     .await?;
@@ -590,19 +638,20 @@ pub async fn backlogs(database: impl PgExecutor<'_>) -> Result<Vec<Backlog>, sql
     .await
 }
 
-/// The models that live samplers have, by id.
+/// The models that the live workers of `queue` have, by id.
 ///
 /// # Errors
 /// Fails when the database does.
-pub async fn live_models(database: impl PgExecutor<'_>) -> Result<Vec<LiveModel>, sqlx::Error> {
+pub async fn live_models(database: impl PgExecutor<'_>, queue: &str) -> Result<Vec<LiveModel>, sqlx::Error> {
     // Where workers disagree about a model, the one that started last knows best.
     sqlx::query_as!(
         LiveModel,
         "select distinct on (model_id) model_id, relative_cost, card
         from live_models join live_workers on live_workers.name = live_models.worker
-        where last_seen > now() - $1::interval
+        where last_seen > now() - $1::interval and queue = $2
         order by model_id, started_at desc",
-        interval(DEAD_AFTER)
+        interval(DEAD_AFTER),
+        queue
     )
     .fetch_all(database)
     .await

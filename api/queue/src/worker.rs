@@ -214,6 +214,7 @@ async fn drain(
 /// Leaves nothing behind that others would have to wait for.
 async fn leave(process: &Process, unfinished: &BTreeMap<String, i32>) {
     let left = async {
+        store::hand_over(&process.pool, &process.name).await?;
         for (id, attempt) in unfinished {
             store::release(&process.pool, id, *attempt, Duration::ZERO, None).await?;
         }

@@ -1,8 +1,12 @@
 //! The operations, one file a resource.
 
+pub mod batches;
+pub mod engines;
 pub mod health;
 pub mod models;
 pub mod operations;
+mod paging;
+pub mod plans;
 pub mod samples;
 pub mod treesearch;
 

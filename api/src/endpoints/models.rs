@@ -7,9 +7,9 @@ use axum::{
     extract::{Path, State, rejection::PathRejection},
     http::Uri,
 };
-use contract::{Model, ModelCard, ModelList};
+use contract::{Model, ModelCard, ModelList, StoredSampleJob};
 use edge::{ApiError, query_pairs};
-use queue::{Client, LiveModel, QueueError};
+use queue::{Client, Job, LiveModel, QueueError};
 use sqlx::{PgExecutor, PgPool};
 
 use super::path_word;
@@ -65,7 +65,7 @@ pub async fn retrieve(
 /// What live samplers have loaded.
 async fn models(pool: &PgPool, queue: &Client) -> Result<Vec<Model>, ApiError> {
     let mut ready = ready(pool).await?;
-    let live = queue.live_models().await.map_err(|error| match error {
+    let live = queue.live_models(StoredSampleJob::QUEUE).await.map_err(|error| match error {
         QueueError::Database(error) => error.into(),
         error => ApiError::internal(&error),
     })?;

@@ -4,21 +4,23 @@ use std::{collections::HashSet, sync::Arc};
 
 use axum::{
     Json,
-    extract::{Request, State},
+    extract::{FromRef, FromRequestParts, Path, Request, State, rejection::PathRejection},
+    http::request::Parts,
     response::{IntoResponse, Response},
 };
 use chem::{Limits, Molecule};
 use contract::{
-    Country, ErrorItem, MAX_AMOUNT_MMOL, MAX_DEPTH_LIMIT, Ration, RouteGraph, TreeSearchRequest,
-    TreeSearchResult,
+    Country, EngineAnswer, ErrorItem, MAX_AMOUNT_MMOL, MAX_DEPTH_LIMIT, Ration, RouteGraph,
+    TreeSearchRequest, TreeSearchResult,
 };
 
 use edge::{ApiError, json_body, query_pairs};
 
-use super::misfit;
+use super::{engines::Engines, misfit, path_word};
 use crate::{
     access::Caller,
     deadline::{Arrival, Deadlines},
+    engine_answer::engine_answer,
     fields::{Fault, Faults, Fields, Input, boolean, choice, integer, nullable, number, positive, text},
     jobs::Jobs,
     limits,
@@ -38,37 +40,108 @@ const MAX_VENDORS: usize = 100;
     request_body(content = TreeSearchRequest),
     responses((status = 200, description = "The routes; none is no error.", body = TreeSearchResult)),
 )]
-pub async fn create(
-    State(jobs): State<Jobs>,
-    State(limits): State<Arc<limits::Limits>>,
-    State(deadlines): State<Deadlines>,
-    arrival: Arrival,
-    caller: Caller,
+pub async fn create(search: Searching, request: Request) -> Result<Response, ApiError> {
+    let pairs = query_pairs(request.uri());
+    let body = json_body(request).await?;
+    let mut faults = Faults::default();
+    Fields::query(pairs, &mut faults).finish();
+    let wanted = parse(&body, search.jobs.longest_search(), &mut faults);
+    let wanted = faults.settle(wanted)?;
+
+    search.answer(wanted, None, |result| Json(result).into_response()).await
+}
+
+/// Searches with an engine and answers as clients of this API family read it.
+#[utoipa::path(
+    post, path = "/synth/v1/{engine}/treesearch", tag = "tree search", operation_id = "create_engine_tree_search",
+    description = "Searches by an engine of those that live searchers serve, and answers in the shape that clients of this API family \
+        read: routes by backbone and steps, each with its price, and reactions as nodes. An extension.",
+    summary = "Create a tree search by an engine",
+    params(("engine" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
+        description = "Name of the engine.")),
+    request_body(content = TreeSearchRequest),
+    responses((status = 200, description = "The routes; none is no error.", body = EngineAnswer)),
+)]
+pub async fn create_by_engine(
+    State(engines): State<Engines>,
+    search: Searching,
+    path: Result<Path<String>, PathRejection>,
     request: Request,
 ) -> Result<Response, ApiError> {
     let pairs = query_pairs(request.uri());
     let body = json_body(request).await?;
     let mut faults = Faults::default();
+    let engine = path_word("engine", path, &mut faults);
     Fields::query(pairs, &mut faults).finish();
-    let wanted = parse(&body, jobs.longest_search(), &mut faults);
-    let wanted = faults.settle(wanted)?;
+    let wanted = parse(&body, search.jobs.longest_search(), &mut faults);
+    let (engine, wanted) = faults.settle(engine.zip(wanted))?;
 
-    let (groups, group_size) = (wanted.max_backbone_groups, wanted.max_backbone_group_size);
-    let (account, rations, most) = (&caller.account_id, &caller.rations, whole_seconds(wanted.max_seconds));
-    let headroom = limits.take(Ration::SearchSeconds, account, rations, most).await?;
-    if let Some(retry_after) = headroom.spent() {
-        return Ok(headroom.attach(ApiError::RateLimited { retry_after }.into_response()));
+    let answered = search
+        .answer(wanted, Some(engines.called(&engine)), |result| Json(engine_answer(result)).into_response());
+    // What a body names that is not there is a bad reference; what the path names is not found.
+    answered.await.map_err(|error| match error {
+        ApiError::BadReference => ApiError::NotFound,
+        error => error,
+    })
+}
+
+/// A request that is let in, and what it is answered by.
+pub struct Searching {
+    jobs: Jobs,
+    limits: Arc<limits::Limits>,
+    deadlines: Deadlines,
+    arrival: Arrival,
+    caller: Caller,
+}
+
+impl<S> FromRequestParts<S> for Searching
+where
+    S: Send + Sync,
+    Jobs: FromRef<S>,
+    Arc<limits::Limits>: FromRef<S>,
+    Deadlines: FromRef<S>,
+{
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        Ok(Self {
+            jobs: Jobs::from_ref(state),
+            limits: Arc::from_ref(state),
+            deadlines: Deadlines::from_ref(state),
+            arrival: Arrival::from_request_parts(parts, state).await?,
+            caller: Caller::from_request_parts(parts, state).await?,
+        })
     }
-    let searched = deadlines.search(arrival, wanted.max_seconds, jobs.search(account, wanted)).await;
-    let used = searched.as_ref().map_or(0, |result| whole_seconds(result.metadata.total_elapsed));
-    limits.give_back(Ration::SearchSeconds, account, rations, most.saturating_sub(used));
-    let result = searched?;
-    let faults = check(&result, groups, group_size);
-    if faults.is_empty() {
-        return Ok(Json(result).into_response());
+}
+
+impl Searching {
+    /// The answer to `wanted`, checked and written by `write`.
+    async fn answer(
+        self,
+        wanted: TreeSearchRequest,
+        engine: Option<&str>,
+        write: impl FnOnce(TreeSearchResult) -> Response,
+    ) -> Result<Response, ApiError> {
+        let Self { jobs, limits, deadlines, arrival, caller } = self;
+        let (groups, group_size) = (wanted.max_backbone_groups, wanted.max_backbone_group_size);
+        let (account, rations, most) =
+            (&caller.account_id, &caller.rations, whole_seconds(wanted.max_seconds));
+        let headroom = limits.take(Ration::SearchSeconds, account, rations, most).await?;
+        if let Some(retry_after) = headroom.spent() {
+            return Ok(headroom.attach(ApiError::RateLimited { retry_after }.into_response()));
+        }
+        let searched =
+            deadlines.search(arrival, wanted.max_seconds, jobs.search(account, wanted, engine)).await;
+        let used = searched.as_ref().map_or(0, |result| whole_seconds(result.metadata.total_elapsed));
+        limits.give_back(Ration::SearchSeconds, account, rations, most.saturating_sub(used));
+        let result = searched?;
+        let faults = check(&result, groups, group_size);
+        if faults.is_empty() {
+            return Ok(write(result));
+        }
+        tracing::error!(?faults, "a tree search result does not fit the response schema");
+        Err(ApiError::BadAnswer(faults))
     }
-    tracing::error!(?faults, "a tree search result does not fit the response schema");
-    Err(ApiError::BadAnswer(faults))
 }
 
 /// Seconds as rations count them: begun ones are whole.
@@ -84,9 +157,16 @@ fn whole_seconds(seconds: f64) -> u32 {
 
 pub(crate) fn parse(body: &[u8], max_seconds_limit: f64, faults: &mut Faults) -> Option<TreeSearchRequest> {
     let mut body = Fields::body(body, faults)?;
+    let search_smiles = body.required("search_smiles", target);
+    let terms = terms(&mut body, max_seconds_limit);
+    body.finish();
+    Some(TreeSearchRequest { search_smiles: search_smiles?, ..terms? })
+}
+
+/// The fields of a request but for the target, which is left empty.
+pub(super) fn terms(body: &mut Fields<'_, '_>, max_seconds_limit: f64) -> Option<TreeSearchRequest> {
     let default = TreeSearchRequest::new("");
     let many = integer(1, None);
-    let search_smiles = body.required("search_smiles", target);
     let early_exit_first_solution =
         body.optional("early_exit_first_solution", default.early_exit_first_solution, boolean);
     // A limit below the contract's default lowers the default with it.
@@ -118,9 +198,8 @@ pub(crate) fn parse(body: &[u8], max_seconds_limit: f64, faults: &mut Faults) ->
     let vendors_only = body.list("vendors_only", MAX_VENDORS, &vendor);
     let vendors_never = body.list("vendors_never", MAX_VENDORS, &vendor);
     let vendors_first = body.list("vendors_first", MAX_VENDORS, &vendor);
-    body.finish();
     Some(TreeSearchRequest {
-        search_smiles: search_smiles?,
+        search_smiles: String::new(),
         early_exit_first_solution: early_exit_first_solution?,
         max_seconds: max_seconds?,
         max_depth: u32::try_from(max_depth?).ok()?,
@@ -142,13 +221,18 @@ pub(crate) fn parse(body: &[u8], max_seconds_limit: f64, faults: &mut Faults) ->
 }
 
 /// A SMILES of one molecule within the limits of a target.
-fn target(input: &Input<'_>) -> Result<String, Fault> {
+pub(super) fn target(input: &Input<'_>) -> Result<String, Fault> {
+    target_molecule(input).map(|(smiles, _)| smiles)
+}
+
+/// The same with the molecule.
+pub(super) fn target_molecule(input: &Input<'_>) -> Result<(String, Molecule), Fault> {
     let smiles = text(1, Some(MAX_TARGET))(input)?;
     let invalid =
         |why: String| Fault::new("smiles_invalid", format!("Input should be a valid SMILES: {why}"));
     let molecule = Molecule::parse(&smiles, Limits::TARGET).map_err(|error| invalid(error.to_string()))?;
     if molecule.components().len() == 1 {
-        return Ok(smiles);
+        return Ok((smiles, molecule));
     }
     let at = smiles.find('.').unwrap_or_default();
     Err(invalid(format!("more than one component, the second begins after byte {at}")))

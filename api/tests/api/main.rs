@@ -35,5 +35,8 @@ mod retention;
 mod service;
 mod statements;
 mod support;
+mod synth_batches_v1_batches;
+mod synth_batches_v1_plans;
+mod synth_v1_engines;
 mod synth_v1_treesearch;
 mod webdriver;

@@ -122,7 +122,7 @@ async fn by_default_samples_are_kept_for_ever() {
         .unwrap();
 
     let _process = api::retention(service.pool.clone(), config(&service, &[]).unwrap().keep);
-    until(&service, "select count(*) from retention where keep is null", 3).await;
+    until(&service, "select count(*) from retention where keep is null", 5).await;
 
     assert_eq!(service.get(&format!("{SAMPLES}/{}", sample_id(10))).await.status, 200);
 }

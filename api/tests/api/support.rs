@@ -1,13 +1,15 @@
 //! A service of its own for each test: database, workers, socket.
 
-use std::{collections::BTreeMap, net::SocketAddr, sync::atomic::Ordering, time::Duration};
+use std::{collections::BTreeMap, io::Write, net::SocketAddr, sync::atomic::Ordering, time::Duration};
 
 use api::{app, config::Config};
 use argon2::{Argon2, PasswordHasher, password_hash::SaltString};
 use chrono::Utc;
 use contract::{
-    JobId, Metadata, Problem, ReagentResults, StoredSampleJob, StoredTreeSearchJob, TreeSearchResult, scope,
+    JobId, Metadata, Problem, ReagentResults, StoredPlanJob, StoredSampleJob, StoredTreeSearchJob,
+    TreeSearchResult, scope,
 };
+use flate2::{Compression, write::GzEncoder};
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use queue::{Finished, Handler, HandlerError, JobContext, LiveModel, WorkerConfig, run_worker};
 use reqwest::{Method, RequestBuilder, StatusCode};
@@ -52,7 +54,11 @@ impl Service {
             card: card(id),
         });
         let sampler = WorkerConfig { models: watch::channel(models.into()).1, ..config() };
-        let (pool, other) = (service.pool.clone(), service.pool.clone());
+        let engine = move || {
+            let engine = LiveModel { model_id: "toy_engine".to_owned(), relative_cost: 1.0, card: json!({}) };
+            WorkerConfig { models: watch::channel(vec![engine]).1, ..config() }
+        };
+        let (pool, other, third) = (service.pool.clone(), service.pool.clone(), service.pool.clone());
         let handler = Sampler(pool.clone());
         service.tasks.spawn(async move {
             let _ = run_worker::<StoredSampleJob, _>(pool, sampler, handler, std::future::pending()).await;
@@ -60,7 +66,11 @@ impl Service {
         service.tasks.spawn(async move {
             let handler = Searcher(other.clone());
             let _ =
-                run_worker::<StoredTreeSearchJob, _>(other, config(), handler, std::future::pending()).await;
+                run_worker::<StoredTreeSearchJob, _>(other, engine(), handler, std::future::pending()).await;
+        });
+        service.tasks.spawn(async move {
+            let handler = Planner(third.clone());
+            let _ = run_worker::<StoredPlanJob, _>(third, engine(), handler, std::future::pending()).await;
         });
         service.wait_until_ready().await;
         service
@@ -257,6 +267,19 @@ pub fn sign(kid: &str, key: &EncodingKey, claims: &Value) -> String {
     jsonwebtoken::encode(&header, claims, key).unwrap()
 }
 
+/// Puts accounts into one organisation.
+pub async fn join_one_organisation(pool: &PgPool, accounts: &[&str]) {
+    sqlx::raw_sql("insert into organisations (id, name) values ('org_lab', 'lab')")
+        .execute(pool)
+        .await
+        .unwrap();
+    sqlx::query("update accounts set organisation_id = 'org_lab' where id = any($1)")
+        .bind(accounts)
+        .execute(pool)
+        .await
+        .unwrap();
+}
+
 /// An account with every ordinary scope and [`PASSWORD`], as `retort account add` makes it.
 pub async fn add_account(pool: &PgPool, email: &str) -> String {
     let salt = SaltString::encode_b64(b"sixteen bytes ok").unwrap();
@@ -351,6 +374,52 @@ impl Handler<StoredSampleJob> for Sampler {
         }
         Ok(())
     }
+}
+
+/// Finds two routes; a `max_depth` of 48 makes it refuse the target, 47 makes it go on until it is cancelled.
+struct Planner(PgPool);
+
+impl Handler<StoredPlanJob> for Planner {
+    async fn handle(
+        &self,
+        context: JobContext<StoredPlanJob>,
+        StoredPlanJob::V1(job): StoredPlanJob,
+    ) -> Result<(), HandlerError> {
+        let depth: Option<i32> =
+            sqlx::query_scalar("select (parameters ->> 'max_depth')::int from plans where id = $1")
+                .bind(&job.plan_id)
+                .fetch_one(&self.0)
+                .await?;
+        if depth == Some(47) {
+            while !context.cancelled.load(Ordering::Acquire) {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+            return Ok(());
+        }
+        let mut transaction = self.0.begin().await?;
+        let outcome = match depth {
+            Some(48) => Err(Problem::BadTarget { reason: "too strange".to_owned() }),
+            _ => {
+                complete_plan(&mut transaction, &job.plan_id).await?;
+                Ok(())
+            }
+        };
+        let _ = context.finish(&mut transaction, &outcome).await?;
+        transaction.commit().await?;
+        Ok(())
+    }
+}
+
+/// Stores what a searcher may have found, as it does.
+pub async fn complete_plan(connection: &mut PgConnection, id: &str) -> Result<(), sqlx::Error> {
+    let mut zipped = GzEncoder::new(Vec::new(), Compression::default());
+    zipped.write_all(include_bytes!("../golden/treesearch_result.json"))?;
+    sqlx::query("update plans set status = 'completed', result = $2 where id = $1")
+        .bind(id)
+        .bind(zipped.finish()?)
+        .execute(connection)
+        .await?;
+    Ok(())
 }
 
 /// Finds nothing; a `max_depth` of 49 makes it answer nonsense, 48 makes it refuse the target, 47 makes it go on until it is

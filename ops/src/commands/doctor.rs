@@ -1,10 +1,10 @@
 //! `retort doctor`: looks at every part of an installation and says what is wrong.
 
 use clap::Args;
-use contract::QueuePause;
+use contract::{QueuePause, StoredSampleJob};
 use identity::tables::accounts;
 use queue::{
-    LiveWorkers,
+    Job, LiveWorkers,
     retention::{Retention, retentions},
 };
 use sqlx::PgConnection;
@@ -188,7 +188,7 @@ async fn check_workers(findings: &mut Findings, database: &mut PgConnection) -> 
         }
         Err(error) => findings.bad(&format!("queues: {error}"))?,
     }
-    let models = queue::live_models(&mut *database).await;
+    let models = queue::live_models(&mut *database, StoredSampleJob::QUEUE).await;
     match models {
         Ok(models) if models.is_empty() => findings.bad("models: no sampler has one loaded"),
         Ok(models) => {

@@ -22,6 +22,8 @@ mod logs;
 mod metrics;
 mod models;
 mod outage;
+mod pendingai;
+mod plans;
 mod pooler;
 mod postgres;
 mod process;

@@ -14,7 +14,13 @@ use synth::{Budget, GroupOrder, Plan, Planner, Stop, Task, Trivial};
 use tracing::{Instrument, info, info_span};
 
 use super::DATABASE;
-use crate::{Annotation, CatalogueView, VendorTerms, compute, metrics, offers::offers_for, result, terms};
+use crate::{
+    Annotation, CatalogueView, VendorTerms,
+    compute::{compute, compute_aside},
+    metrics,
+    offers::offers_for,
+    result, terms,
+};
 
 /// Runs search jobs.
 #[derive(Debug, Clone)]
@@ -71,6 +77,7 @@ impl Search {
         let (planner, masks) = (Arc::clone(&self.planner), masks(request, &terms));
         let shelf = Shelf::new(self.catalogue.now(), masks);
         let (span, wanted) = (info_span!("search", max_seconds = request.max_seconds), request.clone());
+        let compute = if budget.turn.is_awaited() { compute } else { compute_aside };
         let plan = compute(move || span.in_scope(|| search(&planner, &shelf, &wanted, &budget))).await?;
         let plan = match plan {
             Ok(plan) => plan,
@@ -151,7 +158,7 @@ fn masks(request: &TreeSearchRequest, terms: &VendorTerms) -> Masks {
     }
 }
 
-fn seconds(seconds: f64) -> Duration {
+pub(super) fn seconds(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds).unwrap_or_default()
 }
 

@@ -168,7 +168,7 @@ fn features(route: &Route) -> Value {
         -sum(|step| f64::from(step.probability).ln()),
         -sum(|step| f64::from(step.plausibility.max(1e-9)).ln()),
         route.steps().map(|(_, step)| step.plausibility).fold(1.0, f32::min),
-        sum(|step| 1.0 - f64::from(step.precedent.unwrap_or(1.0))),
+        sum(|step| 1.0 - f64::from(step.precedent.map_or(1.0, |near| near.tanimoto))),
         depth,
         blocks,
         route.usd_per_mol,

@@ -2,13 +2,15 @@
 //!
 //! Every search computes on its own thread. Where there are more cores than searches, the rest are helpers that
 //! warm up expansions for it. A search may have as many helpers at work as its fair share allows, asked anew
-//! before every job; a job takes about a millisecond, so a search that starts gets its share that soon.
+//! before every job; a job takes about a millisecond, so a search that starts gets its share that soon. Those that stand aside for
+//! more urgent ones have no share.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle, available_parallelism};
+
+use crate::turns::{Place, Turn, Turns};
 
 type Job = Box<dyn FnOnce() + Send>;
 
@@ -20,7 +22,7 @@ pub fn all_cores() -> usize {
 /// Helper threads and the count of the searches that share them.
 pub struct Cores {
     cores: usize,
-    searches: AtomicUsize,
+    turns: Arc<Turns>,
     line: Arc<Line>,
     helpers: Vec<JoinHandle<()>>,
 }
@@ -41,6 +43,7 @@ struct Jobs {
 /// One search's place among the others.
 pub struct Seat<'a> {
     cores: &'a Cores,
+    place: Arc<Place>,
 }
 
 impl Cores {
@@ -52,13 +55,17 @@ impl Cores {
             Builder::new().name(format!("search-helper-{number}")).spawn(move || line.work()).ok()
         };
         let helpers: Vec<_> = (1..cores).filter_map(helper).collect();
-        Self { cores: helpers.len() + 1, searches: AtomicUsize::new(0), line, helpers }
+        Self { cores: helpers.len() + 1, turns: Arc::default(), line, helpers }
     }
 
-    /// A place for a search, until it is dropped.
-    pub fn seat(&self) -> Seat<'_> {
-        self.searches.fetch_add(1, Ordering::Relaxed);
-        Seat { cores: self }
+    /// A place for the search whose turn `turn` is, until it is dropped.
+    pub fn seat(&self, turn: &Turn) -> Seat<'_> {
+        Seat { cores: self, place: self.turns.place_of(turn) }
+    }
+
+    /// Whose turn it is among the searches.
+    pub fn turns(&self) -> &Arc<Turns> {
+        &self.turns
     }
 }
 
@@ -76,20 +83,16 @@ impl Drop for Cores {
 impl Seat<'_> {
     /// How many helpers the search may have at work now.
     pub fn helpers(&self) -> usize {
-        let searches = self.cores.searches.load(Ordering::Relaxed).max(1);
-        (self.cores.cores / searches).saturating_sub(1)
+        if self.place.must_stand_aside() {
+            return 0;
+        }
+        (self.cores.cores / self.place.alike()).saturating_sub(1)
     }
 
     /// Has a helper do `job`.
     pub fn help(&self, job: impl FnOnce() + Send + 'static) {
         self.cores.line.jobs().waiting.push_back(Box::new(job));
         self.cores.line.changed.notify_one();
-    }
-}
-
-impl Drop for Seat<'_> {
-    fn drop(&mut self) {
-        self.cores.searches.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -126,14 +129,15 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::turns::Urgency;
 
     #[test]
     fn a_search_alone_has_all_cores_and_several_share_them() {
         let cores = Cores::new(8);
 
-        let first = cores.seat();
+        let first = cores.seat(&Turn::default());
         let alone = first.helpers();
-        let others = [cores.seat(), cores.seat()];
+        let others = [cores.seat(&Turn::default()), cores.seat(&Turn::default())];
         let shared = first.helpers();
         drop(others);
 
@@ -144,16 +148,32 @@ mod tests {
     fn as_many_searches_as_cores_have_one_each() {
         let cores = Cores::new(3);
 
-        let seats = [cores.seat(), cores.seat(), cores.seat(), cores.seat()];
+        let seats = [
+            cores.seat(&Turn::default()),
+            cores.seat(&Turn::default()),
+            cores.seat(&Turn::default()),
+            cores.seat(&Turn::default()),
+        ];
 
         assert!(seats.iter().all(|seat| seat.helpers() == 0));
+    }
+
+    #[test]
+    fn a_search_that_stands_aside_takes_no_core_from_the_one_that_it_stands_aside_for() {
+        let cores = Cores::new(4);
+        let batch = cores.seat(&cores.turns().turn(Urgency::Batch));
+
+        let alone = batch.helpers();
+        let awaited = cores.seat(&Turn::default());
+
+        assert_eq!((alone, batch.helpers(), awaited.helpers()), (3, 0, 3));
     }
 
     #[test]
     fn helpers_outlive_a_job_that_panics() {
         let cores = Cores::new(2);
         let (done, heard) = mpsc::channel();
-        let seat = cores.seat();
+        let seat = cores.seat(&Turn::default());
 
         seat.help(|| panic!("a broken job"));
         seat.help(move || done.send(7).unwrap());

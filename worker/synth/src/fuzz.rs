@@ -52,7 +52,7 @@ pub fn template_weights(input: &[u8]) {
     let _ = Policy::of(&weights, Some(&weights), LIBRARY.len());
     if let Ok(precedents) = Precedents::of(&weights, LIBRARY.len()) {
         let nearest = precedents.nearest(0, &PRODUCT.molecule().fingerprint());
-        assert!((0.0..=1.0).contains(&nearest));
+        assert!((0.0..=1.0).contains(&nearest.tanimoto) && (0.0..=1.000_001).contains(&nearest.cosine));
     }
 }
 

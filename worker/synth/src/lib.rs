@@ -11,7 +11,7 @@
 //! | | |
 //! |---|---|
 //! | `model/` | what a model's directory holds: templates, the policy network, the judge, precedents, records |
-//! | `task.rs`, `plan.rs`, `route.rs`, `shared.rs`, `cores.rs` | what is asked, what is answered, a route as a graph, what routes share, and the cores |
+//! | `turns.rs`, `task.rs`, `plan.rs`, `route.rs`, `shared.rs`, `cores.rs` | whose turn it is, what is asked, what is answered, a route as a graph, what routes share, and the cores |
 //! | `graph/` | the AND/OR graph, what templates make of a molecule, how costs flow |
 //! | `steps/` | one step by itself: assessed, validated, explained |
 //! | `routes/` | routes out of the graph: extraction, order, groups, prices |
@@ -29,12 +29,14 @@ mod search;
 mod shared;
 mod steps;
 mod task;
+mod turns;
 
 pub use model::RetroModel;
 pub use model::error::ModelError;
 pub use model::judge::reference::ReferenceJudge;
 pub use model::library::Library;
 pub use model::policy::ReferencePolicy;
+pub use model::precedents::Nearness;
 pub use model::records::{Records, Role};
 pub use plan::{BackboneGroup, Counts, Plan, Refusals, Route, RouteNode, Step, Timings, Warning};
 pub use reactivity::{Category, ReactionClass};
@@ -46,3 +48,4 @@ pub use shared::SharedGraph;
 pub use steps::explain::{ProposedBy, StepFault, explain};
 pub use steps::proposals::{Precursors, proposals};
 pub use task::{Budget, GroupOrder, Stop, Task, Trivial};
+pub use turns::{Turn, Urgency};

@@ -7,6 +7,7 @@ use chem::block;
 use petgraph::graph::NodeIndex;
 use reactivity::ReactionClass;
 
+use crate::model::precedents::Nearness;
 use crate::model::records::Records;
 use crate::route::RouteGraph;
 
@@ -47,6 +48,8 @@ pub struct BackboneGroup {
     pub steps: u32,
     /// `b` and 16 hexadecimal digits, the same for the same backbone in every search.
     pub key: String,
+    /// The target's SMILES, its atoms numbered by the fragment of the backbone that they end up in: its atom map.
+    pub skeleton: String,
     /// One entry per distinct set of building blocks, each with the routes that use exactly that set, best
     /// first and never empty.
     pub variations: Vec<Vec<Route>>,
@@ -133,14 +136,16 @@ pub struct Step {
     pub template: u32,
     /// The template's hash in `templates.csv.gz`.
     pub template_hash: String,
+    /// Its place among the templates that match the product, from 1, the most probable.
+    pub rank: Option<u32>,
     /// Probability that the policy network gives the templates that propose the step, among those that match the product.
     pub probability: f32,
     /// Probability that its precursors give its product and nothing else, by the forward judge; 1 for a model without
     /// one.
     pub plausibility: f32,
-    /// How alike the product is to the nearest one that the template is recorded to have made: Tanimoto similarity, 0 where
-    /// none is recorded; `None` for a model without precedents.
-    pub precedent: Option<f32>,
+    /// How alike the product is to the nearest one that the template is recorded to have made, 0 where none is recorded; `None`
+    /// for a model without precedents.
+    pub precedent: Option<Nearness>,
     /// The recorded reactions of the template; none for one that was written by hand and that nobody recorded.
     pub records: Arc<Records>,
     /// What chemists call it.

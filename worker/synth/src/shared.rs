@@ -90,7 +90,7 @@ mod tests {
         let variations = vec![routes.iter().map(route).collect()];
         Plan {
             target: "T".to_owned(),
-            groups: vec![BackboneGroup { steps: 1, key: String::new(), variations }],
+            groups: vec![BackboneGroup { steps: 1, key: String::new(), skeleton: String::new(), variations }],
             counts: Counts::default(),
             timings: Timings::default(),
             exhausted: false,

@@ -6,6 +6,8 @@ use std::time::Instant;
 
 use chem::Molecule;
 
+use crate::turns::Turn;
+
 /// When a search ends, other than by its [`Budget`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stop {
@@ -64,22 +66,41 @@ pub struct Budget {
     pub cancelled: Arc<AtomicBool>,
     /// Most expansions; `None`: no limit.
     pub max_expansions: Option<u64>,
+    /// Whose turn comes before this search's. The time for which it stands aside is not the search's own: its deadline moves on by it.
+    pub turn: Turn,
 }
 
 impl Budget {
     /// A budget that ends at `deadline`, or earlier when `cancelled` is set.
     #[must_use]
     pub fn until(deadline: Instant, cancelled: Arc<AtomicBool>) -> Self {
-        Self { deadline, cancelled, max_expansions: None }
+        Self { deadline, cancelled, max_expansions: None, turn: Turn::default() }
     }
 
-    /// Whether `deadline` has passed or the search is cancelled.
+    /// The time by the search's own clock, which stands while the search stands aside; deadlines are by this clock.
+    pub(crate) fn now(&self) -> Instant {
+        let now = Instant::now();
+        now.checked_sub(self.turn.stood()).unwrap_or(now)
+    }
+
+    /// Whether `deadline` has passed or the search is cancelled. Stands aside for more urgent searches first: the search's own thread
+    /// alone asks this.
     pub(crate) fn spent_at(&self, deadline: Instant) -> bool {
-        self.cancelled.load(Ordering::Relaxed) || Instant::now() >= deadline
+        self.turn.stand_aside(&self.cancelled);
+        self.is_over(deadline)
     }
 
     /// Whether the search must end now.
     pub(crate) fn spent(&self) -> bool {
         self.spent_at(self.deadline)
+    }
+
+    /// Whether a helper has nothing more to do for the search: it is over at `deadline` or cancelled, or stands aside.
+    pub(crate) fn needs_no_help(&self, deadline: Instant) -> bool {
+        self.turn.must_stand_aside() || self.is_over(deadline)
+    }
+
+    fn is_over(&self, deadline: Instant) -> bool {
+        self.cancelled.load(Ordering::Relaxed) || self.now() >= deadline
     }
 }

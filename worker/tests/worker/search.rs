@@ -48,8 +48,12 @@ async fn answer(database: &Database, request: &TreeSearchRequest) -> Result<Tree
         catalogue: CatalogueView::load(&database.pool.clone().into(), shared.folder()).await.unwrap(),
     };
     let budget = Budget::until(Instant::now() + Duration::from_secs(20), Arc::default());
-    let job =
-        TreeSearchJob { request: request.clone(), account_id: None, deadline: chrono::DateTime::UNIX_EPOCH };
+    let job = TreeSearchJob {
+        request: request.clone(),
+        account_id: None,
+        engine: None,
+        deadline: chrono::DateTime::UNIX_EPOCH,
+    };
     search.answer(&job, budget, Instant::now()).await.unwrap()
 }
 
@@ -226,6 +230,7 @@ async fn a_stored_job_is_replayed_whatever_its_deadline() {
     let job = StoredTreeSearchJob::V1(TreeSearchJob {
         request: TreeSearchRequest::new(TARGET),
         account_id: None,
+        engine: None,
         deadline: chrono::DateTime::UNIX_EPOCH,
     });
 

@@ -229,13 +229,13 @@ async fn a_live_worker_shows_its_slots_and_models_until_it_stops() {
     live(&client).await;
 
     let workers = client.live_workers().await.unwrap();
-    let models = client.live_models().await.unwrap();
+    let models = client.live_models("toy").await.unwrap();
     worker.stop().await;
 
     assert_eq!(workers.into_iter().collect::<Vec<_>>(), [("toy".to_owned(), 3)]);
     assert_eq!(models, *config(3).models.borrow());
     assert!(client.live_workers().await.unwrap().is_empty());
-    assert!(client.live_models().await.unwrap().is_empty());
+    assert!(client.live_models("toy").await.unwrap().is_empty());
     database.drop_database().await;
 }
 

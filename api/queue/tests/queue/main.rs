@@ -8,3 +8,4 @@ mod jobs;
 mod operations;
 mod routing;
 mod support;
+mod unawaited;

@@ -1,4 +1,4 @@
-"""What a schema cannot say of a good request, for schemathesis: a target is a SMILES, a model is one that somebody serves, a
+"""What a schema cannot say of a good request, for schemathesis: a target is a SMILES, a model or an engine is one that somebody serves, a
 cursor is a sample that the account has, and there is one of them at most.
 
 Only what schemathesis means to be good is touched, so that each of it has to be accepted. What it breaks stays broken.
@@ -11,6 +11,7 @@ from schemathesis import GenerationMode
 
 TARGETS = ["CC(=O)Nc1ccc(O)cc1", "CCN(CC)CC(=O)Nc1c(C)cccc1C", "C", "[Na+]"]
 CURSORS = ["next-page", "prev-page"]
+PAGES = ["starting_after", "ending_before"]
 
 
 @schemathesis.hook
@@ -19,6 +20,19 @@ def before_call(context, case, kwargs):
         return
     if isinstance(case.body, dict) and "search_smiles" in case.body:
         case.body["search_smiles"] = TARGETS[len(case.body["search_smiles"]) % len(TARGETS)]
+    if isinstance(case.body, dict) and isinstance(case.body.get("parameters"), dict):
+        parameters = case.body["parameters"]
+        if "search_smiles" in parameters:
+            parameters["search_smiles"] = TARGETS[len(parameters["search_smiles"]) % len(TARGETS)]
+        parameters["engine"] = os.environ["RETORT_ENGINE"]
+    if isinstance(case.body, dict) and isinstance(case.body.get("smiles"), list):
+        case.body["smiles"] = [TARGETS[len(str(smiles)) % len(TARGETS)] for smiles in case.body["smiles"]]
+    if case.path_parameters and "engine" in case.path_parameters:
+        case.path_parameters["engine"] = os.environ["RETORT_ENGINE"]
+    if case.operation.label.startswith("GET /synth-batches/v1/batches"):
+        # There is no batch to begin at.
+        for name in PAGES:
+            case.query.pop(name, None)
     if isinstance(case.body, dict) and case.body.get("model_id") is not None:
         case.body["model_id"] = os.environ["RETORT_MODEL"]
     if case.operation.label == "GET /generator/v1/samples":

@@ -179,6 +179,12 @@ impl Expansion {
         self.prepared().molecule()
     }
 
+    /// The place of a template in the list, from 1, the most probable; `None` where it is not in it.
+    pub fn rank_of(&self, template: u32) -> Option<u32> {
+        let at = self.ranking.get()?.templates().iter().position(|ranked| ranked.template == template)?;
+        u32::try_from(at + 1).ok()
+    }
+
     /// What chemists see in [`Self::molecule`].
     fn facts(&self) -> &Facts {
         self.facts.get_or_init(|| Facts::of(self.molecule()))

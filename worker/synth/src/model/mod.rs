@@ -24,7 +24,7 @@ use crate::model::error::ModelError;
 use crate::model::judge::Judge;
 use crate::model::library::Library;
 use crate::model::policy::{Policy, Ranking};
-use crate::model::precedents::Precedents;
+use crate::model::precedents::{Nearness, Precedents};
 use crate::model::records::{AllRecords, Records};
 
 /// Templates and the policy network that ranks them, loaded once and shared.
@@ -135,9 +135,9 @@ impl RetroModel {
         self.judge.as_ref()
     }
 
-    /// Similarity of the product to the nearest one that a recorded reaction of the template made; `None` where the
-    /// model has no records.
-    pub(crate) fn nearest_precedent(&self, template: u32, product: &Fingerprint) -> Option<f32> {
+    /// How near the product is to the nearest one that a recorded reaction of the template made; `None` where the model has
+    /// no records.
+    pub(crate) fn nearest_precedent(&self, template: u32, product: &Fingerprint) -> Option<Nearness> {
         self.precedents.as_ref().map(|precedents| precedents.nearest(template, product))
     }
 

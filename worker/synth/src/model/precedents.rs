@@ -40,21 +40,46 @@ impl Precedents {
         Ok(Self { starts, products: bytes.chunks_exact(BITS / 8).map(folded).collect() })
     }
 
-    /// Tanimoto similarity, on 512 bits, of the product to the nearest product that a recorded reaction of the
-    /// template made; 0 where none is recorded.
-    pub fn nearest(&self, template: u32, product: &Fingerprint) -> f32 {
+    /// How near, on 512 bits, the product is to what recorded reactions of the template made; nothing is near where none is
+    /// recorded.
+    pub fn nearest(&self, template: u32, product: &Fingerprint) -> Nearness {
         let at = template as usize;
-        let (Some(&start), Some(&end)) = (self.starts.get(at), self.starts.get(at + 1)) else { return 0.0 };
-        let product = fold(product);
-        let similarity = |other: &Folded| {
-            let (mut shared, mut either) = (0, 0);
-            for (a, b) in product.iter().zip(other) {
-                shared += (a & b).count_ones();
-                either += (a | b).count_ones();
-            }
-            if either == 0 { 1.0 } else { shared as f32 / either as f32 }
+        let (Some(&start), Some(&end)) = (self.starts.get(at), self.starts.get(at + 1)) else {
+            return Nearness::default();
         };
-        self.products[start as usize..end as usize].iter().map(similarity).fold(0.0, f32::max)
+        let product = fold(product);
+        let recorded = self.products[start as usize..end as usize].iter();
+        recorded.map(|other| Nearness::of(&product, other)).fold(Nearness::default(), Nearness::or_nearer)
+    }
+}
+
+/// How near a product is to the nearest recorded one, from 0 to 1, by either measure.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Nearness {
+    /// Bits that both have, of those that either has.
+    pub tanimoto: f32,
+    /// Bits that both have, of the geometric mean of those that each has.
+    pub cosine: f32,
+}
+
+impl Nearness {
+    fn of(one: &Folded, other: &Folded) -> Self {
+        let (mut shared, mut either) = (0, 0);
+        for (a, b) in one.iter().zip(other) {
+            shared += (a & b).count_ones();
+            either += (a | b).count_ones();
+        }
+        if either == 0 {
+            return Self { tanimoto: 1.0, cosine: 1.0 };
+        }
+        let bits = |folded: &Folded| folded.iter().map(|word| word.count_ones()).sum::<u32>() as f32;
+        let mean = (bits(one) * bits(other)).sqrt();
+        let cosine = if mean > 0.0 { shared as f32 / mean } else { 0.0 };
+        Self { tanimoto: shared as f32 / either as f32, cosine }
+    }
+
+    fn or_nearer(self, other: Self) -> Self {
+        Self { tanimoto: self.tanimoto.max(other.tanimoto), cosine: self.cosine.max(other.cosine) }
     }
 }
 
@@ -95,11 +120,12 @@ mod tests {
 
         let precedents = Precedents::load(&folder.path().join("precedents.safetensors"), 3).unwrap();
 
-        assert_eq!(precedents.nearest(0, &a), 1.0);
-        assert_eq!(precedents.nearest(1, &a), 0.0);
-        assert_eq!(precedents.nearest(2, &Fingerprint::from_on_bits([2, 3, 4, 9])), 1.0);
-        assert_eq!(precedents.nearest(2, &Fingerprint::from_on_bits([1, 2])), 2.0 / 3.0);
-        assert_eq!(precedents.nearest(7, &a), 0.0);
+        assert_eq!(precedents.nearest(0, &a).tanimoto, 1.0);
+        assert_eq!(precedents.nearest(1, &a), Nearness::default());
+        assert_eq!(precedents.nearest(2, &Fingerprint::from_on_bits([2, 3, 4, 9])).tanimoto, 1.0);
+        let half = precedents.nearest(2, &Fingerprint::from_on_bits([1, 2]));
+        assert_eq!((half.tanimoto, half.cosine), (2.0 / 3.0, 2.0 / 6.0_f32.sqrt()));
+        assert_eq!(precedents.nearest(7, &a), Nearness::default());
     }
 
     #[test]

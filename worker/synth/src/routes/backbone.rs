@@ -12,7 +12,7 @@
 
 use std::rc::Rc;
 
-use chem::Written;
+use chem::{Molecule, Structure, Written};
 use rustc_hash::FxHashMap;
 
 use crate::graph::{Graph, MoleculeId, ReactionId};
@@ -77,6 +77,16 @@ impl Tree {
     }
 }
 
+impl Tree {
+    /// What is not cut any further, in the order of the tree.
+    fn leaves(&self) -> Vec<&Self> {
+        match self.children.is_empty() {
+            true => vec![self],
+            false => self.children.iter().flat_map(Self::leaves).collect(),
+        }
+    }
+}
+
 /// Where the atoms of precursors come from, in the atom order of the precursor's own expansion.
 ///
 /// A template numbers a precursor's atoms in its own way; the precursor's expansion has its own order. Matching
@@ -112,6 +122,7 @@ impl Orders {
 
 /// Writes the keys of the backbones of one target.
 pub struct Keys {
+    smiles: String,
     /// Hash of the canonical SMILES.
     target: u64,
     /// Colour of each atom, refined without a tree.
@@ -134,7 +145,8 @@ impl Keys {
         for _ in 0..colours.len() {
             colours = refine(&colours, &bonds);
         }
-        Self { target: stable(smiles.as_bytes()), colours, bonds, known: FxHashMap::default() }
+        let target = stable(smiles.as_bytes());
+        Self { smiles: smiles.to_owned(), target, colours, bonds, known: FxHashMap::default() }
     }
 
     /// Number of atoms of the target.
@@ -150,6 +162,18 @@ impl Keys {
         let key = format!("b{:016x}", self.hash(tree));
         self.known.insert(tree.clone(), key.clone());
         key
+    }
+
+    /// The target's SMILES, its atoms numbered by the leaf of the tree that covers them, in the order of the leaves; an atom of no leaf
+    /// has no number.
+    pub fn skeleton(&self, tree: &Tree) -> String {
+        let mut fragments = vec![None; self.atoms()];
+        for (leaf, number) in tree.leaves().into_iter().zip(1..) {
+            for &atom in &leaf.covered {
+                fragments.get_mut(usize::from(atom)).map(|fragment| fragment.get_or_insert(number));
+            }
+        }
+        numbered(&self.smiles, &fragments)
     }
 
     /// Refines the skeleton with one more vertex per node of the tree, tied to the atoms that it covers and to
@@ -200,6 +224,32 @@ fn skeleton(smiles: &str) -> (Vec<u64>, Vec<Bond>) {
     };
     let bonds = written.bonds.iter().map(|bond| Bond { atoms: bond.atoms, kind: kind(bond.mark) });
     (written.atoms.iter().map(|atom| stable(without_stereo(atom).as_bytes())).collect(), bonds.collect())
+}
+
+/// A canonical SMILES with the numbers of its atoms as their atom map.
+fn numbered(smiles: &str, numbers: &[Option<u32>]) -> String {
+    // What our canonicaliser has written our parser can read.
+    let structure = Molecule::trusted(smiles).map_or_else(|_| Structure::default(), |it| Structure::of(&it));
+    let mut numbered = String::with_capacity(4 * smiles.len());
+    let mut done = 0;
+    for (at, text) in (0_u32..).zip(Written::read(smiles).atoms) {
+        let Some(number) = numbers.get(at as usize).copied().flatten() else { continue };
+        let start = text.as_ptr().addr() - smiles.as_ptr().addr();
+        numbered.push_str(&smiles[done..start]);
+        done = start + text.len();
+        if smiles[..start].ends_with('[') {
+            numbered.push_str(&format!("{text}:{number}"));
+            continue;
+        }
+        let hydrogens = if (at as usize) < structure.len() { structure.atom(at).hydrogens } else { 0 };
+        let hydrogens = match hydrogens {
+            0 => String::new(),
+            1 => "H".to_owned(),
+            count => format!("H{count}"),
+        };
+        numbered.push_str(&format!("[{text}{hydrogens}:{number}]"));
+    }
+    numbered + &smiles[done..]
 }
 
 /// An atom's text without its stereo marks; its hydrogens go with them, since `[C@H]` and `C` may be images of each other.
@@ -272,6 +322,21 @@ mod tests {
         let other = keys.key(&nested(leaf(&[0, 1]), inner(&[&[2, 3], &[4]], &[2, 3, 4])));
 
         assert_ne!(one, other);
+    }
+
+    #[test]
+    fn a_skeleton_is_the_target_numbered_by_the_fragments_of_its_backbone() {
+        let keys = Keys::new("C[C@@H](N)C(=O)Nc1ccccc1");
+        let rest: Vec<u16> = (5..12).collect();
+
+        let cut_once = keys.skeleton(&cut(12, &[&[0, 1, 2, 3, 4], &rest]));
+
+        assert_eq!(
+            cut_once,
+            "[CH3:1][C@@H:1]([NH2:1])[C:1](=[O:1])[NH:2][c:2]1[cH:2][cH:2][cH:2][cH:2][cH:2]1"
+        );
+        assert_eq!(keys.skeleton(&cut(12, &[&[0, 1], &rest])).matches(":1]").count(), 2);
+        assert_eq!(Keys::new("CC[O-]").skeleton(&leaf(&[0, 1, 2])), "[CH3:1][CH2:1][O-:1]");
     }
 
     #[test]

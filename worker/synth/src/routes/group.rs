@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 
 use crate::graph::{Graph, MoleculeId, ReactionId};
 use crate::model::RetroModel;
+use crate::model::precedents::Nearness;
 use crate::model::records::Records;
 use crate::plan::{BackboneGroup, Route, RouteNode, Step, Warning};
 use crate::route::RouteGraph;
@@ -40,6 +41,7 @@ pub struct Groups<'a> {
 struct Group {
     steps: u32,
     key: String,
+    skeleton: String,
     /// In the order of their best routes.
     variations: Vec<Variation>,
 }
@@ -75,7 +77,8 @@ impl<'a> Groups<'a> {
         let group = match at {
             Some(at) => &mut self.groups[at],
             None if self.groups.len() < self.task.max_groups => {
-                self.groups.push(Group { steps, key, variations: Vec::new() });
+                let skeleton = self.keys.skeleton(&tree);
+                self.groups.push(Group { steps, key, skeleton, variations: Vec::new() });
                 self.groups.last_mut().expect("group: one was pushed")
             }
             None => return !self.full(),
@@ -132,7 +135,7 @@ impl<'a> Groups<'a> {
             }
             variations.truncate(self.task.max_group_size);
             let variations = variations.into_iter().map(|variation| variation.routes).collect();
-            BackboneGroup { steps: group.steps, key: group.key, variations }
+            BackboneGroup { steps: group.steps, key: group.key, skeleton: group.skeleton, variations }
         })
     }
 }
@@ -173,7 +176,8 @@ fn warnings((alone, beside): (f32, f32), precedent: Option<f32>) -> Vec<Warning>
 #[derive(Clone)]
 struct Evidence {
     records: Arc<Records>,
-    precedent: Option<f32>,
+    precedent: Option<Nearness>,
+    rank: Option<u32>,
     class: ReactionClass,
 }
 
@@ -187,9 +191,10 @@ impl<'a> Writer<'a> {
         self.target_block?;
         let choices = Choices::bought(graph.target());
         let mut keys = Keys::new(&graph.molecule(graph.target()).molecule.canonical_smiles());
-        let key = keys.key(&Tree::of(graph, &choices, keys.atoms(), &mut Orders::default()));
+        let tree = Tree::of(graph, &choices, keys.atoms(), &mut Orders::default());
+        let (key, skeleton) = (keys.key(&tree), keys.skeleton(&tree));
         let variations = vec![vec![self.route(graph, &choices, 0.0)]];
-        Some(BackboneGroup { steps: 0, key, variations })
+        Some(BackboneGroup { steps: 0, key, skeleton, variations })
     }
 
     /// Writes a route down.
@@ -259,12 +264,13 @@ impl<'a> Writer<'a> {
         Step {
             template: proposal.template,
             template_hash: self.model.template_hash(proposal.template).to_owned(),
+            rank: evidence.rank,
             probability: reaction.probability(),
             plausibility: proposal.found.known_plausibility(),
             precedent: evidence.precedent,
             records: evidence.records,
             class: evidence.class,
-            warnings: warnings(proposal.found.plausibilities(), evidence.precedent),
+            warnings: warnings(proposal.found.plausibilities(), evidence.precedent.map(|near| near.tanimoto)),
         }
     }
 
@@ -274,6 +280,7 @@ impl<'a> Writer<'a> {
         let evidence = self.evidence.entry(step).or_insert_with(|| Evidence {
             records: model.records(proposal.template),
             precedent: model.nearest_precedent(proposal.template, &product.molecule.fingerprint()),
+            rank: product.expansion.as_ref().and_then(|it| it.rank_of(proposal.template)),
             class: product
                 .expansion
                 .as_ref()

@@ -79,7 +79,8 @@ impl<'a> Ranker<'a> {
         *self.unprecedented.entry(step).or_insert_with(|| {
             let template = graph.reaction(step).proposal().template;
             let fingerprint = graph.molecule(product).molecule.fingerprint();
-            let nearest = self.model.nearest_precedent(template, &fingerprint).unwrap_or(1.0);
+            let nearest = self.model.nearest_precedent(template, &fingerprint);
+            let nearest = nearest.map_or(1.0, |nearness| nearness.tanimoto);
             PRECEDENT_COST * f64::from(1.0 - nearest)
         })
     }

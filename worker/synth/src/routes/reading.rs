@@ -3,7 +3,6 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::Instant;
 
 use rustc_hash::FxHashSet;
 
@@ -62,7 +61,7 @@ impl<'a> Reading<'a> {
 
     /// Reads routes until no more can find a place or the time is over. The seat's helpers look for rivals.
     pub fn all(&mut self, source: &mut Source<'_, '_>, seat: &Seat<'_>, counts: &mut Counts) {
-        let now = Instant::now();
+        let now = self.budget.now();
         let time = self.budget.deadline.saturating_duration_since(now);
         source.validator.deadline = now + time.mul_f64(TAKING_OUT);
         let places = self.task.max_groups.saturating_mul(self.task.max_group_size);
@@ -174,7 +173,7 @@ impl<'a> Ahead<'a> {
             let (model, budget, at_work) =
                 (Arc::clone(self.model), self.budget.clone(), Arc::clone(&self.at_work));
             seat.help(move || {
-                if !budget.spent() {
+                if !budget.needs_no_help(budget.deadline) {
                     found.plausibility(&product, &model);
                 }
                 drop(at_work);

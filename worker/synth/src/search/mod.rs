@@ -96,7 +96,7 @@ enum End {
 
 impl<'a> Search<'a> {
     pub fn new(planner: &'a Planner, stock: &'a dyn Stock, task: &'a Task, budget: &'a Budget) -> Self {
-        let started = Instant::now();
+        let started = budget.now();
         // The backbones' keys count on the target's atoms being numbered as its canonical SMILES is written.
         let canonical = Molecule::trusted(&task.target.canonical_smiles());
         let choice = planner.settings.algorithm.start();
@@ -109,7 +109,12 @@ impl<'a> Search<'a> {
             graph: Graph::new(canonical.as_ref().unwrap_or(&task.target)),
             bounds: Bounds { max_depth: task.max_depth, per_atom: PER_ATOM, solved_penalty: 0.0 },
             choice,
-            help: Help { seat: planner.cores.seat(), at_work: 0, over: Arc::default(), done: channel() },
+            help: Help {
+                seat: planner.cores.seat(&budget.turn),
+                at_work: 0,
+                over: Arc::default(),
+                done: channel(),
+            },
             validator: Validator::new(planner.model(), budget),
             counts: Counts::default(),
             timings: Timings::default(),
@@ -130,10 +135,10 @@ impl<'a> Search<'a> {
             self.counts.validated_routes += 1;
         }
         let in_search = self.timings.extraction + self.validator.elapsed;
-        self.timings.search = self.started.elapsed().saturating_sub(in_search);
+        self.timings.search = self.elapsed().saturating_sub(in_search);
 
         let stage = info_span!("search.extraction", groups = Empty).entered();
-        let start = Instant::now();
+        let start = self.budget.now();
         let validated = self.validator.elapsed;
         let (model, task, budget) = (self.planner.expander.model(), self.task, self.budget);
         let memory = self.planner.settings.memory_bytes;
@@ -154,7 +159,7 @@ impl<'a> Search<'a> {
         stage.record("groups", written.len());
         drop(stage);
         let validation = self.validator.elapsed;
-        self.timings.extraction += start.elapsed().saturating_sub(validation - validated);
+        self.timings.extraction += (self.budget.now() - start).saturating_sub(validation - validated);
         self.timings.validation = validation;
         let inconsistent = self.counts.refusals.inconsistent;
         self.counts.refusals = Refusals { inconsistent, ..self.validator.refusals };
@@ -231,7 +236,7 @@ impl<'a> Search<'a> {
             if first.is_none() && self.solved() {
                 *first = self.first_route();
                 if first.is_some() {
-                    self.timings.first_route = Some(self.started.elapsed());
+                    self.timings.first_route = Some(self.elapsed());
                     if self.task.stop == Stop::FirstRoute {
                         return End::FirstRoute;
                     }
@@ -261,6 +266,11 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// Since the search began, by its own clock.
+    fn elapsed(&self) -> Duration {
+        self.budget.now() - self.started
+    }
+
     fn solved(&self) -> bool {
         self.graph.molecule(self.graph.target()).height <= self.task.max_depth
     }
@@ -268,7 +278,7 @@ impl<'a> Search<'a> {
     /// The cheapest route that stands validation. Refused steps are taken out of the graph's solutions.
     fn first_route(&mut self) -> Option<Choices> {
         let _stage = info_span!("search.first_route").entered();
-        let start = Instant::now();
+        let start = self.budget.now();
         let validated = self.validator.elapsed;
         let room = self.planner.settings.memory_bytes.saturating_sub(self.graph.bytes());
         let mut extractor = Extractor::new(&self.graph, self.task.max_depth, room);
@@ -287,7 +297,8 @@ impl<'a> Search<'a> {
         self.counts.unvalidated_routes += source.dropped;
         propagate(&mut self.graph, self.bounds);
         self.validator.end_stage();
-        self.timings.extraction += start.elapsed().saturating_sub(self.validator.elapsed - validated);
+        let elapsed = self.budget.now() - start;
+        self.timings.extraction += elapsed.saturating_sub(self.validator.elapsed - validated);
         found
     }
 
@@ -352,7 +363,7 @@ impl<'a> Search<'a> {
             let budget = self.budget.clone();
             self.help.seat.help(move || {
                 let _done = done;
-                let mut go_on = || !over.load(Ordering::Relaxed) && !budget.spent_at(deadline);
+                let mut go_on = || !over.load(Ordering::Relaxed) && !budget.needs_no_help(deadline);
                 if !go_on() {
                     return;
                 }

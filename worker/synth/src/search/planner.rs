@@ -7,6 +7,7 @@ use crate::cores::Cores;
 use crate::graph::expander::Expander;
 use crate::model::RetroModel;
 use crate::search::algorithm::Algorithm;
+use crate::turns::{Turn, Urgency};
 
 /// How a [`Planner`] searches and what it may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +52,12 @@ impl Planner {
     #[must_use]
     pub fn model(&self) -> &RetroModel {
         self.expander.model()
+    }
+
+    /// The turn of a search of this urgency among those of the process, for its [`Budget`](crate::Budget).
+    #[must_use]
+    pub fn turn(&self, urgency: Urgency) -> Turn {
+        self.cores.turns().turn(urgency)
     }
 
     /// Counts a search that is over; now and then the model is tidied up, which takes a millisecond.

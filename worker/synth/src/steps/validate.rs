@@ -76,10 +76,10 @@ impl<'a> Validator<'a> {
     /// when the budget is spent before that is known.
     pub fn settle(&mut self, graph: &mut Graph, id: ReactionId) -> Option<bool> {
         if graph.reaction(id).verdict == Verdict::Unchecked {
-            let start = Instant::now();
+            let start = self.budget.now();
             let stage = self.stage.get_or_insert_with(stage).clone();
             let settled = stage.in_scope(|| self.check(graph, id));
-            self.elapsed += start.elapsed();
+            self.elapsed += self.budget.now() - start;
             settled?;
             graph.mark_reaction(id);
         }

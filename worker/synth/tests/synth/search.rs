@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::toy::*;
 use catalogue::{BlockRow, Masks, Offer, Region, Shelf};
 use chem::Molecule;
-use synth::{Budget, GroupOrder, Stop, Task, Trivial, plan};
+use synth::{Budget, GroupOrder, Planner, Settings, Stop, Task, Trivial, Urgency, plan};
 
 const DIAMIDE: &str = "CCCNC(=O)CCC(=O)NCC";
 
@@ -287,6 +287,29 @@ fn a_cancelled_search_tries_nothing() {
     let plan = plan(&amide(), &shelf(&["CC(=O)O", "CN"]), &task("CC(=O)NC"), &budget);
 
     assert_eq!((plan.counts.template_applications, plan.solved()), (0, false));
+}
+
+#[test]
+fn a_search_that_nobody_waits_for_stands_aside_and_then_finds_what_it_would_have_found() {
+    const STANDING: Duration = Duration::from_millis(300);
+    let planner = Planner::new(amide(), Settings::default());
+    let (shelf, task) = (shelf(&["CCCN", "CCN", "O=C(O)CCC(=O)O"]), task(DIAMIDE));
+    let alone = planner.plan(&shelf, &task, &expansions(50));
+    let awaited = planner.turn(Urgency::Awaited);
+    // Less time than it stands.
+    let time = Budget::until(Instant::now() + STANDING / 2, Arc::new(AtomicBool::new(false)));
+    let budget = Budget { turn: planner.turn(Urgency::Batch), max_expansions: Some(50), ..time };
+
+    let (over, stood) = std::thread::scope(|scope| {
+        let searching = scope.spawn(|| planner.plan(&shelf, &task, &budget));
+        std::thread::sleep(STANDING);
+        let over = searching.is_finished();
+        drop(awaited);
+        (over, searching.join().unwrap())
+    });
+
+    assert!(!over && alone.solved());
+    assert_eq!((stood.groups, stood.counts), (alone.groups, alone.counts));
 }
 
 #[test]

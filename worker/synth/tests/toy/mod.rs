@@ -106,7 +106,7 @@ pub fn task(smiles: &str) -> Task {
 /// A budget that ends by its number of expansions.
 pub fn expansions(most: u64) -> Budget {
     let deadline = Instant::now() + Duration::from_secs(600);
-    Budget { deadline, cancelled: Arc::new(AtomicBool::new(false)), max_expansions: Some(most) }
+    Budget { max_expansions: Some(most), ..Budget::until(deadline, Arc::new(AtomicBool::new(false))) }
 }
 
 /// A route as text: each step as `precursor.precursor>>product`, the target's first.

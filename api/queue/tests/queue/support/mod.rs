@@ -265,7 +265,7 @@ pub async fn live(client: &Client) {
 /// Waits until a worker serves the model.
 pub async fn serves(client: &Client, id: &str) {
     eventually("the model is served", || async {
-        client.live_models().await.unwrap().iter().any(|model| model.model_id == id)
+        client.live_models("toy").await.unwrap().iter().any(|model| model.model_id == id)
     })
     .await;
 }

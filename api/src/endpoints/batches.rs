@@ -1,0 +1,356 @@
+//! Batches: up to 100,000 targets asked for at once, each of which becomes a plan. Extensions of the contract.
+//!
+//! A batch is rows, all stored when it is answered; workers turn a few of them at a time into jobs (`worker/src/feed.rs`), so that the
+//! queue holds no more of a large batch than of a small one. Targets that are the same molecule are searched for once. Who deletes a
+//! batch sees nothing of it from then on; its rows go in turns.
+
+mod table;
+
+use std::collections::{HashMap, hash_map::Entry};
+
+use axum::{
+    Json,
+    extract::{Path, Request, State, rejection::PathRejection},
+    http::Uri,
+};
+use contract::{Batch, BatchObject, BatchRequest, Deleted, MAX_BATCH, Page, Plan, TreeSearchRequest};
+use edge::{ApiError, json_body_up_to, query_pairs};
+use queue::Client;
+use sqlx::PgPool;
+use ulid::Ulid;
+
+use super::{
+    engines::Engines,
+    paging::{Asked, parse_list},
+    path_word,
+    plans::{
+        MAX_DESCRIPTION, MAX_NAME, plan,
+        table::{self as plan_table, Target},
+    },
+    treesearch::{target_molecule, terms},
+};
+use crate::{
+    access::Caller,
+    fields::{Faults, Fields, Input, nullable, storable, word},
+    jobs::Jobs,
+};
+use table::{BatchRow, NewBatch};
+pub(crate) use table::{delete_some, mark_older};
+
+/// The largest body, in bytes.
+const MAX_BODY: usize = 5 << 20;
+
+/// Stores a batch, whose plans are made when their turns come.
+#[utoipa::path(
+    post, path = "/synth-batches/v1/batches", tag = "plans", operation_id = "create_batch",
+    description = "Stores a tree search for each of up to 100,000 targets, done when their turns come, after all plans that were asked \
+        for by themselves; accounts take turns. A body has 5 MiB at most. An extension.",
+    summary = "Create a batch",
+    request_body(content = BatchRequest),
+    responses((status = 200, description = "The batch.", body = Batch)),
+)]
+pub async fn create(
+    State(pool): State<PgPool>,
+    State(queue): State<Client>,
+    State(jobs): State<Jobs>,
+    State(engines): State<Engines>,
+    caller: Caller,
+    request: Request,
+) -> Result<Json<Batch>, ApiError> {
+    let pairs = query_pairs(request.uri());
+    let body = json_body_up_to(MAX_BODY, request).await?;
+    let mut faults = Faults::default();
+    Fields::query(pairs, &mut faults).finish();
+    let longest = jobs.longest_search();
+    // A hundred thousand molecules take seconds.
+    let reading = tokio::task::spawn_blocking(move || {
+        let wanted = parse_create(&body, longest, &mut faults);
+        faults.settle(wanted)
+    });
+    let wanted = reading.await.map_err(|error| ApiError::internal(&error))??;
+
+    let engine = engines.chosen(&queue, wanted.engine).await?.ok_or(ApiError::BadReference)?;
+    let id = format!("bat_{}", Ulid::generate().to_string().to_lowercase());
+    let new = NewBatch {
+        id: &id,
+        account_id: &caller.account_id,
+        parameters: &wanted.parameters,
+        engine: &engine,
+        name: wanted.name,
+        description: wanted.description,
+    };
+    let mut transaction = pool.begin().await?;
+    let row = table::insert(&mut transaction, new, &wanted.targets).await?;
+    transaction.commit().await?;
+    Ok(Json(batch(row)))
+}
+
+/// Returns batches, the newest first.
+#[utoipa::path(
+    get, path = "/synth-batches/v1/batches", tag = "plans", operation_id = "list_batches",
+    description = "Batches, the newest first: the account's own, and those of the members of its organisation if it belongs to one. An \
+        extension.",
+    summary = "List batches",
+    params(
+        ("limit" = Option<i32>, Query, description = "Maximum number of items.", minimum = 1, maximum = 100),
+        ("starting_after" = Option<String>, Query, min_length = 1, max_length = 255, pattern = r"^\w+$",
+            description = "Id of a batch: returns those next to it that are older."),
+        ("ending_before" = Option<String>, Query, min_length = 1, max_length = 255, pattern = r"^\w+$",
+            description = "Id of a batch: returns those next to it that are newer."),
+    ),
+    responses((status = 200, description = "One page of batches.", body = Page<Batch>)),
+)]
+pub async fn list(
+    State(pool): State<PgPool>,
+    caller: Caller,
+    uri: Uri,
+) -> Result<Json<Page<Batch>>, ApiError> {
+    let mut faults = Faults::default();
+    let query = parse_list(query_pairs(&uri), &mut faults);
+    let asked = Asked::new(faults.settle(query)?)?;
+    let rows = table::page(&pool, &caller.account_id, &asked).await?.ok_or(ApiError::BadReference)?;
+    Ok(Json(asked.page(rows.into_iter().map(batch).collect())))
+}
+
+/// Returns a batch and how far it has come.
+#[utoipa::path(
+    get, path = "/synth-batches/v1/batches/{batch_id}", tag = "plans", operation_id = "retrieve_batch",
+    description = "Returns a batch, and how many of its plans stand how. An extension.",
+    summary = "Retrieve a batch",
+    params(("batch_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
+        description = "Id of the batch.")),
+    responses((status = 200, description = "The batch.", body = Batch)),
+)]
+pub async fn retrieve(
+    State(pool): State<PgPool>,
+    caller: Caller,
+    path: Result<Path<String>, PathRejection>,
+    uri: Uri,
+) -> Result<Json<Batch>, ApiError> {
+    let id = named(path, &uri)?;
+    with_progress(&pool, &caller, &id).await
+}
+
+/// Returns plans of a batch, those of the last targets first.
+#[utoipa::path(
+    get, path = "/synth-batches/v1/batches/{batch_id}/plans", tag = "plans", operation_id = "list_plans_of_batch",
+    description = "Plans of a batch without their results, those of the last targets first. An extension.",
+    summary = "List the plans of a batch",
+    params(
+        ("batch_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
+            description = "Id of the batch."),
+        ("limit" = Option<i32>, Query, description = "Maximum number of items.", minimum = 1, maximum = 100),
+        ("starting_after" = Option<String>, Query, min_length = 1, max_length = 255, pattern = r"^\w+$",
+            description = "Id of a plan of the batch: returns those next to it of earlier targets."),
+        ("ending_before" = Option<String>, Query, min_length = 1, max_length = 255, pattern = r"^\w+$",
+            description = "Id of a plan of the batch: returns those next to it of later targets."),
+    ),
+    responses((status = 200, description = "One page of plans.", body = Page<Plan>)),
+)]
+pub async fn plans(
+    State(pool): State<PgPool>,
+    caller: Caller,
+    path: Result<Path<String>, PathRejection>,
+    uri: Uri,
+) -> Result<Json<Page<Plan>>, ApiError> {
+    let mut faults = Faults::default();
+    let id = path_word("batch_id", path, &mut faults);
+    let query = parse_list(query_pairs(&uri), &mut faults);
+    let (id, query) = faults.settle(id.zip(query))?;
+    let asked = Asked::new(query)?;
+    table::find(&pool, &caller.account_id, &id).await?.ok_or(ApiError::NotFound)?;
+    let rows = plan_table::page_of_batch(&pool, &id, &asked).await?;
+    let mut plans = Vec::new();
+    for row in rows.ok_or(ApiError::BadReference)? {
+        plans.push(plan(row).await?);
+    }
+    Ok(Json(asked.page(plans)))
+}
+
+/// Returns a plan of a batch, with what was found once it is completed.
+#[utoipa::path(
+    get, path = "/synth-batches/v1/batches/{batch_id}/plans/{plan_id}", tag = "plans", operation_id = "retrieve_plan_of_batch",
+    description = "Returns a plan of a batch, with what was found once it is completed. An extension.",
+    summary = "Retrieve a plan of a batch",
+    params(
+        ("batch_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
+            description = "Id of the batch."),
+        ("plan_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
+            description = "Id of the plan."),
+    ),
+    responses((status = 200, description = "The plan.", body = Plan)),
+)]
+pub async fn retrieve_plan(
+    State(pool): State<PgPool>,
+    caller: Caller,
+    path: Result<Path<(String, String)>, PathRejection>,
+    uri: Uri,
+) -> Result<Json<Plan>, ApiError> {
+    let (batch, id) =
+        path.map_or_else(|refused| (Err(refused), None), |Path((batch, id))| (Ok(Path(batch)), Some(id)));
+    let mut faults = Faults::default();
+    let batch = path_word("batch_id", batch, &mut faults);
+    let id = path_word("plan_id", Ok(Path(id.unwrap_or_default())), &mut faults);
+    Fields::query(query_pairs(&uri), &mut faults).finish();
+    let (batch, id) = faults.settle(batch.zip(id))?;
+    let row = plan_table::find(&pool, &caller.account_id, &id).await?;
+    let row = row.filter(|row| row.batch_id.as_ref() == Some(&batch)).ok_or(ApiError::NotFound)?;
+    Ok(Json(plan(row).await?))
+}
+
+/// Cancels what is left of a batch.
+#[utoipa::path(
+    post, path = "/synth-batches/v1/batches/{batch_id}/cancel", tag = "plans", operation_id = "cancel_batch",
+    description = "Cancels the plans of a batch that have not ended; they can be resumed. Only the account that asked for it can. An \
+        extension.",
+    summary = "Cancel a batch",
+    params(("batch_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
+        description = "Id of the batch.")),
+    responses((status = 200, description = "The batch as it stands now.", body = Batch)),
+)]
+pub async fn cancel(
+    State(pool): State<PgPool>,
+    caller: Caller,
+    path: Result<Path<String>, PathRejection>,
+    uri: Uri,
+) -> Result<Json<Batch>, ApiError> {
+    let id = own(&pool, &caller, path, &uri).await?;
+    let mut transaction = pool.begin().await?;
+    table::cancel(&mut transaction, &id).await?;
+    let jobs = plan_table::cancel_of_batch(&mut transaction, &id).await?;
+    queue::cancel(&mut transaction, &jobs).await?;
+    transaction.commit().await?;
+    with_progress(&pool, &caller, &id).await
+}
+
+/// Goes on with a batch that was cancelled.
+#[utoipa::path(
+    post, path = "/synth-batches/v1/batches/{batch_id}/resume", tag = "plans", operation_id = "resume_batch",
+    description = "Goes on with the plans of a batch that were cancelled. Only the account that asked for it can. An extension.",
+    summary = "Resume a batch",
+    params(("batch_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
+        description = "Id of the batch.")),
+    responses((status = 200, description = "The batch as it stands now.", body = Batch)),
+)]
+pub async fn resume(
+    State(pool): State<PgPool>,
+    caller: Caller,
+    path: Result<Path<String>, PathRejection>,
+    uri: Uri,
+) -> Result<Json<Batch>, ApiError> {
+    let id = own(&pool, &caller, path, &uri).await?;
+    let mut transaction = pool.begin().await?;
+    table::resume(&mut transaction, &id).await?;
+    plan_table::resume_of_batch(&mut transaction, &id).await?;
+    transaction.commit().await?;
+    with_progress(&pool, &caller, &id).await
+}
+
+/// Deletes a batch.
+#[utoipa::path(
+    delete, path = "/synth-batches/v1/batches/{batch_id}", tag = "plans", operation_id = "delete_batch",
+    description = "Deletes a batch with its plans and what was found, for good, and cancels what has not ended; only the account that \
+        asked for it can. An extension.",
+    summary = "Delete a batch",
+    params(("batch_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
+        description = "Id of the batch.")),
+    responses((status = 200, description = "The batch is gone.", body = Deleted)),
+)]
+pub async fn delete(
+    State(pool): State<PgPool>,
+    caller: Caller,
+    path: Result<Path<String>, PathRejection>,
+    uri: Uri,
+) -> Result<Json<Deleted>, ApiError> {
+    let id = own(&pool, &caller, path, &uri).await?;
+    let mut transaction = pool.begin().await?;
+    table::mark_deleted(&mut transaction, &id).await?;
+    let jobs = plan_table::jobs_of_batch(&mut transaction, &id).await?;
+    queue::cancel(&mut transaction, &jobs).await?;
+    transaction.commit().await?;
+    Ok(Json(Deleted { id, object: "batch", deleted: true }))
+}
+
+/// What a request to create a batch says.
+pub(crate) struct Wanted {
+    pub(crate) targets: Vec<Target>,
+    /// Without a target.
+    parameters: TreeSearchRequest,
+    engine: Option<String>,
+    name: Option<String>,
+    description: Option<String>,
+}
+
+pub(crate) fn parse_create(body: &[u8], longest: f64, faults: &mut Faults) -> Option<Wanted> {
+    let mut body = Fields::body(body, faults)?;
+    let smiles = body.required_list("smiles", MAX_BATCH, |input: &Input<'_>| {
+        target_molecule(input).map(|(smiles, molecule)| (smiles, molecule.canonical_smiles()))
+    });
+    let parameters = body.object("parameters", |mut fields| {
+        let terms = terms(&mut fields, longest);
+        let engine = fields.optional("engine", None, nullable(word(1, Some(MAX_NAME))));
+        fields.finish();
+        Some((terms?, engine?))
+    });
+    let name = body.optional("name", None, nullable(storable(MAX_NAME)));
+    let description = body.optional("description", None, nullable(storable(MAX_DESCRIPTION)));
+    body.finish();
+    let (parameters, engine) = parameters?;
+    Some(Wanted { targets: targets(smiles?), parameters, engine, name: name?, description: description? })
+}
+
+/// Each target with its id, and that of the first one that is the same molecule where it is not that one itself.
+fn targets(smiles: Vec<(String, String)>) -> Vec<Target> {
+    let mut first: HashMap<String, String> = HashMap::with_capacity(smiles.len());
+    let target = |(smiles, canonical)| {
+        let id = format!("pln_{}", Ulid::generate().to_string().to_lowercase());
+        let same_as = match first.entry(canonical) {
+            Entry::Occupied(known) => Some(known.get().clone()),
+            Entry::Vacant(new) => {
+                new.insert(id.clone());
+                None
+            }
+        };
+        Target { id, smiles, same_as }
+    };
+    smiles.into_iter().map(target).collect()
+}
+
+fn named(path: Result<Path<String>, PathRejection>, uri: &Uri) -> Result<String, ApiError> {
+    let mut faults = Faults::default();
+    let id = path_word("batch_id", path, &mut faults);
+    Fields::query(query_pairs(uri), &mut faults).finish();
+    faults.settle(id)
+}
+
+/// The id of a batch that the caller asked for.
+async fn own(
+    pool: &PgPool,
+    caller: &Caller,
+    path: Result<Path<String>, PathRejection>,
+    uri: &Uri,
+) -> Result<String, ApiError> {
+    let id = named(path, uri)?;
+    let row = table::find(pool, &caller.account_id, &id).await?.ok_or(ApiError::NotFound)?;
+    if row.account_id == caller.account_id { Ok(id) } else { Err(ApiError::NotYours) }
+}
+
+async fn with_progress(pool: &PgPool, caller: &Caller, id: &str) -> Result<Json<Batch>, ApiError> {
+    let row = table::find(pool, &caller.account_id, id).await?.ok_or(ApiError::NotFound)?;
+    let progress = plan_table::progress_of_batch(pool, id).await?;
+    Ok(Json(Batch { progress: Some(progress), ..batch(row) }))
+}
+
+fn batch(row: BatchRow) -> Batch {
+    Batch {
+        id: row.id,
+        object: BatchObject::Batch,
+        created_at: row.created_at,
+        updated_at: row.updated_at,
+        name: row.name,
+        description: row.description,
+        plan_count: row.plan_count,
+        plans_created: true,
+        progress: None,
+    }
+}

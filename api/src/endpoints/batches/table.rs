@@ -1,0 +1,194 @@
+//! The table of batches as the API reads and writes it.
+//!
+//! Whoever may read the samples of an account may read its batches. One that is marked as deleted is shown to nobody, and goes with its
+//! plans in turns.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use contract::TreeSearchRequest;
+use queue::retention::BATCH;
+use sqlx::{PgConnection, PgPool, types::Json};
+
+use crate::endpoints::{
+    paging::{Asked, Direction},
+    plans::table as plan_table,
+};
+
+/// Plans that are stored by one statement, which takes a part of a second.
+const STORED_AT_ONCE: usize = 5_000;
+
+/// A batch to be stored.
+#[derive(Debug)]
+pub struct NewBatch<'a> {
+    pub id: &'a str,
+    pub account_id: &'a str,
+    /// Without a target.
+    pub parameters: &'a TreeSearchRequest,
+    pub engine: &'a str,
+    pub name: Option<String>,
+    pub description: Option<String>,
+}
+
+/// A batch as it is stored.
+#[derive(Debug)]
+pub struct BatchRow {
+    pub id: String,
+    pub account_id: String,
+    pub name: Option<String>,
+    pub description: Option<String>,
+    pub plan_count: i32,
+    pub created_at: DateTime<Utc>,
+    pub updated_at: DateTime<Utc>,
+}
+
+/// Stores the batch with a plan for each target.
+pub async fn insert(
+    connection: &mut PgConnection,
+    new: NewBatch<'_>,
+    targets: &[plan_table::Target],
+) -> Result<BatchRow, sqlx::Error> {
+    let row = sqlx::query_as!(
+        BatchRow,
+        "insert into batches (id, account_id, name, description, parameters, engine, plan_count)
+        values ($1, $2, $3, $4, $5, $6, $7)
+        returning id, account_id, name, description, plan_count, created_at, updated_at",
+        new.id,
+        new.account_id,
+        new.name,
+        new.description,
+        Json(new.parameters) as _,
+        new.engine,
+        i32::try_from(targets.len()).unwrap_or(i32::MAX)
+    )
+    .fetch_one(&mut *connection)
+    .await?;
+    let new_plans = plan_table::OfBatch { account_id: new.account_id, batch_id: new.id, engine: new.engine };
+    for (at, some) in targets.chunks(STORED_AT_ONCE).enumerate() {
+        let first = i32::try_from(at * STORED_AT_ONCE).unwrap_or(i32::MAX);
+        plan_table::insert_of_batch(connection, &new_plans, first, some).await?;
+    }
+    Ok(row)
+}
+
+/// The batch, if `reader` may see it.
+pub async fn find(pool: &PgPool, reader: &str, id: &str) -> Result<Option<BatchRow>, sqlx::Error> {
+    sqlx::query_as!(
+        BatchRow,
+        "select id, account_id, name, description, plan_count, created_at, updated_at from batches
+        where id = $2 and account_id in (select owner from accounts_readable_by($1) owner) and deleted_at is null",
+        reader,
+        id
+    )
+    .fetch_optional(pool)
+    .await
+}
+
+/// Batches that `reader` may see in the direction asked for, the nearest to the cursor first; `None` where that is no such batch.
+pub async fn page(pool: &PgPool, reader: &str, asked: &Asked) -> Result<Option<Vec<BatchRow>>, sqlx::Error> {
+    if let Some(from) = &asked.from
+        && find(pool, reader, from).await?.is_none()
+    {
+        return Ok(None);
+    }
+    let rows = match asked.direction {
+        Direction::Older => older(pool, reader, asked).await?,
+        Direction::Newer => newer(pool, reader, asked).await?,
+    };
+    Ok(Some(rows))
+}
+
+/// A page's worth of each member by the index, then the newest of those.
+async fn older(pool: &PgPool, reader: &str, asked: &Asked) -> Result<Vec<BatchRow>, sqlx::Error> {
+    sqlx::query_as!(
+        BatchRow,
+        "select id, account_id, name, description, plan_count, created_at, updated_at from accounts_readable_by($1) owner
+        cross join lateral (
+            select id, account_id, name, description, plan_count, created_at, updated_at from batches
+            where account_id = owner and deleted_at is null and ($2::text is null or id < $2) order by id desc limit $3
+        ) page order by id desc limit $3",
+        reader,
+        asked.from.as_deref(),
+        asked.count
+    )
+    .fetch_all(pool)
+    .await
+}
+
+async fn newer(pool: &PgPool, reader: &str, asked: &Asked) -> Result<Vec<BatchRow>, sqlx::Error> {
+    sqlx::query_as!(
+        BatchRow,
+        "select id, account_id, name, description, plan_count, created_at, updated_at from accounts_readable_by($1) owner
+        cross join lateral (
+            select id, account_id, name, description, plan_count, created_at, updated_at from batches
+            where account_id = owner and deleted_at is null and id > $2 order by id limit $3
+        ) page order by id limit $3",
+        reader,
+        asked.from.as_deref(),
+        asked.count
+    )
+    .fetch_all(pool)
+    .await
+}
+
+/// Has no plan of the batch begun any more.
+pub async fn cancel(connection: &mut PgConnection, id: &str) -> Result<(), sqlx::Error> {
+    sqlx::query!("update batches set cancelled_at = now(), updated_at = now() where id = $1", id)
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// Has the plans of the batch begun that wait.
+pub async fn resume(connection: &mut PgConnection, id: &str) -> Result<(), sqlx::Error> {
+    sqlx::query!(
+        "update batches set cancelled_at = null, is_begun = false, updated_at = now() where id = $1",
+        id
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// From now on nobody sees the batch.
+pub async fn mark_deleted(connection: &mut PgConnection, id: &str) -> Result<(), sqlx::Error> {
+    sqlx::query!("update batches set deleted_at = now() where id = $1", id).execute(connection).await?;
+    Ok(())
+}
+
+/// Marks batches as deleted that are older than `keep` and have no plan that waits or is being worked on; at most so many as go in one
+/// turn.
+pub async fn mark_older(connection: &mut PgConnection, keep: Duration) -> Result<u64, sqlx::Error> {
+    let done = sqlx::query!(
+        "update batches set deleted_at = now() where id = any(array(
+            select id from batches
+            where created_at < now() - make_interval(secs => $1) and deleted_at is null
+                and not exists (
+                    select from plans where batch_id = batches.id and status = 'pending' and same_as is null
+                )
+            order by created_at limit $2 for update skip locked
+        ))",
+        keep.as_secs_f64(),
+        BATCH
+    )
+    .execute(connection)
+    .await?;
+    Ok(done.rows_affected())
+}
+
+/// Deletes plans of batches that are marked as deleted, or such batches where none has any; at most so many as go in one turn.
+pub async fn delete_some(connection: &mut PgConnection) -> Result<u64, sqlx::Error> {
+    let plans = plan_table::delete_of_deleted(connection).await?;
+    if plans > 0 {
+        return Ok(plans);
+    }
+    let done = sqlx::query!(
+        "delete from batches where id = any(array(
+            select id from batches where deleted_at is not null order by id limit $1 for update skip locked
+        ))",
+        BATCH
+    )
+    .execute(connection)
+    .await?;
+    Ok(done.rows_affected())
+}

@@ -1,0 +1,140 @@
+//! What asynchronous searches can be done by, and with: engines, libraries, the version. Extensions of the contract.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use axum::{Json, extract::State, http::Uri};
+use contract::{Engine, Library, StoredPlanJob, Version};
+use edge::{ApiError, query_pairs};
+use queue::{Client, Job, QueueError};
+use sqlx::PgPool;
+
+use crate::{
+    access::Caller,
+    fields::{Faults, Fields},
+};
+
+/// The engines by the names that clients know them by. Clones share them.
+#[derive(Debug, Clone)]
+pub struct Engines {
+    aliases: Arc<BTreeMap<String, String>>,
+}
+
+impl Engines {
+    /// With other names for some, as the operator says.
+    pub fn new(aliases: BTreeMap<String, String>) -> Self {
+        Self { aliases: aliases.into() }
+    }
+
+    /// The engine that `name` stands for.
+    pub fn called<'a>(&'a self, name: &'a str) -> &'a str {
+        self.aliases.get(name).map_or(name, String::as_str)
+    }
+
+    /// The engine that a plan is made by which asks for `named`; the first that is live where it asks for none. `None`: it asks for one
+    /// that is not there.
+    pub async fn chosen(&self, queue: &Client, named: Option<String>) -> Result<Option<String>, ApiError> {
+        let live = live(queue).await?;
+        let Some(named) = named else {
+            let none = ApiError::Unavailable {
+                retry_after: queue::WORKER_START,
+                reason: "No searcher is running that would say which engines there are; name one by `engine`",
+            };
+            return live.into_iter().next().map(Some).ok_or(none);
+        };
+        let named = self.called(&named).to_owned();
+        // While no searcher runs, nobody knows.
+        Ok((live.is_empty() || live.contains(&named)).then_some(named))
+    }
+}
+
+/// The engines that live searchers serve, by name.
+async fn live(queue: &Client) -> Result<Vec<String>, ApiError> {
+    let live = queue.live_models(StoredPlanJob::QUEUE).await.map_err(|error| match error {
+        QueueError::Database(error) => error.into(),
+        error => ApiError::internal(&error),
+    })?;
+    Ok(live.into_iter().map(|engine| engine.model_id).collect())
+}
+
+/// Returns the engines that plans can be made by.
+#[utoipa::path(
+    get, path = "/synth-batches/v1/engines", tag = "plans", operation_id = "list_engines",
+    description = "The retrosynthesis models that live searchers serve, and how many plans wait for each. An extension.",
+    summary = "List engines",
+    responses((status = 200, description = "The engines.", body = Vec<Engine>)),
+)]
+pub async fn list(
+    State(pool): State<PgPool>,
+    State(queue): State<Client>,
+    State(engines): State<Engines>,
+    _: Caller,
+    uri: Uri,
+) -> Result<Json<Vec<Engine>>, ApiError> {
+    nothing_asked(&uri)?;
+    let lengths = queue_lengths(&pool).await?;
+    let live = live(&queue).await?;
+    let engine = |name: &str, of: &str| Engine {
+        name: name.to_owned(),
+        queue_length: lengths.get(of).copied().unwrap_or_default(),
+    };
+    let aliases =
+        engines.aliases.iter().filter(|(_, of)| live.contains(of)).map(|(name, of)| engine(name, of));
+    Ok(Json(live.iter().map(|name| engine(name, name)).chain(aliases).collect()))
+}
+
+/// Returns the vendors whose offers the account's searches may use.
+#[utoipa::path(
+    get, path = "/synth-batches/v1/libraries", tag = "plans", operation_id = "list_libraries",
+    description = "The vendors whose offers searches of the account may use, by name. An extension.",
+    summary = "List libraries",
+    responses((status = 200, description = "The libraries.", body = Vec<Library>)),
+)]
+pub async fn libraries(
+    State(pool): State<PgPool>,
+    caller: Caller,
+    uri: Uri,
+) -> Result<Json<Vec<Library>>, ApiError> {
+    nothing_asked(&uri)?;
+    let names = visible_vendors(&pool, &caller.account_id).await?;
+    Ok(Json(names.into_iter().map(|name| Library { name }).collect()))
+}
+
+/// Returns the version that answers.
+#[utoipa::path(
+    get, path = "/synth-batches/v1/version-backend", tag = "plans", operation_id = "version_of_plans",
+    description = "The version that answers. An extension.",
+    summary = "Retrieve the version",
+    responses((status = 200, description = "The version.", body = Version)),
+)]
+pub async fn version(_: Caller, uri: Uri) -> Result<Json<Version>, ApiError> {
+    nothing_asked(&uri)?;
+    Ok(Json(Version { version: env!("CARGO_PKG_VERSION") }))
+}
+
+fn nothing_asked(uri: &Uri) -> Result<(), ApiError> {
+    let mut faults = Faults::default();
+    Fields::query(query_pairs(uri), &mut faults).finish();
+    faults.settle(Some(()))
+}
+
+/// Plans that wait or are being worked on, by engine.
+async fn queue_lengths(pool: &PgPool) -> Result<BTreeMap<String, i64>, sqlx::Error> {
+    let rows = sqlx::query!(
+        r#"select engine, count(*) as "plans!" from plans
+        where status = 'pending' and same_as is null group by engine"#
+    )
+    .fetch_all(pool)
+    .await?;
+    Ok(rows.into_iter().map(|row| (row.engine, row.plans)).collect())
+}
+
+/// The vendors that everybody sees and those that are shown to the account's organisation.
+async fn visible_vendors(pool: &PgPool, account_id: &str) -> Result<Vec<String>, sqlx::Error> {
+    sqlx::query_scalar!(
+        "select name from vendors
+        where not is_private or id in (select shown from vendors_shown_to($1) shown) order by name",
+        account_id
+    )
+    .fetch_all(pool)
+    .await
+}

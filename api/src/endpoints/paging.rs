@@ -1,0 +1,94 @@
+//! Lists that are paged by `starting_after` and `ending_before`, the newest first.
+
+use contract::Page;
+use edge::ApiError;
+
+use super::MAX_ID;
+use crate::fields::{Faults, Fields, integer, nullable, word};
+
+/// `limit`, `starting_after` and `ending_before`.
+pub type ListQuery = (i64, Option<String>, Option<String>);
+
+pub fn parse_list(pairs: Vec<(String, String)>, faults: &mut Faults) -> Option<ListQuery> {
+    let mut query = Fields::query(pairs, faults);
+    let limit = query.optional("limit", 10, integer(1, Some(100)));
+    let after = query.optional("starting_after", None, nullable(word(1, Some(MAX_ID))));
+    let before = query.optional("ending_before", None, nullable(word(1, Some(MAX_ID))));
+    query.finish();
+    Some((limit?, after?, before?))
+}
+
+/// Which way from a cursor a page lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    Older,
+    Newer,
+}
+
+/// Which page of a list is asked for.
+#[derive(Debug)]
+pub struct Asked {
+    /// The newest page where there is none.
+    pub from: Option<String>,
+    pub direction: Direction,
+    /// One more than the page takes, which tells whether there are more.
+    pub count: i64,
+}
+
+impl Asked {
+    /// The page that these say.
+    ///
+    /// # Errors
+    /// Fails where both cursors are given.
+    pub fn new((limit, after, before): ListQuery) -> Result<Self, ApiError> {
+        let (from, direction) = match (after, before) {
+            (Some(_), Some(_)) => return Err(ApiError::BadReference),
+            (None, Some(id)) => (Some(id), Direction::Newer),
+            (after, None) => (after, Direction::Older),
+        };
+        Ok(Self { from, direction, count: limit + 1 })
+    }
+
+    /// The page of what was found in the direction asked for, the nearest to the cursor first.
+    pub fn page<T>(&self, mut items: Vec<T>) -> Page<T> {
+        let limit = usize::try_from(self.count - 1).unwrap_or_default();
+        let has_more = items.len() > limit;
+        items.truncate(limit);
+        let (has_next, has_previous) = match self.direction {
+            Direction::Older => (has_more, self.from.is_some()),
+            Direction::Newer => {
+                items.reverse();
+                (true, has_more)
+            }
+        };
+        Page { object: Default::default(), items, has_next, has_previous }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(after: Option<&str>, before: Option<&str>) -> Asked {
+        Asked::new((2, after.map(str::to_owned), before.map(str::to_owned))).unwrap()
+    }
+
+    #[test]
+    fn a_page_says_whether_there_is_more_on_either_side() {
+        let told = |asked: Asked, found: &[u8]| {
+            let page = asked.page(found.to_vec());
+            (page.items, page.has_next, page.has_previous)
+        };
+
+        assert_eq!(told(asked(None, None), &[9, 8, 7]), (vec![9, 8], true, false));
+        assert_eq!(told(asked(None, None), &[9]), (vec![9], false, false));
+        assert_eq!(told(asked(Some("8"), None), &[7, 6]), (vec![7, 6], false, true));
+        assert_eq!(told(asked(None, Some("6")), &[7, 8, 9]), (vec![8, 7], true, true));
+        assert_eq!(told(asked(None, Some("7")), &[8, 9]), (vec![9, 8], true, false));
+    }
+
+    #[test]
+    fn a_page_cannot_lie_on_both_sides() {
+        assert!(Asked::new((2, Some("a".to_owned()), Some("b".to_owned()))).is_err());
+    }
+}

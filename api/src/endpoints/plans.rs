@@ -1,0 +1,208 @@
+//! Plans: tree searches that nobody waits for. Create, retrieve, cancel, delete. Extensions of the contract.
+//!
+//! A plan is a row, and its job is stored with it: a plan that was answered with 201 is made, whatever dies meanwhile. Whoever may read
+//! an account's samples may read its plans; only the account itself cancels and deletes them.
+
+pub(super) mod table;
+
+use axum::{
+    Json,
+    extract::{Path, Request, State, rejection::PathRejection},
+    http::{StatusCode, Uri},
+};
+use contract::{Deleted, Plan, PlanJob, PlanParameters, PlanRequest, StoredPlanJob};
+use edge::{ApiError, json_body, query_pairs};
+use queue::{Client, Urgency, search_takes};
+use sqlx::PgPool;
+use ulid::Ulid;
+
+use super::{
+    engines::Engines,
+    path_word,
+    treesearch::{target, terms},
+};
+use crate::{
+    access::Caller,
+    engine_answer::engine_answer,
+    fields::{Faults, Fields, nullable, storable, word},
+    jobs::Jobs,
+};
+pub(crate) use table::delete_older;
+use table::{NewPlan, PlanRow};
+
+/// Characters of the longest name, and of the longest description.
+pub(super) const MAX_NAME: usize = 255;
+pub(super) const MAX_DESCRIPTION: usize = 4000;
+
+/// Stores a plan, which is made when its turn comes.
+#[utoipa::path(
+    post, path = "/synth-batches/v1/plans", tag = "plans", operation_id = "create_plan",
+    description = "Stores a tree search that is done when its turn comes, before all batches. While somebody waits for another search it \
+        stands aside, and `max_seconds` counts its own time alone. An extension.",
+    summary = "Create a plan",
+    request_body(content = PlanRequest),
+    responses((status = 201, description = "The plan, pending.", body = Plan)),
+)]
+pub async fn create(
+    State(pool): State<PgPool>,
+    State(queue): State<Client>,
+    State(jobs): State<Jobs>,
+    State(engines): State<Engines>,
+    caller: Caller,
+    request: Request,
+) -> Result<(StatusCode, Json<Plan>), ApiError> {
+    let pairs = query_pairs(request.uri());
+    let body = json_body(request).await?;
+    let mut faults = Faults::default();
+    Fields::query(pairs, &mut faults).finish();
+    let wanted = parse_create(&body, jobs.longest_search(), &mut faults);
+    let wanted = faults.settle(wanted)?;
+
+    let engine = engines.chosen(&queue, wanted.engine).await?.ok_or(ApiError::BadReference)?;
+    let id = format!("pln_{}", Ulid::generate().to_string().to_lowercase());
+    let (_, expected_seconds) = search_takes(&wanted.request);
+    let job = StoredPlanJob::V1(PlanJob { plan_id: id.clone(), engine: engine.clone(), expected_seconds });
+    let parameters = PlanParameters { request: wanted.request, engine };
+    let new =
+        NewPlan { id: &id, parameters: &parameters, name: wanted.name, description: wanted.description };
+
+    let mut transaction = pool.begin().await?;
+    let job_id = queue::enqueue(&mut transaction, &job, &caller.account_id, Urgency::Asked).await;
+    let job_id = job_id.map_err(|error| match error {
+        queue::SubmitError::Database(error) => error.into(),
+        error => ApiError::internal(&error),
+    })?;
+    let row = table::insert(&mut transaction, &caller.account_id, new, &job_id.to_string()).await?;
+    transaction.commit().await?;
+    Ok((StatusCode::CREATED, Json(plan(row).await?)))
+}
+
+/// Returns a plan, with what was found once it is completed.
+#[utoipa::path(
+    get, path = "/synth-batches/v1/plans/{plan_id}", tag = "plans", operation_id = "retrieve_plan",
+    description = "Returns a plan, with what was found once it is completed, whether it belongs to a batch or not. An extension.",
+    summary = "Retrieve a plan",
+    params(("plan_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
+        description = "Id of the plan.")),
+    responses((status = 200, description = "The plan.", body = Plan)),
+)]
+pub async fn retrieve(
+    State(pool): State<PgPool>,
+    caller: Caller,
+    path: Result<Path<String>, PathRejection>,
+    uri: Uri,
+) -> Result<Json<Plan>, ApiError> {
+    let id = named(path, &uri)?;
+    let row = table::find(&pool, &caller.account_id, &id).await?.ok_or(ApiError::NotFound)?;
+    Ok(Json(plan(row).await?))
+}
+
+/// Cancels a plan.
+#[utoipa::path(
+    post, path = "/synth-batches/v1/plans/{plan_id}/cancel", tag = "plans", operation_id = "cancel_plan",
+    description = "Cancels a plan that is pending or being worked on; one that has ended stays as it is. Only the account that asked for \
+        it can. An extension.",
+    summary = "Cancel a plan",
+    params(("plan_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
+        description = "Id of the plan.")),
+    responses((status = 200, description = "The plan as it stands now.", body = Plan)),
+)]
+pub async fn cancel(
+    State(pool): State<PgPool>,
+    caller: Caller,
+    path: Result<Path<String>, PathRejection>,
+    uri: Uri,
+) -> Result<Json<Plan>, ApiError> {
+    let id = named(path, &uri)?;
+    let row = table::find(&pool, &caller.account_id, &id).await?.ok_or(ApiError::NotFound)?;
+    must_be_own(&row, &caller)?;
+    let mut transaction = pool.begin().await?;
+    let jobs = table::cancel(&mut transaction, &id).await?;
+    queue::cancel(&mut transaction, &jobs).await?;
+    transaction.commit().await?;
+    let row = table::find(&pool, &caller.account_id, &id).await?.ok_or(ApiError::NotFound)?;
+    Ok(Json(plan(row).await?))
+}
+
+/// Deletes a plan.
+#[utoipa::path(
+    delete, path = "/synth-batches/v1/plans/{plan_id}", tag = "plans", operation_id = "delete_plan",
+    description = "Deletes a plan with what was found, for good, and cancels it where it has not ended; only the account that asked for it \
+        can. A plan of a batch goes with its batch. An extension.",
+    summary = "Delete a plan",
+    params(("plan_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
+        description = "Id of the plan.")),
+    responses((status = 200, description = "The plan is gone.", body = Deleted)),
+)]
+pub async fn delete(
+    State(pool): State<PgPool>,
+    caller: Caller,
+    path: Result<Path<String>, PathRejection>,
+    uri: Uri,
+) -> Result<Json<Deleted>, ApiError> {
+    let id = named(path, &uri)?;
+    let row = table::find(&pool, &caller.account_id, &id).await?.ok_or(ApiError::NotFound)?;
+    must_be_own(&row, &caller)?;
+    if row.batch_id.is_some() {
+        return Err(ApiError::Conflict { message: "A plan of a batch is deleted with its batch".to_owned() });
+    }
+    let mut transaction = pool.begin().await?;
+    let jobs = table::cancel(&mut transaction, &id).await?;
+    queue::cancel(&mut transaction, &jobs).await?;
+    table::delete(&mut transaction, &id).await?;
+    transaction.commit().await?;
+    Ok(Json(Deleted { id, object: "plan", deleted: true }))
+}
+
+/// What a request to create a plan says.
+pub(crate) struct Wanted {
+    pub(crate) request: contract::TreeSearchRequest,
+    engine: Option<String>,
+    name: Option<String>,
+    description: Option<String>,
+}
+
+pub(crate) fn parse_create(body: &[u8], longest: f64, faults: &mut Faults) -> Option<Wanted> {
+    let mut body = Fields::body(body, faults)?;
+    let parameters = body.object("parameters", |mut fields| {
+        let search_smiles = fields.required("search_smiles", target);
+        let terms = terms(&mut fields, longest);
+        let engine = fields.optional("engine", None, nullable(word(1, Some(MAX_NAME))));
+        fields.finish();
+        Some((contract::TreeSearchRequest { search_smiles: search_smiles?, ..terms? }, engine?))
+    });
+    let name = body.optional("name", None, nullable(storable(MAX_NAME)));
+    let description = body.optional("description", None, nullable(storable(MAX_DESCRIPTION)));
+    body.finish();
+    let (request, engine) = parameters?;
+    Some(Wanted { request, engine, name: name?, description: description? })
+}
+
+/// The id that a path names, which alone is asked for.
+fn named(path: Result<Path<String>, PathRejection>, uri: &Uri) -> Result<String, ApiError> {
+    let mut faults = Faults::default();
+    let id = path_word("plan_id", path, &mut faults);
+    Fields::query(query_pairs(uri), &mut faults).finish();
+    faults.settle(id)
+}
+
+fn must_be_own(row: &PlanRow, caller: &Caller) -> Result<(), ApiError> {
+    if row.account_id == caller.account_id { Ok(()) } else { Err(ApiError::NotYours) }
+}
+
+/// The plan of `row`, with its result where that was read.
+pub(super) async fn plan(mut row: PlanRow) -> Result<Plan, ApiError> {
+    let result = match row.result.take() {
+        None => None,
+        // A hundred routes take long enough to be unpacked to be kept off the async threads.
+        Some(zipped) => {
+            let unpacked = tokio::task::spawn_blocking(move || table::unpacked(&zipped)).await;
+            Some(
+                unpacked
+                    .map_err(|error| ApiError::internal(&error))?
+                    .map_err(|error| ApiError::internal(&error))?,
+            )
+        }
+    };
+    row.into_plan(result.map(engine_answer)).map_err(|error| ApiError::internal(&error))
+}

@@ -1,0 +1,348 @@
+//! The plans table as the API reads and writes it. Workers write what they find (`worker/src/plans.rs`).
+//!
+//! Whoever may read the samples of an account may read its plans, as `accounts_readable_by` says. A plan of a batch has the batch's
+//! parameters, and the result of the first plan of the batch with the same target. It is being worked on while a worker holds its job;
+//! nothing is written down of that.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use contract::{
+    BatchProgress, EngineAnswer, Plan, PlanObject, PlanParameters, PlanStatus, Problem, TreeSearchRequest,
+    TreeSearchResult,
+};
+use flate2::read::GzDecoder;
+use queue::retention::BATCH;
+use serde_json::Value;
+use sqlx::{PgConnection, PgPool, types::Json};
+
+use crate::endpoints::paging::{Asked, Direction};
+
+/// A plan to be stored.
+#[derive(Debug)]
+pub struct NewPlan<'a> {
+    pub id: &'a str,
+    pub parameters: &'a PlanParameters,
+    pub name: Option<String>,
+    pub description: Option<String>,
+}
+
+/// A plan as it is stored.
+#[derive(Debug)]
+pub struct PlanRow {
+    pub id: String,
+    pub account_id: String,
+    pub batch_id: Option<String>,
+    search_smiles: String,
+    parameters: Value,
+    engine: String,
+    name: Option<String>,
+    description: Option<String>,
+    /// As the table has it, or `processing`.
+    status: String,
+    problem: Option<Value>,
+    /// JSON that is gzipped; none where it was not asked for.
+    pub result: Option<Vec<u8>>,
+    created_at: DateTime<Utc>,
+    updated_at: DateTime<Utc>,
+}
+
+impl PlanRow {
+    /// The plan with its `result`.
+    pub fn into_plan(self, result: Option<EngineAnswer>) -> Result<Plan, serde_json::Error> {
+        let request: TreeSearchRequest = serde_json::from_value(self.parameters)?;
+        let request = TreeSearchRequest { search_smiles: self.search_smiles, ..request };
+        let status: PlanStatus = serde_json::from_value(Value::String(self.status))?;
+        let problem = self.problem.filter(|_| status == PlanStatus::Failed);
+        // Where a later release knows more problems than this one, its word will do.
+        let in_words = |problem: Value| {
+            serde_json::from_value::<Problem>(problem.clone()).map_or_else(
+                |_| problem["problem"].as_str().unwrap_or_default().to_owned(),
+                |known| known.to_string(),
+            )
+        };
+        Ok(Plan {
+            id: self.id,
+            object: PlanObject::Plan,
+            created_at: self.created_at,
+            updated_at: self.updated_at,
+            batch_id: self.batch_id,
+            status,
+            parameters: PlanParameters { request, engine: self.engine },
+            name: self.name,
+            description: self.description,
+            result,
+            error: problem.map(in_words),
+        })
+    }
+}
+
+/// What a worker stored.
+pub fn unpacked(zipped: &[u8]) -> Result<TreeSearchResult, serde_json::Error> {
+    serde_json::from_reader(std::io::BufReader::new(GzDecoder::new(zipped)))
+}
+
+/// Stores a plan of its own, which the job `job_id` is to make.
+pub async fn insert(
+    connection: &mut PgConnection,
+    account_id: &str,
+    new: NewPlan<'_>,
+    job_id: &str,
+) -> Result<PlanRow, sqlx::Error> {
+    sqlx::query_as!(
+        PlanRow,
+        r#"insert into plans (id, account_id, search_smiles, parameters, engine, name, description, job_id)
+        values ($1, $2, $3, $4, $5, $6, $7, $8)
+        returning id, account_id, batch_id, search_smiles, parameters as "parameters!", engine, name, description, status, problem,
+            result, created_at, updated_at"#,
+        new.id,
+        account_id,
+        new.parameters.request.search_smiles,
+        Json(&new.parameters.request) as _,
+        new.parameters.engine,
+        new.name,
+        new.description,
+        job_id
+    )
+    .fetch_one(connection)
+    .await
+}
+
+/// The plan with its result, if `reader` may see it.
+pub async fn find(pool: &PgPool, reader: &str, id: &str) -> Result<Option<PlanRow>, sqlx::Error> {
+    sqlx::query_as!(
+        PlanRow,
+        r#"select plan.id, plan.account_id, plan.batch_id, plan.search_smiles,
+            coalesce(plan.parameters, batch.parameters) as "parameters!", plan.engine, plan.name, plan.description,
+            plan_stands(plan, made) as "status!",
+            made.problem, made.result, plan.created_at, greatest(plan.updated_at, made.updated_at) as "updated_at!"
+        from plans as plan
+            join plans as made on made.id = coalesce(plan.same_as, plan.id)
+            left join batches as batch on batch.id = plan.batch_id
+        where plan.id = $2 and plan.account_id in (select owner from accounts_readable_by($1) owner)
+            and batch.deleted_at is null"#,
+        reader,
+        id
+    )
+    .fetch_optional(pool)
+    .await
+}
+
+/// Cancels the plan unless it has ended; the jobs that are to be cancelled with it.
+pub async fn cancel(connection: &mut PgConnection, id: &str) -> Result<Vec<String>, sqlx::Error> {
+    let jobs = sqlx::query_scalar!(
+        "update plans set status = 'cancelled', updated_at = now() where id = $1 and status = 'pending' returning job_id",
+        id
+    )
+    .fetch_all(connection)
+    .await?;
+    Ok(jobs.into_iter().flatten().collect())
+}
+
+/// Deletes the plan.
+pub async fn delete(connection: &mut PgConnection, id: &str) -> Result<(), sqlx::Error> {
+    sqlx::query!("delete from plans where id = $1", id).execute(connection).await?;
+    Ok(())
+}
+
+/// Deletes plans of no batch that ended and are older than `keep`, whoever asked for them, the oldest first; at most so many as go in one
+/// turn.
+pub async fn delete_older(connection: &mut PgConnection, keep: Duration) -> Result<u64, sqlx::Error> {
+    let done = sqlx::query!(
+        "delete from plans where id = any(array(
+            select id from plans
+            where batch_id is null and status <> 'pending' and created_at < now() - make_interval(secs => $1)
+            order by created_at limit $2 for update skip locked
+        ))",
+        keep.as_secs_f64(),
+        BATCH
+    )
+    .execute(connection)
+    .await?;
+    Ok(done.rows_affected())
+}
+
+/// A target of a batch.
+#[derive(Debug)]
+pub struct Target {
+    /// Its plan's id.
+    pub id: String,
+    pub smiles: String,
+    /// The plan whose result is this one's as well.
+    pub same_as: Option<String>,
+}
+
+/// What the plans of a batch have in common.
+#[derive(Debug)]
+pub struct OfBatch<'a> {
+    pub account_id: &'a str,
+    pub batch_id: &'a str,
+    pub engine: &'a str,
+}
+
+/// Stores a plan for each of the targets, the places of which begin at `first`.
+pub async fn insert_of_batch(
+    connection: &mut PgConnection,
+    batch: &OfBatch<'_>,
+    first: i32,
+    targets: &[Target],
+) -> Result<(), sqlx::Error> {
+    let ids: Vec<&str> = targets.iter().map(|target| target.id.as_str()).collect();
+    let smiles: Vec<&str> = targets.iter().map(|target| target.smiles.as_str()).collect();
+    let same_as: Vec<Option<&str>> = targets.iter().map(|target| target.same_as.as_deref()).collect();
+    sqlx::query!(
+        "insert into plans (id, account_id, batch_id, engine, place, search_smiles, same_as)
+        select target.id, $1, $2, $3, $4 + number::int - 1, target.smiles, target.same_as
+        from unnest($5::text[], $6::text[], $7::text[]) with ordinality as target (id, smiles, same_as, number)",
+        batch.account_id,
+        batch.batch_id,
+        batch.engine,
+        first,
+        &ids as &[&str],
+        &smiles as &[&str],
+        &same_as as &[Option<&str>]
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// Plans of the batch without their results, in the direction asked for, the nearest to the cursor first; `None` where that is no plan of
+/// the batch.
+pub async fn page_of_batch(
+    pool: &PgPool,
+    batch_id: &str,
+    asked: &Asked,
+) -> Result<Option<Vec<PlanRow>>, sqlx::Error> {
+    let from = match &asked.from {
+        None => None,
+        Some(id) => match place(pool, batch_id, id).await? {
+            None => return Ok(None),
+            place => place,
+        },
+    };
+    let (least, most, step) = match asked.direction {
+        Direction::Older => (0, from.map_or(i32::MAX, |from| from - 1), -1),
+        Direction::Newer => (from.map_or(0, |from| from.saturating_add(1)), i32::MAX, 1),
+    };
+    let rows = sqlx::query_as!(
+        PlanRow,
+        r#"with page as materialized (
+            select id from plans where batch_id = $1 and place between $2 and $3
+            order by place * $4 limit $5
+        )
+        select plan.id, plan.account_id, plan.batch_id, plan.search_smiles, batch.parameters as "parameters!", plan.engine, plan.name,
+            plan.description,
+            plan_stands(plan, made) as "status!",
+            made.problem, null::bytea as result, plan.created_at, greatest(plan.updated_at, made.updated_at) as "updated_at!"
+        from page
+            join plans as plan on plan.id = page.id
+            join plans as made on made.id = coalesce(plan.same_as, plan.id)
+            join batches as batch on batch.id = plan.batch_id
+        order by plan.place * $4"#,
+        batch_id,
+        least,
+        most,
+        step,
+        asked.count
+    )
+    .fetch_all(pool)
+    .await?;
+    Ok(Some(rows))
+}
+
+async fn place(pool: &PgPool, batch_id: &str, id: &str) -> Result<Option<i32>, sqlx::Error> {
+    let place = sqlx::query_scalar!("select place from plans where id = $2 and batch_id = $1", batch_id, id)
+        .fetch_optional(pool)
+        .await?;
+    Ok(place.flatten())
+}
+
+/// How many plans of the batch stand how.
+pub async fn progress_of_batch(pool: &PgPool, batch_id: &str) -> Result<BatchProgress, sqlx::Error> {
+    let found = sqlx::query!(
+        r#"with stands as (
+            select plan_stands(plan, made) as status, made.updated_at
+            from plans as plan join plans as made on made.id = coalesce(plan.same_as, plan.id)
+            where plan.batch_id = $1
+        )
+        select count(*) filter (where status = 'pending') as "pending!",
+            count(*) filter (where status = 'processing') as "processing!",
+            count(*) filter (where status = 'completed') as "completed!",
+            count(*) filter (where status = 'failed') as "failed!",
+            count(*) filter (where status = 'cancelled') as "cancelled!",
+            extract(epoch from now() - min(updated_at) filter (where status in ('completed', 'failed')))::float8 as seconds
+        from stands"#,
+        batch_id
+    )
+    .fetch_one(pool)
+    .await?;
+    let ended = found.completed + found.failed;
+    let left = found.pending + found.processing;
+    let pace = found.seconds.map(|seconds| seconds / ended.max(1) as f64);
+    Ok(BatchProgress {
+        pending: found.pending,
+        processing: found.processing,
+        completed: found.completed,
+        failed: found.failed,
+        cancelled: found.cancelled,
+        seconds_left: if left == 0 { Some(0.0) } else { pace.map(|pace| pace * left as f64) },
+    })
+}
+
+/// Cancels what of the batch has not ended; the jobs that are to be cancelled with it.
+pub async fn cancel_of_batch(
+    connection: &mut PgConnection,
+    batch_id: &str,
+) -> Result<Vec<String>, sqlx::Error> {
+    let jobs = sqlx::query_scalar!(
+        "update plans set status = 'cancelled', updated_at = now()
+        where batch_id = $1 and status = 'pending'
+            and not exists (select from plans as made where made.id = plans.same_as and made.status in ('completed', 'failed'))
+        returning job_id",
+        batch_id
+    )
+    .fetch_all(connection)
+    .await?;
+    Ok(jobs.into_iter().flatten().collect())
+}
+
+/// Has the plans of the batch wait again that were cancelled.
+pub async fn resume_of_batch(connection: &mut PgConnection, batch_id: &str) -> Result<(), sqlx::Error> {
+    sqlx::query!(
+        "update plans set status = 'pending', job_id = null, problem = null, updated_at = now()
+        where batch_id = $1 and status = 'cancelled'",
+        batch_id
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// The jobs of the batch's plans that have not ended.
+pub async fn jobs_of_batch(
+    connection: &mut PgConnection,
+    batch_id: &str,
+) -> Result<Vec<String>, sqlx::Error> {
+    let jobs = sqlx::query_scalar!(
+        "select job_id from plans where batch_id = $1 and status = 'pending' and job_id is not null",
+        batch_id
+    )
+    .fetch_all(connection)
+    .await?;
+    Ok(jobs.into_iter().flatten().collect())
+}
+
+/// Deletes plans of batches that are marked as deleted, at most so many as go in one turn.
+pub async fn delete_of_deleted(connection: &mut PgConnection) -> Result<u64, sqlx::Error> {
+    let done = sqlx::query!(
+        "delete from plans where id = any(array(
+            select plans.id from batches join plans on plans.batch_id = batches.id
+            where batches.deleted_at is not null limit $1 for update of plans skip locked
+        ))",
+        BATCH
+    )
+    .execute(connection)
+    .await?;
+    Ok(done.rows_affected())
+}

@@ -1,0 +1,204 @@
+//! Batches: many targets asked for at once. Workers that would make their plans are in `ops/tests/processes/plans.rs`.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::support::{Service, add_account, answer, complete_plan, join_one_organisation};
+
+const BATCHES: &str = "/synth-batches/v1/batches";
+
+impl Service {
+    /// Stores a batch and gives its id.
+    async fn batch(&self, smiles: &[&str]) -> String {
+        let body = json!({ "smiles": smiles, "parameters": { "engine": "toy_engine", "max_depth": 2 }, "name": "ours" });
+        let answer = self.post(BATCHES, &body.to_string()).await;
+        assert_eq!(answer.status, 200, "{answer:?}");
+        answer.json()["id"].as_str().unwrap().to_owned()
+    }
+
+    /// Plans of a batch, as the query asks for them, as their targets.
+    async fn targets(&self, batch: &str, query: &str) -> (Vec<String>, Value, Value) {
+        let page = self.get(&format!("{BATCHES}/{batch}/plans{query}")).await.json();
+        let items = page["items"].as_array().unwrap().iter();
+        let targets = items.map(|plan| plan["parameters"]["search_smiles"].as_str().unwrap().to_owned());
+        (targets.collect(), page["has_next"].clone(), page["has_previous"].clone())
+    }
+
+    /// The id of the plan of a batch for this target; the last one where there are several.
+    async fn plan_for(&self, batch: &str, smiles: &str) -> String {
+        sqlx::query_scalar(
+            "select id from plans where batch_id = $1 and search_smiles = $2 order by place desc",
+        )
+        .bind(batch)
+        .bind(smiles)
+        .fetch_one(&self.pool)
+        .await
+        .unwrap()
+    }
+
+    async fn progress(&self, batch: &str) -> Vec<i64> {
+        let progress = self.get(&format!("{BATCHES}/{batch}")).await.json()["progress"].clone();
+        ["pending", "processing", "completed", "failed", "cancelled"]
+            .map(|stands| progress[stands].as_i64().unwrap())
+            .into()
+    }
+}
+
+#[tokio::test]
+async fn a_batch_has_a_plan_for_each_target_the_last_one_first() {
+    let service = Service::start_without_workers(&[]).await;
+
+    let batch = service.batch(&["C", "CC", "CCC", "CCCC"]).await;
+
+    let told = service.get(&format!("{BATCHES}/{batch}")).await.json();
+    assert_eq!(
+        (&told["object"], &told["name"], &told["plan_count"]),
+        (&json!("batch"), &json!("ours"), &json!(4))
+    );
+    assert_eq!((&told["plans_created"], &told["description"]), (&json!(true), &Value::Null));
+    assert_eq!(service.progress(&batch).await, [4, 0, 0, 0, 0]);
+    let texts = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
+    let (first, has_next, has_previous) = service.targets(&batch, "?limit=3").await;
+    assert_eq!((first, has_next, has_previous), (texts(&["CCCC", "CCC", "CC"]), json!(true), json!(false)));
+    let after = service.plan_for(&batch, "CC").await;
+    let (rest, has_next, has_previous) = service.targets(&batch, &format!("?starting_after={after}")).await;
+    assert_eq!((rest, has_next, has_previous), (texts(&["C"]), json!(false), json!(true)));
+    let before = service.plan_for(&batch, "C").await;
+    let (back, has_next, has_previous) =
+        service.targets(&batch, &format!("?limit=2&ending_before={before}")).await;
+    assert_eq!((back, has_next, has_previous), (texts(&["CCC", "CC"]), json!(true), json!(true)));
+}
+
+#[tokio::test]
+async fn the_same_molecule_is_one_plan_to_be_made_and_has_one_result() {
+    let service = Service::start_without_workers(&[]).await;
+    let batch = service.batch(&["OCC", "CCN", "CCO", "C(C)O"]).await;
+    let (made, same) = (service.plan_for(&batch, "OCC").await, service.plan_for(&batch, "C(C)O").await);
+
+    complete_plan(&mut service.pool.acquire().await.unwrap(), &made).await.unwrap();
+
+    let to_be_made: i64 = sqlx::query_scalar("select count(*) from plans where same_as is null")
+        .fetch_one(&service.pool)
+        .await
+        .unwrap();
+    assert_eq!(to_be_made, 2);
+    assert_eq!(service.progress(&batch).await, [1, 0, 3, 0, 0]);
+    let plan = service.get(&format!("{BATCHES}/{batch}/plans/{same}")).await.json();
+    assert_eq!(
+        (&plan["status"], &plan["parameters"]["search_smiles"]),
+        (&json!("completed"), &json!("C(C)O"))
+    );
+    assert_eq!(plan["result"]["search_smiles"], "CNC(C)=O");
+    let alone = service.get(&format!("/synth-batches/v1/plans/{same}")).await.json();
+    assert_eq!(alone, plan);
+}
+
+#[tokio::test]
+async fn what_is_left_of_a_batch_is_cancelled_and_resumed() {
+    let service = Service::start_without_workers(&[]).await;
+    let batch = service.batch(&["OCC", "CCN", "CCO"]).await;
+    let made = service.plan_for(&batch, "OCC").await;
+    complete_plan(&mut service.pool.acquire().await.unwrap(), &made).await.unwrap();
+
+    let cancelled = service.post(&format!("{BATCHES}/{batch}/cancel"), "").await;
+    let stands = service.progress(&batch).await;
+    let resumed = service.post(&format!("{BATCHES}/{batch}/resume"), "").await;
+
+    assert_eq!((cancelled.status, resumed.status), (200, 200));
+    assert_eq!(stands, [0, 0, 2, 0, 1]);
+    assert_eq!(cancelled.json()["progress"]["seconds_left"], 0.0);
+    assert_eq!(service.progress(&batch).await, [1, 0, 2, 0, 0]);
+}
+
+#[tokio::test]
+async fn a_batch_that_is_deleted_is_seen_by_nobody_from_then_on() {
+    let service = Service::start_without_workers(&[]).await;
+    let batch = service.batch(&["C", "CC"]).await;
+    let plan = service.plan_for(&batch, "C").await;
+
+    let gone = answer(service.request(Method::DELETE, &format!("{BATCHES}/{batch}")).await).await;
+
+    assert_eq!((gone.status, gone.json()), (200, json!({ "id": batch, "object": "batch", "deleted": true })));
+    for path in ["", "/plans", &format!("/plans/{plan}")] {
+        assert_eq!(service.get(&format!("{BATCHES}/{batch}{path}")).await.status, 404, "{path}");
+    }
+    assert_eq!(service.get(&format!("/synth-batches/v1/plans/{plan}")).await.status, 404);
+    assert_eq!(service.get(BATCHES).await.json()["items"], json!([]));
+}
+
+#[tokio::test]
+async fn batches_are_listed_for_who_may_read_them_the_newest_first() {
+    let service = Service::start_without_workers(&[]).await;
+    let colleague = add_account(&service.pool, "colleague@example.org").await;
+    let stranger = add_account(&service.pool, "other@example.org").await;
+    join_one_organisation(&service.pool, &[&service.account, &colleague]).await;
+    let mut batches = Vec::new();
+    for _ in 0..3 {
+        batches.push(service.batch(&["C"]).await);
+        // Ids are in the order of milliseconds.
+        tokio::time::sleep(std::time::Duration::from_millis(2)).await;
+    }
+    let list = async |account: &str, query: &str| {
+        let page =
+            answer(service.request_as(account, Method::GET, &format!("{BATCHES}{query}")).await).await.json();
+        let ids: Vec<_> = page["items"].as_array().unwrap().iter().map(|batch| batch["id"].clone()).collect();
+        (ids, page["has_next"] == true, page["has_previous"] == true)
+    };
+
+    let newest = list(&colleague, "?limit=2").await;
+    let rest = list(&colleague, &format!("?starting_after={}", batches[1])).await;
+    let back = list(&colleague, &format!("?ending_before={}", batches[0])).await;
+
+    assert_eq!(newest, (vec![json!(batches[2]), json!(batches[1])], true, false));
+    assert_eq!(rest, (vec![json!(batches[0])], false, true));
+    assert_eq!(back, (vec![json!(batches[2]), json!(batches[1])], true, false));
+    assert_eq!(list(&stranger, "").await.0, Vec::<Value>::new());
+    let delete = service.request_as(&colleague, Method::DELETE, &format!("{BATCHES}/{}", batches[0])).await;
+    assert_eq!(answer(delete).await.status, 403);
+    let both = format!("{BATCHES}?starting_after={}&ending_before={}", batches[0], batches[1]);
+    assert_eq!(service.get(&both).await.status, 400);
+    assert_eq!(service.get(&format!("{BATCHES}?starting_after=bat_none")).await.status, 400);
+}
+
+#[tokio::test]
+async fn a_target_that_is_no_molecule_is_told_by_its_place() {
+    let service = Service::start_without_workers(&[]).await;
+
+    let faulty = json!({ "smiles": ["CCO", "C1CC", "C.C", 1], "parameters": { "search_smiles": "C", "max_depth": 0 } });
+    let faulty = service.post(BATCHES, &faulty.to_string()).await;
+    let empty = service.post(BATCHES, r#"{"smiles": [], "parameters": {}}"#).await;
+    let missing = service.post(BATCHES, "{}").await;
+
+    let faults = [
+        ("smiles.1", "smiles_invalid"),
+        ("smiles.2", "smiles_invalid"),
+        ("smiles.3", "string_type"),
+        ("parameters.max_depth", "greater_than_equal"),
+        ("parameters.search_smiles", "extra_forbidden"),
+    ];
+    let faults = faults.map(|(field, kind)| (format!("body.{field}"), kind.to_owned()));
+    assert_eq!((faulty.status, faulty.faults()), (422, faults.into()));
+    assert_eq!(empty.faults(), [("body.smiles".to_owned(), "too_short".to_owned())]);
+    let missing_ones = ["smiles", "parameters"].map(|field| (format!("body.{field}"), "missing".to_owned()));
+    assert_eq!(missing.faults(), missing_ones);
+}
+
+#[tokio::test]
+async fn a_batch_may_have_a_hundred_thousand_targets_and_five_mebibytes() {
+    let service = Service::start_without_workers(&[]).await;
+    let parameters = json!({ "engine": "toy_engine" });
+    let many = |count: usize| json!({ "smiles": vec!["C"; count], "parameters": parameters }).to_string();
+    let large =
+        |bytes: usize| format!(r#"{{"smiles": ["C"], "parameters": {{}}, "name": "{}"}}"#, "n".repeat(bytes));
+
+    let most = service.post(BATCHES, &many(100_000)).await;
+    let too_many = service.post(BATCHES, &many(100_001)).await;
+    let not_too_large = service.post(BATCHES, &large(5_000_000)).await;
+    let too_large = service.post(BATCHES, &large(6_000_000)).await;
+
+    assert_eq!((most.status, &most.json()["plan_count"]), (200, &json!(100_000)));
+    assert_eq!(too_many.faults(), [("body.smiles".to_owned(), "too_long".to_owned())]);
+    assert_eq!(not_too_large.faults(), [("body.name".to_owned(), "string_too_long".to_owned())]);
+    assert_eq!(too_large.status, 413);
+    assert_eq!(too_large.json()["detail"][0]["msg"], "The body is larger than 5 MiB");
+}

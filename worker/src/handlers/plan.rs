@@ -1,0 +1,92 @@
+//! A plan's job: a search that stands aside for those that somebody waits for, and whose answer is stored with its plan.
+
+use std::{
+    io::Write,
+    sync::{Arc, atomic::Ordering},
+    time::Instant,
+};
+
+use contract::{PlanJob, Problem, StoredPlanJob, TreeSearchJob, TreeSearchResult};
+use flate2::{Compression, write::GzEncoder};
+use queue::{Finished, Handler, HandlerError, JobContext};
+use synth::Budget;
+
+use super::{DATABASE, Search, search::seconds};
+use crate::plans;
+
+/// Makes plans.
+#[derive(Debug, Clone)]
+pub struct Plans {
+    /// What all searches of the process share.
+    pub search: Search,
+}
+
+impl Handler<StoredPlanJob> for Plans {
+    async fn handle(
+        &self,
+        context: JobContext<StoredPlanJob>,
+        StoredPlanJob::V1(job): StoredPlanJob,
+    ) -> Result<(), HandlerError> {
+        let wanted = database::within(DATABASE, plans::wanted(&self.search.pool, &job.plan_id)).await?;
+        let answer = match wanted {
+            Some(wanted) => self.answer(&context, wanted).await?,
+            None => Err(Problem::Cancelled),
+        };
+        if context.cancelled.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let zipped = match answer {
+            Ok(answer) => Ok(tokio::task::spawn_blocking(move || zipped(&answer)).await??),
+            Err(problem) => Err(problem),
+        };
+        database::within(DATABASE, self.store(&context, &job, zipped)).await
+    }
+}
+
+impl Plans {
+    async fn answer(
+        &self,
+        context: &JobContext<StoredPlanJob>,
+        wanted: plans::Wanted,
+    ) -> Result<Result<TreeSearchResult, Problem>, HandlerError> {
+        let started = Instant::now();
+        let end = started + seconds(wanted.request.max_seconds);
+        let budget = Budget {
+            turn: self.search.planner.turn(wanted.urgency),
+            ..Budget::until(end, Arc::clone(&context.cancelled))
+        };
+        let job = TreeSearchJob {
+            request: wanted.request,
+            account_id: Some(wanted.account_id),
+            engine: None,
+            deadline: chrono::Utc::now(),
+        };
+        self.search.answer(&job, budget, started).await
+    }
+
+    /// Stores the outcome with the job's end, so that neither is ever without the other.
+    async fn store(
+        &self,
+        context: &JobContext<StoredPlanJob>,
+        job: &PlanJob,
+        zipped: Result<Vec<u8>, Problem>,
+    ) -> Result<(), HandlerError> {
+        let mut transaction = self.search.pool.begin().await?;
+        let outcome = match zipped {
+            Ok(zipped) if plans::complete(&mut transaction, &job.plan_id, &zipped).await? => Ok(()),
+            Ok(_) => Err(Problem::Cancelled),
+            Err(problem) => Err(problem),
+        };
+        match context.finish(&mut transaction, &outcome).await? {
+            Finished::Stored => transaction.commit().await?,
+            Finished::Superseded => transaction.rollback().await?,
+        }
+        Ok(())
+    }
+}
+
+fn zipped(answer: &TreeSearchResult) -> Result<Vec<u8>, HandlerError> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(&serde_json::to_vec(answer)?)?;
+    Ok(encoder.finish()?)
+}

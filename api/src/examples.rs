@@ -1,6 +1,10 @@
 //! Examples of answers and of errors, for the document.
 
+use contract::TreeSearchRequest;
+use edge::NOT_YOURS;
 use serde_json::{Value, json};
+
+use crate::engine_answer::engine_answer;
 
 /// The id of a sample, as examples name it.
 pub const SAMPLE_ID: &str = "smp_01jd6xq1v3m4c5t6y7z8a9b0cd";
@@ -8,6 +12,12 @@ pub const SAMPLE_ID: &str = "smp_01jd6xq1v3m4c5t6y7z8a9b0cd";
 pub const MODEL_ID: &str = "druglike_gru";
 /// The id of a job, as examples name it.
 pub const JOB_ID: &str = "01JD6XQ1V3M4C5T6Y7Z8A9B0CE";
+/// The id of a plan, as examples name it.
+pub const PLAN_ID: &str = "pln_01jd6xq1v3m4c5t6y7z8a9b0cd";
+/// The id of a batch, as examples name it.
+pub const BATCH_ID: &str = "bat_01jd6xq1v3m4c5t6y7z8a9b0cd";
+/// The name of an engine, as examples name it.
+pub const ENGINE: &str = "uspto_retro";
 const CREATED_AT: &str = "2026-01-02T03:04:05Z";
 
 /// The 200 answer of the operation called `operation_id`.
@@ -28,6 +38,19 @@ pub fn answer(operation_id: &str) -> Option<Value> {
         "list_models" => Some(json!({ "data": [model()], "object": "list" })),
         "retrieve_model" => Some(model()),
         "create_tree_search" => Some(tree_search()),
+        "create_engine_tree_search" => engine_tree_search(),
+        "create_plan" | "retrieve_plan" => Some(plan(None)),
+        "cancel_plan" => Some(merged(plan(None), json!({ "status": "cancelled" }))),
+        "retrieve_plan_of_batch" => Some(plan(Some(BATCH_ID))),
+        "list_plans_of_batch" => Some(page(plan(Some(BATCH_ID)))),
+        "delete_plan" => Some(json!({ "id": PLAN_ID, "object": "plan", "deleted": true })),
+        "create_batch" => Some(batch()),
+        "retrieve_batch" | "cancel_batch" | "resume_batch" => Some(merged(batch(), progress())),
+        "list_batches" => Some(page(batch())),
+        "delete_batch" => Some(json!({ "id": BATCH_ID, "object": "batch", "deleted": true })),
+        "list_engines" => Some(json!([{ "name": ENGINE, "queue_length": 12 }])),
+        "list_libraries" => Some(json!([{ "name": "Example Chemicals (fictitious)" }])),
+        "version_of_plans" => Some(json!({ "version": env!("CARGO_PKG_VERSION") })),
         "operations_state" => Some(operations_state()),
         _ => None,
     }
@@ -41,6 +64,7 @@ pub fn error(operation_id: &str, status: &str, scope: &str) -> Option<Value> {
     };
     match status {
         "401" => fault(&AUTHORIZATION, "not_authenticated", "an access token is required"),
+        "403" if scope.is_empty() => fault(&[], "not_yours", NOT_YOURS),
         "403" => {
             let msg = format!("The access token lacks the scope {scope}");
             fault(&AUTHORIZATION, "insufficient_scope", &msg)
@@ -82,6 +106,17 @@ fn misfit(operation_id: &str) -> Option<([&'static str; 2], &'static str, &'stat
         "list_models" | "operations_state" => {
             Some((["query", "limit"], "extra_forbidden", "Extra inputs are not permitted"))
         }
+        "create_engine_tree_search" => no_word("engine"),
+        "create_plan" => Some((["body", "parameters"], "missing", "Field required")),
+        "create_batch" => Some((["body", "smiles"], "missing", "Field required")),
+        "list_batches" | "list_plans_of_batch" => {
+            at_most(["query", "limit"], "Input should be less than or equal to 100")
+        }
+        "list_engines" | "list_libraries" | "version_of_plans" => {
+            Some((["query", "limit"], "extra_forbidden", "Extra inputs are not permitted"))
+        }
+        "retrieve_plan" | "cancel_plan" | "delete_plan" | "retrieve_plan_of_batch" => no_word("plan_id"),
+        "retrieve_batch" | "cancel_batch" | "resume_batch" | "delete_batch" => no_word("batch_id"),
         "retrieve_model" => no_word("model_id"),
         "retrieve_sample" | "delete_sample" => no_word("sample_id"),
         "pause_queue" | "resume_queue" => no_word("queue"),
@@ -105,6 +140,46 @@ fn model() -> Value {
             } },
         } },
     })
+}
+
+/// The tree search, as clients of this API family read it.
+fn engine_tree_search() -> Option<Value> {
+    let result = serde_json::from_value(tree_search()).ok()?;
+    serde_json::to_value(engine_answer(result)).ok()
+}
+
+fn plan(batch_id: Option<&str>) -> Value {
+    let parameters = TreeSearchRequest::new("CC(=O)Nc1ccc(O)cc1");
+    let parameters = merged(json!(parameters), json!({ "engine": ENGINE }));
+    json!({
+        "id": PLAN_ID, "object": "plan", "created_at": CREATED_AT, "updated_at": CREATED_AT, "batch_id": batch_id,
+        "status": "pending", "parameters": parameters, "name": "Paracetamol", "description": null, "result": null, "error": null,
+    })
+}
+
+fn batch() -> Value {
+    json!({
+        "id": BATCH_ID, "object": "batch", "created_at": CREATED_AT, "updated_at": CREATED_AT, "name": "Library 7",
+        "description": null, "plan_count": 1200, "plans_created": true,
+    })
+}
+
+fn progress() -> Value {
+    json!({ "progress": {
+        "pending": 700, "processing": 2, "completed": 490, "failed": 8, "cancelled": 0, "seconds_left": 1404.0,
+    } })
+}
+
+fn page(item: Value) -> Value {
+    json!({ "object": "list", "items": [item], "has_next": false, "has_previous": false })
+}
+
+/// An object with the fields of another.
+fn merged(mut object: Value, fields: Value) -> Value {
+    if let (Value::Object(object), Value::Object(fields)) = (&mut object, fields) {
+        object.extend(fields);
+    }
+    object
 }
 
 /// Paracetamol from 4-aminophenol in one step, from a vendor that does not exist.

@@ -204,10 +204,12 @@ fn complete(path: &str, operation: &mut Operation) {
 
     let id = operation.operation_id.clone().unwrap_or_default();
     let example = examples::answer(&id);
-    if let Some(RefOr::T(answer)) = operation.responses.responses.get_mut("200")
-        && let Some(RefOr::T(content)) = answer.content.get_mut("application/json")
-    {
-        content.example = example;
+    for status in ["200", "201"] {
+        if let Some(RefOr::T(answer)) = operation.responses.responses.get_mut(status)
+            && let Some(RefOr::T(content)) = answer.content.get_mut("application/json")
+        {
+            content.example.clone_from(&example);
+        }
     }
 
     let mut add = |status: &str, mut response: Response| {
@@ -283,6 +285,9 @@ fn describe(path: &str, parameter: &mut Parameter) {
             schema.default = Some(json!("*"));
         }
         "sample_id" => schema.example = Some(json!(examples::SAMPLE_ID)),
+        "plan_id" => schema.example = Some(json!(examples::PLAN_ID)),
+        "batch_id" => schema.example = Some(json!(examples::BATCH_ID)),
+        "engine" => schema.example = Some(json!(examples::ENGINE)),
         "queue" => schema.example = Some(json!("search")),
         "job_id" => schema.example = Some(json!(examples::JOB_ID)),
         "model_id" => schema.example = Some(json!(examples::MODEL_ID)),

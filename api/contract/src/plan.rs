@@ -11,6 +11,7 @@ pub const MAX_BATCH: usize = 100_000;
 
 /// Body of `POST /synth-batches/v1/plans`.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub struct PlanRequest {
     /// What is searched for, and by which engine.
     pub parameters: PlanParameters,
@@ -91,6 +92,7 @@ pub enum PlanObject {
 
 /// Body of `POST /synth-batches/v1/batches`.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub struct BatchRequest {
     /// SMILES of the targets, each as for a tree search. Those that are the same molecule are searched for once.
     #[schema(min_items = 1, max_items = 100_000)]

@@ -10,6 +10,9 @@ use axum::{
 use contract::{ErrorBody, ErrorItem, Location};
 use database::is_away;
 
+/// What is told to who may see something and not change it.
+pub const NOT_YOURS: &str = "Only the account that made it can change or delete it";
+
 /// How a request of the service's API fails.
 #[derive(Debug)]
 pub enum ApiError {
@@ -145,7 +148,7 @@ impl ApiError {
                 &format!("The access token lacks the scope {scope}"),
             ),
             Self::Conflict { message } => one(vec![], "conflict", &message),
-            Self::NotYours => one(vec![], "not_yours", "Only the account that made the sample can delete it"),
+            Self::NotYours => one(vec![], "not_yours", NOT_YOURS),
             Self::RateLimited { .. } => {
                 one(vec![], "rate_limited", "The rate limit of this account is spent")
             }

@@ -6,12 +6,12 @@
 use std::fmt;
 
 use chrono::{DateTime, Utc};
-use contract::{FailedJob, JobInFlight, JobState, Problem, QueuePause, WorkerState};
+use contract::{FailedJob, JobInFlight, JobState, Problem, QueuePause, StoredSampleJob, WorkerState};
 use database::interval;
 use serde_json::Value;
 use sqlx::{PgConnection, PgExecutor};
 
-use crate::{config::DEAD_AFTER, store};
+use crate::{Job, config::DEAD_AFTER, store};
 
 /// The first of a list, and how many there are.
 #[derive(Debug)]
@@ -130,8 +130,9 @@ pub async fn ready_targets(database: impl PgExecutor<'_>) -> Result<Vec<(String,
     let rows = sqlx::query!(
         "select model_id, max(ready_target) as target
         from live_models join live_workers on live_workers.name = live_models.worker
-        where last_seen > now() - $1::interval group by model_id",
-        interval(DEAD_AFTER)
+        where last_seen > now() - $1::interval and queue = $2 group by model_id",
+        interval(DEAD_AFTER),
+        StoredSampleJob::QUEUE
     )
     .fetch_all(database)
     .await?;

@@ -101,7 +101,8 @@ async fn a_plan_stands_aside_while_somebody_waits_for_a_search_and_loses_nothing
     let stages = ["tree_search_elapsed", "routes_extracted_elapsed", "routes_validated_elapsed"];
     let own: f64 = stages.map(seconds).iter().sum();
     assert!(seconds("total_elapsed") - own > 3.0, "it stood aside: {metadata}");
-    assert!(own > 9.0, "it had the time that it asked for: {metadata}");
+    // A search for all routes keeps a quarter of it for reading them, of which there are none.
+    assert!(own > 7.0, "it had the time that it asked for: {metadata}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

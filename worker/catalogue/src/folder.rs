@@ -149,20 +149,17 @@ impl Folder {
     ) -> Result<Option<Snapshot>, SnapshotError> {
         let path = self.path.join(content.file_name());
         let unfinished = path.with_extension("fetched");
-        let Fetched::Written = fetch(&content, &unfinished) else { return Ok(None) };
-        let placed = Snapshot::open(&unfinished, self.cores).and_then(|snapshot| {
-            fs::rename(&unfinished, &path).map(|()| snapshot).map_err(SnapshotError::Io)
-        });
+        let placed = match fetch(&content, &unfinished) {
+            Fetched::Written => Snapshot::open(&unfinished, self.cores)
+                .and_then(|snapshot| Ok(fs::rename(&unfinished, &path).map(|()| Some(snapshot))?)),
+            Fetched::Nothing => Ok(None),
+        };
         match placed {
-            Ok(snapshot) => {
-                self.remove_others(content);
-                Ok(Some(snapshot))
-            }
-            Err(error) => {
-                let _ = fs::remove_file(&unfinished);
-                Err(error)
-            }
+            Ok(Some(_)) => self.remove_others(content),
+            // A part of it may be there.
+            _ => drop(fs::remove_file(&unfinished)),
         }
+        placed
     }
 
     /// Held by the process that makes a snapshot of this database.

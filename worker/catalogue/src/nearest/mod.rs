@@ -4,18 +4,20 @@
 //! algorithms for fast exact searches of chemical fingerprints", 2007), and each of these how many it has to share.
 //! [`sums`] finds the blocks that share as many, out of the columns that [`tile`] keeps for each bit; a chunk of blocks in which
 //! too few of a molecule's bits occur at all is passed over. The tiles of blocks that set as many bits as the molecules come
-//! first, since they make the similarity high; a tile's columns are unfolded once for all molecules.
+//! first, since they make the similarity high; a tile's columns are unfolded once for all molecules, and several cores share the tiles.
 
+mod best;
 mod sums;
 pub mod tile;
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 
 use chem::Fingerprint;
 use pulp::Arch;
 
+use best::{Best, Bound};
 use sums::{AtLeast, LANES, TOGETHER};
 use tile::{BITS, CHUNK, Column, EMPTY, STARTS, TILE};
 
@@ -55,43 +57,49 @@ pub struct Index<'a> {
 }
 
 impl<'a> Index<'a> {
-    /// [`Self::nearest`] on `cores` cores.
+    /// For each fingerprint the most similar block that is `allowed`, the lowest-numbered of several, and its similarity. `cores`
+    /// take turns at the tiles, and tell each other how similar a block must be.
     pub fn nearest_on(
         &self,
         fingerprints: &[Fingerprint],
         allowed: &Allowed<'_>,
         cores: usize,
     ) -> Vec<Option<(u32, f32)>> {
-        let part = fingerprints.len().div_ceil(cores.max(1)).max(1);
-        let mut parts = fingerprints.chunks(part);
-        let Some(own) = parts.next() else { return Vec::new() };
-        thread::scope(|scope| {
-            let others: Vec<_> = parts.map(|part| scope.spawn(move || self.nearest(part, allowed))).collect();
-            let mut found = self.nearest(own, allowed);
-            for other in others {
-                found.extend(other.join().expect("nearest: comparing does not panic"));
+        let mut queries: Vec<Query> = fingerprints.iter().map(Query::new).collect();
+        let threads = cores.min(self.tile_starts.len()).max(1);
+        let part = queries.len().div_ceil(threads).max(1);
+        on_all(queries.chunks_mut(part), |queries| self.begin(queries, allowed));
+        let bounds: Vec<Bound> = queries.iter().map(|query| Bound::of(&query.best)).collect();
+        let (order, next) = (self.common_order(&queries), AtomicUsize::new(0));
+        let mut copies = vec![queries; threads];
+        on_all(copies.iter_mut(), |queries| {
+            let mut columns = Columns::new();
+            while let Some(&tile) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
+                queries.iter_mut().zip(&bounds).for_each(|(query, bound)| query.best.heed(bound));
+                self.compare(tile, queries, &mut columns, allowed);
+                queries.iter().zip(&bounds).for_each(|(query, bound)| bound.raise(&query.best));
             }
-            found
-        })
+        });
+        let best_of = |at: usize| copies.iter().map(move |queries| &queries[at].best);
+        (0..fingerprints.len()).map(|at| Best::of_all(best_of(at))).collect()
     }
 
-    /// For each fingerprint the most similar block that is `allowed`, the lowest-numbered of several, and its similarity.
-    fn nearest(&self, fingerprints: &[Fingerprint], allowed: &Allowed<'_>) -> Vec<Option<(u32, f32)>> {
-        let mut queries: Vec<Query> = fingerprints.iter().map(Query::new).collect();
+    /// Looks at the tile of a molecule's own size: among those blocks there is mostly one that leaves few others.
+    fn begin(&self, queries: &mut [Query], allowed: &Allowed<'_>) {
         let mut columns = Columns::new();
-        // Among blocks of a molecule's own size there is mostly one that leaves few others.
-        for query in &mut queries {
+        for query in queries {
             if let Some(&tile) = self.tiles_by_distance(query.count()).first() {
                 query.bits.sort_by_key(|&bit| self.column(tile, bit).len());
                 self.compare(tile, std::slice::from_mut(query), &mut columns, allowed);
             }
         }
+    }
+
+    /// The tiles in an order that is good for most of these molecules.
+    fn common_order(&self, queries: &[Query]) -> Vec<usize> {
         let mut counts: Vec<u32> = queries.iter().map(Query::count).collect();
         counts.sort_unstable();
-        for tile in self.tiles_by_distance(counts.get(counts.len() / 2).copied().unwrap_or(0)) {
-            self.compare(tile, &mut queries, &mut columns, allowed);
-        }
-        queries.into_iter().map(|query| query.best.answer()).collect()
+        self.tiles_by_distance(counts.get(counts.len() / 2).copied().unwrap_or(0))
     }
 
     /// Looks for better blocks in a tile.
@@ -136,6 +144,16 @@ impl<'a> Index<'a> {
         let tile = &self.columns[self.tile_starts[tile] as usize..];
         &tile[starts[0] as usize..starts[1] as usize]
     }
+}
+
+/// Does something with each of these, each on a thread but the first, which is on this one.
+fn on_all<T: Send>(parts: impl Iterator<Item = T>, work: impl Fn(T) + Sync) {
+    let (mut parts, work) = (parts, &work);
+    let Some(own) = parts.next() else { return };
+    thread::scope(|scope| {
+        parts.for_each(|part| drop(scope.spawn(move || work(part))));
+        work(own);
+    });
 }
 
 /// Which blocks may be answered with.
@@ -258,6 +276,7 @@ struct Own<'a> {
 }
 
 /// One molecule and the best block so far.
+#[derive(Clone)]
 struct Query {
     /// The rarest first.
     bits: Vec<u16>,
@@ -267,11 +286,11 @@ struct Query {
 impl Query {
     fn new(fingerprint: &Fingerprint) -> Self {
         let bits: Vec<u16> = fingerprint.on_bits().collect();
-        Self { best: Best { found: None, query_count: bits.len() as u32 }, bits }
+        Self { best: Best::none(bits.len() as u32), bits }
     }
 
     fn count(&self) -> u32 {
-        self.best.query_count
+        self.best.query_count()
     }
 
     /// How many bits a block that sets `count` has to share at least to be as good as the best so far; `None` where none can.
@@ -287,7 +306,7 @@ impl Query {
         }
         for chunk in run.places.start / CHUNK..run.places.end.div_ceil(CHUNK) {
             let Some(least) = self.least(run.count) else { return };
-            if self.best.found.is_some() {
+            if self.best.is_bounded() {
                 self.look(run, own, chunk, least, allowed);
                 continue;
             }
@@ -295,7 +314,7 @@ impl Query {
             let most = run.count.min(self.count());
             for eighths in (0..8).rev() {
                 self.look(run, own, chunk, most * eighths / 8, allowed);
-                if self.best.found.is_some() {
+                if self.best.is_bounded() {
                     break;
                 }
             }
@@ -321,54 +340,11 @@ impl Query {
                 if (allowed.is_allowed)(block) {
                     let shared =
                         own.columns.iter().filter(|column| column[at] >> bit & 1 == 1).count() as u32;
-                    if self.best.improves(block, shared, run.count) {
-                        self.best.take(block, shared, run.count);
-                    }
+                    self.best.take(block, shared, run.count);
                 } else {
                     allowed.refused.add(word, 1 << bit);
                 }
             }
         }
-    }
-}
-
-/// The best block so far, as an exact fraction: bits shared over bits set in either.
-struct Best {
-    found: Option<(u32, u32, u32)>,
-    query_count: u32,
-}
-
-impl Best {
-    /// Whether a block that shares `shared` bits and sets `count` would be better than the best so far.
-    fn improves(&self, block: u32, shared: u32, count: u32) -> bool {
-        let Some((best, old_shared, old_either)) = self.found else { return true };
-        let (shared, either) = self.fraction(shared, count);
-        let (new, old) =
-            (u64::from(shared) * u64::from(old_either), u64::from(old_shared) * u64::from(either));
-        new > old || (new == old && block < best)
-    }
-
-    fn take(&mut self, block: u32, shared: u32, count: u32) {
-        let (shared, either) = self.fraction(shared, count);
-        self.found = Some((block, shared, either));
-    }
-
-    /// How many bits a block that sets `count` shares at least if it is as good as the best so far: the least `s` for which
-    /// `s / (query + count - s)` is not below it.
-    fn least_shared(&self, count: u32) -> u32 {
-        let Some((_, shared, either)) = self.found else { return 0 };
-        ((self.query_count + count) * shared).div_ceil(shared + either)
-    }
-
-    /// Of two empty fingerprints one is the other.
-    fn fraction(&self, shared: u32, count: u32) -> (u32, u32) {
-        match self.query_count + count - shared {
-            0 => (1, 1),
-            either => (shared, either),
-        }
-    }
-
-    fn answer(&self) -> Option<(u32, f32)> {
-        self.found.map(|(block, shared, either)| (block, shared as f32 / either as f32))
     }
 }

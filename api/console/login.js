@@ -14,11 +14,13 @@ export class Refused extends Error {
    * @param {number} status
    * @param {string} message
    * @param {number} retryAfter seconds
+   * @param {{loc: (string | number)[], msg: string}[]} faults what is wrong with the request, each with its place
    */
-  constructor(status, message, retryAfter) {
+  constructor(status, message, retryAfter, faults = []) {
     super(message);
     this.status = status;
     this.retryAfter = retryAfter;
+    this.faults = faults;
   }
 }
 
@@ -49,6 +51,16 @@ export class Session {
     await this.#call(path, "POST");
   }
 
+  /**
+   * Sends `body` to `path` and waits for the JSON that comes back, as long as `signal` lets it.
+   * @param {string} path
+   * @param {object} body
+   * @param {AbortSignal} signal
+   */
+  async send(path, body, signal) {
+    return (await this.#call(path, "POST", { body: JSON.stringify(body), signal })).json();
+  }
+
   /** Ends the login, here and at the service; does not return. */
   async end() {
     const body = new URLSearchParams({ client_id: CLIENT_ID, token: this.#token });
@@ -59,14 +71,16 @@ export class Session {
   /**
    * @param {string} path
    * @param {string} method
+   * @param {{body?: string, signal?: AbortSignal}} [more]
    */
-  async #call(path, method) {
-    const headers = { Authorization: `Bearer ${this.#token}`, Accept: "application/json" };
-    const answer = await fetch(path, { method, headers, cache: "no-store", signal: AbortSignal.timeout(15000) });
+  async #call(path, method, { body, signal = AbortSignal.timeout(15000) } = {}) {
+    const headers = { Authorization: `Bearer ${this.#token}`, Accept: "application/json", ...(body && { "Content-Type": "application/json" }) };
+    const answer = await fetch(path, { method, headers, body, cache: "no-store", signal });
     if (answer.ok) return answer;
-    const body = await answer.json().catch(() => null);
-    const words = body?.detail?.map((/** @type {{msg: string}} */ fault) => fault.msg).join("; ");
-    throw new Refused(answer.status, words || `The service answered ${answer.status}`, Number(answer.headers.get("retry-after")));
+    const told = await answer.json().catch(() => null);
+    const faults = Array.isArray(told?.detail) ? told.detail : [];
+    const words = faults.map((/** @type {{msg: string}} */ fault) => fault.msg).join("; ");
+    throw new Refused(answer.status, words || `The service answered ${answer.status}`, Number(answer.headers.get("retry-after")), faults);
   }
 }
 

@@ -71,6 +71,7 @@ async function look() {
   const mine = ++looks;
   clearTimeout(timer);
   if (document.hidden) return fresh("", "Resting while nobody looks");
+  /** @type {{state?: State, fault?: unknown}} */
   const { state, fault } = await session.get("/operations/v1/state").then((state) => ({ state }), (fault) => ({ fault }));
   if (mine !== looks) return;
   if (state) {

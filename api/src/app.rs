@@ -8,7 +8,7 @@ use axum::{
     extract::FromRef,
     http::{HeaderName, HeaderValue, Method, Uri},
     middleware,
-    response::{IntoResponse, Redirect, Response},
+    response::{IntoResponse, Response},
     routing::{MethodRouter, delete, get, post},
 };
 use database::Database;
@@ -173,7 +173,6 @@ pub fn router(app: App) -> Router {
     };
     Router::new()
         .merge(called)
-        .route("/", get(async || Redirect::to("/docs")))
         .route("/healthz", get(health::alive))
         .route(
             "/readyz",

@@ -1,20 +1,55 @@
-//! The console at `/console`: pages of the service's own for people, in files of `api/console`.
+//! The console at `/`, and at `/console` what it is made of: pages of the service's own for people, in files of `api/console`.
 //!
 //! They log in by the authorization server as any web page would (code flow, PKCE, the token in memory alone), as the application
-//! `console` that every installation has, and call the API as any caller.
+//! `console` that every installation has, and call the API as any caller. What ships is what the browser runs: modules as they are
+//! written, and OpenChemLib, which `api/console/vendor/fetch` lays down, so that no build and no installation needs Node.
 
 use axum::Router;
 
-use crate::embedded::{CSS, File, HTML, ICON, SCRIPT, router as embedded};
+use crate::embedded::{CSS, File, HTML, ICON, SCRIPT, TEXT, router as embedded};
+
+/// A module at the address of its name.
+macro_rules! module {
+    ($name:literal) => {
+        (concat!("/console/", $name, ".js"), SCRIPT, include_str!(concat!("../console/", $name, ".js")))
+    };
+}
 
 /// The pages and their parts: address, type, text.
-const FILES: [File; 6] = [
+const FILES: [File; 33] = [
+    ("/", HTML, include_str!("../console/index.html")),
     ("/console/operations", HTML, include_str!("../console/operations.html")),
-    ("/console/operations.js", SCRIPT, include_str!("../console/operations.js")),
-    ("/console/login.js", SCRIPT, include_str!("../console/login.js")),
-    ("/console/elements.js", SCRIPT, include_str!("../console/elements.js")),
     ("/console/console.css", CSS, include_str!("../console/console.css")),
+    ("/console/plan.css", CSS, include_str!("../console/plan.css")),
     ("/console/icon.svg", ICON, include_str!("../console/icon.svg")),
+    ("/console/openchemlib.js", SCRIPT, include_str!("../console/vendor/openchemlib/openchemlib.js")),
+    ("/console/openchemlib.txt", TEXT, include_str!("../console/vendor/openchemlib/LICENSE")),
+    module!("answer"),
+    module!("console"),
+    module!("details"),
+    module!("drawing"),
+    module!("elements"),
+    module!("example"),
+    module!("form"),
+    module!("login"),
+    module!("molecule"),
+    module!("nothing"),
+    module!("operations"),
+    module!("orientation"),
+    module!("picture"),
+    module!("plan"),
+    module!("reacting"),
+    module!("results"),
+    module!("routes"),
+    module!("scheme"),
+    module!("search"),
+    module!("settings"),
+    module!("shopping"),
+    module!("store"),
+    module!("takeaway"),
+    module!("target"),
+    module!("view"),
+    module!("words"),
 ];
 
 /// The pages and their parts.

@@ -17,6 +17,7 @@ mod auth_token;
 mod browser;
 mod console;
 mod crowd;
+mod console_plan;
 mod docs;
 mod frozen;
 mod generator_v1_models;
@@ -29,6 +30,7 @@ mod operations;
 mod process;
 #[path = "../../database/tests/support/proxy.rs"]
 mod proxy;
+mod recorded;
 #[path = "../../../worker/tests/repository/mod.rs"]
 mod repository;
 mod retention;

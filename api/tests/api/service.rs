@@ -143,15 +143,6 @@ async fn web_pages_may_call_from_the_origins_that_are_named_and_from_no_other() 
 }
 
 #[tokio::test]
-async fn a_browser_that_knows_no_path_is_led_to_the_reference() {
-    let service = Service::start_without_workers(&[]).await;
-
-    let page = service.http.get(format!("{}/", service.base)).send().await.unwrap();
-
-    assert_eq!((page.status().as_u16(), page.url().path()), (200, "/docs"));
-}
-
-#[tokio::test]
 async fn the_document_is_served_with_the_address_of_the_installation() {
     let service = Service::start_without_workers(&[]).await;
 

@@ -116,6 +116,18 @@ impl Chromium {
         self.call(Method::POST, &format!("/element/{element}/value"), Some(json!({ "text": keys }))).await;
     }
 
+    /// What a function of this text returns within the page.
+    pub async fn run(&self, function: &str) -> Value {
+        let script = json!({ "script": function, "args": [] });
+        self.call(Method::POST, "/execute/sync", Some(script)).await
+    }
+
+    /// What a function of this text hands, at some time, to its last argument.
+    pub async fn run_until_told(&self, function: &str) -> Value {
+        let script = json!({ "script": function, "args": [] });
+        self.call(Method::POST, "/execute/async", Some(script)).await
+    }
+
     /// Waits until the text of an element is one that `is_it` takes.
     pub async fn wait_for_text(&self, selector: &str, is_it: impl Fn(&str) -> bool) -> String {
         let begun = Instant::now();

@@ -250,7 +250,7 @@ mod tests {
                 [
                     "retort-cli\tpublic\tcode,device,password\thttp://127.0.0.1/callback\tall,operations\tRetort command line"
                         .to_owned(),
-                    "console\tpublic\tcode\t/console/operations\toperations,openid,profile,email\tRetort console".to_owned(),
+                    "console\tpublic\tcode\t/console/operations /\toperations,openid,profile,email\tRetort console".to_owned(),
                     format!("{id}\tconfidential\tcode,implicit\thttps://app.test/cb\tall\tApp"),
                 ]
             );

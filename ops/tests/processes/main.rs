@@ -10,6 +10,7 @@
 mod backup;
 mod catalogue;
 mod client;
+mod console;
 mod container;
 mod contract;
 mod disk;
@@ -36,4 +37,7 @@ mod top;
 mod traces;
 mod trials;
 mod upgrade;
+#[path = "../../../api/tests/api/webdriver.rs"]
+#[allow(dead_code, reason = "tests of the API use the rest of it")]
+mod webdriver;
 mod yaml;

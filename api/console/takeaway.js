@@ -1,0 +1,49 @@
+// @ts-check
+// What leaves the page as a file.
+
+import { element } from "./picture.js";
+
+/** What a drawing is coloured with outside of the page, on white paper. */
+const PAPER = `
+svg { background: #fff; color: #18212d; font: 14px system-ui, sans-serif; }
+.bond, .line { stroke: currentColor; stroke-linecap: round; stroke-linejoin: round; fill: none; }
+polygon.bond { fill: currentColor; }
+.new { stroke: #ffd27d; stroke-width: 8; stroke-linecap: round; }
+.line { stroke-width: 1.4; } .tip { fill: currentColor; }
+.letter { fill: currentColor; font-family: Arial, Helvetica, sans-serif; }
+.letter.n { fill: #2140c8; } .letter.o { fill: #c01414; } .letter.s { fill: #7a6200; } .letter.p, .letter.b { fill: #a34700; }
+.letter.f, .letter.cl { fill: #1c7a1c; } .letter.br { fill: #8a2222; } .letter.i { fill: #7a007a; }
+.caption, .class, .agents { text-anchor: middle; fill: currentColor; } .class { font-weight: 600; } .agents { fill: #556172; }
+.ground { fill: #fff; stroke: none; } .bought .ground { stroke: #9ccdb8; } .target .ground { stroke: #2456c7; }
+.folder { display: none; }
+`;
+
+/**
+ * A drawing as a file of its own.
+ * @param {{content: SVGElement, width: number, height: number}} drawing
+ */
+export function svg({ content, width, height }) {
+  const copy = /** @type {SVGElement} */ (content.cloneNode(true));
+  copy.removeAttribute("transform");
+  for (const part of copy.querySelectorAll("[tabindex], [role], [data-key]")) {
+    for (const name of ["tabindex", "role", "data-key", "aria-pressed"]) part.removeAttribute(name);
+  }
+  const root = element("svg", { width, height, viewBox: `0 0 ${width} ${height}` });
+  const text = new XMLSerializer().serializeToString(root).replace(/\/>$/, ">").replace(/<\/svg>$/, "");
+  return `${text}<style>${PAPER}</style>${new XMLSerializer().serializeToString(copy)}</svg>\n`;
+}
+
+/**
+ * Gives a text to the browser as a file.
+ * @param {string} name
+ * @param {string} type
+ * @param {string} text
+ */
+export function save(name, type, text) {
+  const address = URL.createObjectURL(new Blob([text], { type }));
+  const link = document.createElement("a");
+  link.href = address;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 10000);
+}

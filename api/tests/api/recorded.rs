@@ -1,0 +1,80 @@
+//! Answers of a real search, for whoever looks at routes: recorded for imatinib with the shipped model and the demo catalogue, ten of the
+//! 243 routes that it found in ten seconds, each of another shape.
+
+use contract::{TreeSearchRequest, TreeSearchResult};
+
+/// What a test asks for by its `max_depth`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// 46: the routes as they were found.
+    AsFound,
+    /// 45: a thousand of them, a hundred backbones.
+    Thousand,
+    /// 44: names and structures by somebody who means harm.
+    Hostile,
+}
+
+impl Kind {
+    pub fn of(request: &TreeSearchRequest) -> Option<Self> {
+        match request.max_depth {
+            46 => Some(Self::AsFound),
+            45 => Some(Self::Thousand),
+            44 => Some(Self::Hostile),
+            _ => None,
+        }
+    }
+}
+
+/// Markup that would speak up, were it ever taken for markup.
+pub const HOSTILE: &str =
+    "<img src=x onerror=\"document.title='caught'\"><script>document.title='caught'</script>";
+
+pub fn answer(kind: Kind) -> TreeSearchResult {
+    let mut answer: TreeSearchResult =
+        serde_json::from_str(include_str!("../data/imatinib_routes.json")).unwrap();
+    match kind {
+        Kind::AsFound => {}
+        Kind::Thousand => make_thousand(&mut answer),
+        Kind::Hostile => make_hostile(&mut answer),
+    }
+    answer
+}
+
+fn make_thousand(answer: &mut TreeSearchResult) {
+    let found: Vec<_> =
+        answer.route_hierarchy.values().flat_map(|groups| groups.values()).flatten().flatten().collect();
+    let mut ranks = 0..;
+    let mut again = |graph: &contract::RouteGraph| {
+        let mut graph = graph.clone();
+        graph.graph.as_mut().unwrap().rank = ranks.next().unwrap() + 1;
+        vec![graph]
+    };
+    let groups =
+        (0..100).map(|key| (format!("b{key:016x}"), found.iter().map(|graph| again(graph)).collect()));
+    answer.route_hierarchy = [("5".to_owned(), groups.collect())].into();
+}
+
+fn make_hostile(answer: &mut TreeSearchResult) {
+    HOSTILE.clone_into(&mut answer.search_smiles);
+    for offer in &mut answer.pricing_annotations {
+        HOSTILE.clone_into(&mut offer.vendor_name);
+        HOSTILE.clone_into(&mut offer.cs_id);
+        "javascript:document.title='caught'".clone_into(&mut offer.cs_url);
+    }
+    for graph in
+        answer.route_hierarchy.values_mut().flat_map(|groups| groups.values_mut()).flatten().flatten()
+    {
+        for node in graph.nodes.iter_mut().filter(|node| node.data.is_building_block) {
+            HOSTILE.clone_into(&mut node.data.smiles);
+        }
+        for evidence in graph.edges.iter_mut().filter_map(|edge| edge.evidence.as_mut()) {
+            HOSTILE.clone_into(&mut evidence.reaction_class);
+            evidence.warnings = vec![HOSTILE.to_owned()];
+            evidence.conditions.solvents = [(HOSTILE.to_owned(), 1)].into();
+        }
+        let list = graph.graph.as_mut().and_then(|standing| standing.shopping_list.as_mut());
+        for order in list.into_iter().flat_map(|list| list.vendors.iter_mut()) {
+            HOSTILE.clone_into(&mut order.vendor_name);
+        }
+    }
+}

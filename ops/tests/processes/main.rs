@@ -28,6 +28,7 @@ mod plans;
 mod pooler;
 mod postgres;
 mod process;
+mod python_client;
 mod samples;
 mod searches;
 mod settings;

@@ -1,0 +1,70 @@
+"""Samples of molecules and routes to them, from a Retort service.
+
+    from retort_client import Retort
+
+    with Retort.from_env() as retort:
+        plan = retort.plan("COc1cc2nc(N3CCN(C(=O)c4ccco4)CC3)nc(N)c2cc1OC")
+        print(plan.best)
+
+`AsyncRetort` is the same on an event loop. What goes wrong is a `RetortError`.
+"""
+
+from .asynchronous import AsyncRetort
+from .calls import Patience
+from .client import Retort
+from .errors import (
+    BadAnswer,
+    Conflict,
+    DeadlinePassed,
+    Fault,
+    Forbidden,
+    InvalidRequest,
+    LoginFailed,
+    NotFound,
+    RateLimited,
+    Refused,
+    RetortError,
+    ServiceFault,
+    TimedOut,
+    Unauthorized,
+    Unavailable,
+    Unreachable,
+)
+from .plan import BackboneGroup, Plan
+from .route import Molecule, Route, Step
+from .version import __version__
+from .wire import Model, Offer, PlanSettings, Sample, SampleSummary, ShoppingList
+
+__all__ = [
+    "AsyncRetort",
+    "BackboneGroup",
+    "BadAnswer",
+    "Conflict",
+    "DeadlinePassed",
+    "Fault",
+    "Forbidden",
+    "InvalidRequest",
+    "LoginFailed",
+    "Model",
+    "Molecule",
+    "NotFound",
+    "Offer",
+    "Patience",
+    "Plan",
+    "PlanSettings",
+    "RateLimited",
+    "Refused",
+    "Retort",
+    "RetortError",
+    "Route",
+    "Sample",
+    "SampleSummary",
+    "ServiceFault",
+    "ShoppingList",
+    "Step",
+    "TimedOut",
+    "Unauthorized",
+    "Unavailable",
+    "Unreachable",
+    "__version__",
+]

@@ -1,0 +1,149 @@
+"""Requests, answers, and what is made of them, without a network.
+
+Everything that this package does with a service is written once, as a generator that yields what is to happen (`Request`: send
+it and give back the `Answer`; `Pause`: wait) and returns what came of it. Two small loops carry it out, `Retort` with threads and
+`AsyncRetort` on an event loop, so that neither can know a rule that the other lacks. A transport that gets no answer throws
+`Unreachable` into the generator, where it is decided whether to try again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from email.utils import parsedate_to_datetime
+from typing import Any, TypeAlias, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from . import errors
+from .errors import BadAnswer, Fault, Refused
+
+T = TypeVar("T")
+M = TypeVar("M", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class Request:
+    """A request to be sent to the service."""
+
+    method: str
+    path: str
+    """Below the service's address, from the `/` on, with what stands in it already quoted."""
+    query: Mapping[str, str | int] = field(default_factory=dict[str, "str | int"])
+    json: Mapping[str, Any] | None = None
+    form: Mapping[str, str] | None = None
+    seconds: float = 30.0
+    """How long its answer is waited for."""
+    token: str | None = None
+    """The bearer token, where one goes along."""
+
+
+@dataclass(frozen=True)
+class Pause:
+    """A time to let pass."""
+
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back; names of headers are in lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the service did what it was asked."""
+        return 200 <= self.status < 300
+
+    @property
+    def retry_after(self) -> float | None:
+        """Seconds until the service would have the request again: a number, or a date (RFC 9110, section 10.2.3)."""
+        text = self.headers.get("retry-after", "").strip()
+        if text.isascii() and text.isdigit():
+            return float(text)
+        try:
+            date = parsedate_to_datetime(text)
+        except (TypeError, ValueError):
+            return None
+        # A date without a zone is in GMT, as all dates of HTTP are.
+        date = date if date.tzinfo else date.replace(tzinfo=timezone.utc)
+        return max(0.0, (date - datetime.now(timezone.utc)).total_seconds())
+
+
+Effect: TypeAlias = Request | Pause
+Steps: TypeAlias = Generator[Effect, "Answer | None", T]
+
+
+def ask(request: Request) -> Steps[Answer]:
+    """Sends a request and gives its answer, whatever that says."""
+    answer = yield request
+    assert answer is not None, "a request is answered, or an error is thrown"
+    return answer
+
+
+def pause(seconds: float) -> Steps[None]:
+    """Lets a time pass."""
+    yield Pause(seconds)
+
+
+def read(shape: type[M], answer: Answer) -> M:
+    """The body of an answer as what it should be.
+
+    Raises the class of `Refused` that belongs to its status, or `BadAnswer` where the body has another shape.
+    """
+    if not answer.is_success:
+        raise refusal(answer)
+    try:
+        return shape.model_validate_json(answer.body)
+    except ValidationError as error:
+        raise BadAnswer(f"an answer {answer.status} that is no {shape.__name__}: {error}") from error
+
+
+SUMMARIES: Mapping[int, tuple[type[Refused], str]] = {
+    # The only answer 400 without reasons.
+    400: (errors.InvalidRequest, "the request names something that is not there"),
+    401: (errors.Unauthorized, "the service does not know the caller"),
+    403: (errors.Forbidden, "the account may not do this"),
+    404: (errors.NotFound, "there is no such thing"),
+    409: (errors.Conflict, "this cannot be done to it now"),
+    429: (errors.RateLimited, "a ration of the account is spent"),
+    503: (errors.Unavailable, "the service cannot take the request now"),
+    504: (errors.DeadlinePassed, "the work was not done in time"),
+}
+
+
+def refusal(answer: Answer) -> Refused:
+    """The exception for an answer that is no success."""
+    invalid, fault = (errors.InvalidRequest, "the request is refused"), (errors.ServiceFault, "a fault of the service")
+    kind, summary = SUMMARIES.get(answer.status, invalid if answer.status < 500 else fault)
+    request_id = answer.headers.get("x-request-id")
+    return kind(f"{summary} ({answer.status})", answer.status, faults(answer.body), answer.retry_after, request_id)
+
+
+class _Fault(BaseModel):
+    loc: tuple[str | int, ...]
+    msg: str
+    type: str
+
+
+class _Detail(BaseModel):
+    detail: tuple[_Fault, ...]
+
+
+def faults(body: bytes) -> tuple[Fault, ...]:
+    """The reasons in the body of a refusal; none where a proxy wrote it, or nobody."""
+    try:
+        detail = _Detail.model_validate_json(body).detail
+    except ValidationError:
+        return ()
+    return tuple(Fault(item.loc, item.msg, item.type) for item in detail)
+
+
+def compact(body: Mapping[str, Any]) -> bytes:
+    """A body as JSON."""
+    return json.dumps(body, separators=(",", ":"), allow_nan=False).encode()

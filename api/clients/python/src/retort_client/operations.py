@@ -1,0 +1,77 @@
+"""What can be asked of a service, each as a request and the reading of its answer."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+from .calls import Session, call, delete
+from .exchange import Request, Steps, read
+from .plan import Plan
+from .wire import Model, ModelList, PlanSettings, Sample, SamplePage, TreeSearchResult
+
+SAMPLES = "/generator/v1/samples"
+MODELS = "/generator/v1/models"
+TREE_SEARCH = "/synth/v1/treesearch"
+
+DEFAULT_MAX_SECONDS = 4.0
+"""How long the service searches where it is not told."""
+LARGEST_PAGE = 100
+
+
+def create_sample(session: Session, size: int, model_id: str | None) -> Steps[Sample]:
+    """Has `size` molecules generated."""
+    body = {"size": size} if model_id is None else {"size": size, "model_id": model_id}
+    seconds = session.patience.for_work(session.patience.seconds)
+    answer = yield from call(session, Request("POST", SAMPLES, json=body, seconds=seconds))
+    return read(Sample, answer)
+
+
+def retrieve_sample(session: Session, sample_id: str) -> Steps[Sample]:
+    """A sample with its molecules."""
+    answer = yield from call(session, Request("GET", _at(SAMPLES, sample_id), seconds=session.patience.seconds))
+    return read(Sample, answer)
+
+
+def delete_sample(session: Session, sample_id: str) -> Steps[None]:
+    """Deletes a sample."""
+    return delete(session, _at(SAMPLES, sample_id))
+
+
+def page_of_samples(session: Session, after: str | None) -> Steps[SamplePage]:
+    """The page of samples that were made before the one whose id is `after`; the newest where that is none."""
+    query: dict[str, str | int] = {"limit": LARGEST_PAGE}
+    if after is not None:
+        query["next-page"] = after
+    answer = yield from call(session, Request("GET", SAMPLES, query, seconds=session.patience.seconds))
+    return read(SamplePage, answer)
+
+
+def next_cursor(page: SamplePage) -> str | None:
+    """What the page after this one is asked for by; none where it is the last."""
+    return page.data[-1].id if page.has_more and page.data else None
+
+
+def list_models(session: Session) -> Steps[tuple[Model, ...]]:
+    """All models that can be sampled."""
+    answer = yield from call(session, Request("GET", MODELS, seconds=session.patience.seconds))
+    return read(ModelList, answer).data
+
+
+def retrieve_model(session: Session, model_id: str) -> Steps[Model]:
+    """One of them."""
+    answer = yield from call(session, Request("GET", _at(MODELS, model_id), seconds=session.patience.seconds))
+    return read(Model, answer)
+
+
+def plan(session: Session, smiles: str, settings: PlanSettings) -> Steps[Plan]:
+    """Searches for routes to a target."""
+    # A value that the service will refuse, and name, is no reason to fail here.
+    max_seconds: object = settings.get("max_seconds", DEFAULT_MAX_SECONDS)
+    search = max(float(max_seconds), 0.0) if isinstance(max_seconds, int | float) else DEFAULT_MAX_SECONDS
+    request = Request("POST", TREE_SEARCH, json={"search_smiles": smiles, **settings}, seconds=session.patience.for_work(search))
+    answer = yield from call(session, request)
+    return Plan(read(TreeSearchResult, answer), settings.get("ships_to", "US"))
+
+
+def _at(collection: str, name: str) -> str:
+    return f"{collection}/{quote(name, safe='')}"

@@ -1,0 +1,70 @@
+"""What both clients tell httpx: how an address, a request, an answer and a failure look there."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+
+from .errors import TimedOut, Unreachable
+from .exchange import Answer, Request, compact
+from .version import __version__
+
+DEFAULT_URL = "http://127.0.0.1:8080"
+"""Where `./ops/up` puts a service of one's own."""
+CONNECT_SECONDS = 10.0
+
+
+def address(url: str | None) -> str:
+    """The service's address without a `/` at its end: the one given, that of `RETORT_URL`, or this machine's own."""
+    given = (url or os.environ.get("RETORT_URL") or DEFAULT_URL).rstrip("/")
+    parts = urlsplit(given)
+    if parts.scheme not in {"http", "https"} or not parts.netloc:
+        raise ValueError(f"not the address of a service: {given!r} (as https://retort.example.org)")
+    return given
+
+
+def settings(url: str) -> dict[str, Any]:
+    """How the connections to a service are made."""
+    # A proxy cannot reach this machine's own service.
+    is_loopback = urlsplit(url).hostname in {"localhost", "127.0.0.1", "::1"}
+    # Who names JSON gets it as it is; without, libraries that accept gzip get it in Base64.
+    headers = {"Accept": "application/json", "User-Agent": f"retort-client/{__version__}"}
+    return {"headers": headers, "trust_env": not is_loopback, "follow_redirects": False}
+
+
+def arguments(url: str, request: Request) -> dict[str, Any]:
+    """What httpx is told of a request."""
+    told: dict[str, Any] = {
+        "method": request.method,
+        "url": f"{url}{request.path}",
+        "timeout": httpx.Timeout(request.seconds, connect=min(CONNECT_SECONDS, request.seconds)),
+    }
+    headers: dict[str, str] = {}
+    if request.token is not None:
+        headers["Authorization"] = f"Bearer {request.token}"
+    if request.json is not None:
+        headers["Content-Type"] = "application/json"
+        told["content"] = compact(request.json)
+    if request.form is not None:
+        told["data"] = dict(request.form)
+    if request.query:
+        told["params"] = dict(request.query)
+    return told | {"headers": headers}
+
+
+def answer(response: httpx.Response) -> Answer:
+    """What came back."""
+    headers: Mapping[str, str] = {name.lower(): value for name, value in response.headers.items()}
+    return Answer(response.status_code, headers, response.content)
+
+
+def no_answer(url: str, error: httpx.HTTPError) -> Unreachable:
+    """Why nothing did."""
+    late = isinstance(error, httpx.TimeoutException)
+    lost = TimedOut(f"no answer from {url} in time") if late else Unreachable(f"no answer from {url}: {error}")
+    lost.__cause__ = error
+    return lost

@@ -1,0 +1,328 @@
+"""The bodies of the service, as its OpenAPI document describes them.
+
+Objects are frozen and keep fields that this version does not know (`model_extra`), since the service adds fields and never renames
+any. `null` and a field that is not there are both `None`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date, datetime
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+from typing_extensions import TypedDict
+
+Country = Literal["US", "CA", "GB", "FR", "CH", "DE", "CN", "AU"]
+"""Where building blocks can be sent to."""
+
+
+class Body(BaseModel):
+    """What every body has in common."""
+
+    model_config = ConfigDict(frozen=True, extra="allow", protected_namespaces=())
+
+
+class Sample(Body):
+    """A sample with all its molecules."""
+
+    id: str
+    model_id: str
+    smiles: tuple[str, ...]
+    """Unique canonical SMILES."""
+    created_at: datetime | None = None
+
+
+class SampleSummary(Body):
+    """A sample without its molecules, as lists have it."""
+
+    id: str
+    model_id: str
+    num_smiles: int
+    created_at: datetime | None = None
+
+
+class SamplePage(Body):
+    """One page of samples, newest first."""
+
+    data: tuple[SampleSummary, ...]
+    has_more: bool
+
+
+class PropertyDistribution(Body):
+    """How a property is distributed over a model's molecules."""
+
+    mean: float
+    standard_deviation: float
+    p05: float
+    p25: float
+    p50: float
+    p75: float
+    p95: float
+    likeness: float | None = None
+    """How like the distribution is to that of known molecules, from 0 to 1."""
+
+
+class ModelMetrics(Body):
+    """What strings of a model were measured to be under some conditions; what is not known is `None`."""
+
+    n_strings: int | None = None
+    validity: float | None = None
+    uniqueness: float | None = None
+    novelty: float | None = None
+    kl_score: float | None = None
+    properties: Mapping[str, PropertyDistribution] = {}
+
+
+class Model(Body):
+    """A generative model that samples can be drawn from."""
+
+    id: str
+    molecules_ready: int
+    """Molecules that can be handed out at once."""
+    description: str = ""
+    created: date | None = None
+    architecture: str | None = None
+    training_data: str | None = None
+    licence: str | None = None
+    """SPDX expression of the weights' licence."""
+    metrics: Mapping[str, ModelMetrics] = {}
+    """By the conditions that they were measured under."""
+
+
+class ModelList(Body):
+    """All models that live samplers have loaded."""
+
+    data: tuple[Model, ...]
+
+
+class PlanSettings(TypedDict, total=False):
+    """What a tree search may be told beside its target; what is left out is as the service has it by default."""
+
+    early_exit_first_solution: bool
+    """Stop at the first validated route instead of using the whole time (true)."""
+    max_seconds: float
+    """Seconds to search at most (4)."""
+    max_depth: int
+    """Reaction steps of the longest branch at most, 1 to 50 (5)."""
+    mask_trivial_solution: bool
+    """Leave out the route without a step, where the target itself is sold (true)."""
+    mask_bblocks_mw_gte: float | None
+    """No building blocks of this molecular weight, in daltons, or more."""
+    mask_usd_pricing_gte: float | None
+    """No building blocks of this price, in USD per gram, or more (10,000)."""
+    ships_to: Country | None
+    """Where offers and lead times are for (US)."""
+    mask_lead_times_gte: float | None
+    """No building blocks that take so many days, or more."""
+    max_backbone_groups: int
+    """Distinct backbones in the answer at most (5)."""
+    max_backbone_group_size: int
+    """Sets of building blocks for each backbone at most (10)."""
+    limit_backbone_group_size_by_cost: bool
+    """Keep the cheapest of them instead of the best (false)."""
+    amount_mmol: float
+    """Millimoles of the target that shopping lists are for (1)."""
+    step_yield: float
+    """The part of each step's product that is expected to be had (0.8)."""
+    vendors_only: list[str] | None
+    """The only vendors whose offers count, beside what every laboratory has."""
+    vendors_never: list[str]
+    """Vendors whose offers do not count."""
+    vendors_first: list[str]
+    """Vendors from whom shopping lists take what they have, whatever others ask for it."""
+
+
+class RefusedSteps(Body):
+    """Proposed steps that were refused, by reason."""
+
+    unsound: int = 0
+    product_not_regained: int = 0
+    competing_site: int = 0
+
+
+class SearchReport(Body):
+    """What a search did, and what stopped it."""
+
+    expanded_molecules: int = 0
+    exhausted: bool = False
+    """Whether nothing was left to try; otherwise the time was over."""
+    refused_steps: RefusedSteps = RefusedSteps()
+    stopped_by: tuple[str, ...] = ()
+    """Where there is no route: SMILES that the cheapest attempt could neither make nor buy."""
+
+
+class Metadata(Body):
+    """Seconds of each stage, and counts."""
+
+    tree_search_elapsed: float
+    routes_extracted_elapsed: float
+    routes_validated_elapsed: float
+    bblock_annotations_elapsed: float
+    total_elapsed: float
+    total_graph_nodes: int
+    unvalidated_routes: int
+    validated_routes: int
+    total_bblocks: int
+    search: SearchReport | None = None
+
+
+class OrderedPack(Body):
+    """Packs of one entry of a catalogue."""
+
+    building_block_idx: int
+    grams_needed: float
+    cs_id: str
+    pack: float | None = None
+    uom: str | None = None
+    count: int
+    usd: float
+    lead_time_days: float | None = None
+
+
+class VendorOrder(Body):
+    """What is ordered from one vendor."""
+
+    vendor_name: str
+    total_usd: float
+    lead_time_days: float | None = None
+    items: tuple[OrderedPack, ...]
+
+
+class Unpriced(Body):
+    """A building block that is at hand, or whose price nobody knows."""
+
+    building_block_idx: int
+    grams_needed: float
+    vendors: tuple[str, ...]
+
+
+class ShoppingList(Body):
+    """The cheapest packs that make the amount of target asked for."""
+
+    amount_mmol: float
+    step_yield: float
+    total_usd: float | None = None
+    """USD for all packs; none where a building block has none with a known price."""
+    lead_time_days: float | None = None
+    vendors: tuple[VendorOrder, ...]
+    without_price: tuple[Unpriced, ...]
+
+
+class RouteStanding(Body):
+    """How a route stands beside the others of its answer."""
+
+    rank: int
+    score: float
+    cost_usd_per_mol: float | None = None
+    lead_time_days: float | None = None
+    convergence: float
+    shopping_list: ShoppingList | None = None
+
+
+class NodeData(Body):
+    """What is known of a molecule of a route."""
+
+    smiles: str
+    mw: float
+    is_building_block: bool
+    building_block_idx: int | None = None
+    closest_building_block: float
+    depth: int
+    expanded: bool
+    in_solution_path: bool
+
+
+class Node(Body):
+    """A molecule of a route graph."""
+
+    id: str
+    data: NodeData
+    essential: bool | None = None
+    only_for: str | None = None
+
+
+class Conditions(Body):
+    """What recorded reactions were run with: agents by name, each with the number of reactions that used it."""
+
+    reagents: Mapping[str, int] = {}
+    catalysts: Mapping[str, int] = {}
+    solvents: Mapping[str, int] = {}
+
+
+class Edge(Body):
+    """From a product to one of its precursors; what it says of the step is the same on all edges of a step."""
+
+    source: str
+    target: str
+    plausibility: float | None = None
+    reaction_class: str | None = None
+    reaction_category: str | None = None
+    template: str | None = None
+    probability: float | None = None
+    precedents: int | None = None
+    patents: tuple[str, ...] = ()
+    conditions: Conditions = Conditions()
+    precedent_similarity: float | None = None
+    warnings: tuple[str, ...] = ()
+
+
+class RouteGraph(Body):
+    """A route as NetworkX node-link data; edges run from product to precursor."""
+
+    directed: bool
+    multigraph: bool
+    graph: RouteStanding | None = None
+    nodes: tuple[Node, ...]
+    edges: tuple[Edge, ...]
+
+
+class ReagentResults(Body):
+    """The distinct steps of all routes."""
+
+    reaction_to_edges: Mapping[str, tuple[str, ...]]
+
+
+class Offer(Body):
+    """What one vendor asks for a building block."""
+
+    major_component_id: int
+    full_canonical: str
+    major_component: str
+    minor_components: str
+    mw: float
+    vendor_name: str
+    cs_id: str
+    cs_prefix: str
+    cs_url: str
+    pack: float | None = None
+    uom: str | None = None
+    price_usd: float | None = None
+    normalised_usd: float | None = None
+    """USD per gram; none where it cannot be known."""
+    api_timestamp: datetime
+    lead_time_days_to_US: float | None = None  # noqa: N815 (the API's names)
+    lead_time_days_to_CA: float | None = None  # noqa: N815
+    lead_time_days_to_GB: float | None = None  # noqa: N815
+    lead_time_days_to_FR: float | None = None  # noqa: N815
+    lead_time_days_to_CH: float | None = None  # noqa: N815
+    lead_time_days_to_DE: float | None = None  # noqa: N815
+    lead_time_days_to_CN: float | None = None  # noqa: N815
+    lead_time_days_to_AU: float | None = None  # noqa: N815
+
+    def lead_time_days(self, country: Country | None) -> float | None:
+        """Days until it is in `country`; none where nobody says, or no country is named."""
+        if country is None:
+            return None
+        days: float | None = getattr(self, f"lead_time_days_to_{country}")
+        return days
+
+
+class TreeSearchResult(Body):
+    """The answer of a tree search as it comes over the wire; `Plan` is made of it."""
+
+    search_smiles: str = ""
+    metadata: Metadata
+    route_hierarchy: Mapping[str, Mapping[str, tuple[tuple[RouteGraph, ...], ...]]]
+    pricing_annotations: tuple[Offer, ...]
+    reagent_results: ReagentResults

@@ -1,0 +1,52 @@
+"""The client's types are those of the service's OpenAPI document."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from retort_client import wire
+
+DOCUMENT = Path(__file__).parents[3] / "tests" / "openapi.json"
+
+# What is called otherwise here than there.
+NAMES = {"SampleSummary": "SampleListItem", "SamplePage": "SampleList", "Offer": "PricingAnnotation"}
+BODIES = [
+    body
+    for body in vars(wire).values()
+    if isinstance(body, type) and issubclass(body, BaseModel) and body not in {BaseModel, wire.Body}
+]
+
+
+@pytest.fixture(scope="module")
+def schemas() -> dict[str, Any]:
+    if not DOCUMENT.exists():
+        pytest.skip("the service's document lies beside the client in its repository alone")
+    return json.loads(DOCUMENT.read_text(encoding="utf-8"))["components"]["schemas"]
+
+
+def merged(schema: dict[str, Any], schemas: dict[str, Any]) -> tuple[set[str], set[str]]:
+    """All properties of a schema, and those that must be there."""
+    parts = [schemas[part["$ref"].rpartition("/")[2]] if "$ref" in part else part for part in schema.get("allOf", [schema])]
+    optional = [part.get("oneOf", []) for part in parts]
+    parts += [schemas[each["$ref"].rpartition("/")[2]] for of_one in optional for each in of_one if "$ref" in each]
+    properties = {name for part in parts for name in part.get("properties", {})}
+    return properties, {name for part in parts[: len(optional)] for name in part.get("required", [])}
+
+
+@pytest.mark.parametrize("body", BODIES, ids=lambda body: body.__name__)
+def test_each_body_has_the_fields_of_the_document_and_demands_none_that_may_be_missing(
+    body: type[BaseModel], schemas: dict[str, Any]
+) -> None:
+    properties, required = merged(schemas[NAMES.get(body.__name__, body.__name__)], schemas)
+
+    assert set(body.model_fields) <= properties
+    assert {name for name, field in body.model_fields.items() if field.is_required()} <= required
+
+
+def test_every_setting_of_a_search_can_be_set(schemas: dict[str, Any]) -> None:
+    assert set(wire.PlanSettings.__annotations__) == set(schemas["TreeSearchRequest"]["properties"]) - {"search_smiles"}

@@ -1,0 +1,207 @@
+"""Against a service that runs."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import subprocess
+import threading
+import time
+from html.parser import HTMLParser
+from urllib.parse import urljoin
+
+import httpx
+import pytest
+from conftest import Installation
+from worlds import BOTH, Call, with_threads
+
+from retort_client import AsyncRetort, Forbidden, InvalidRequest, Model, NotFound, Patience, Plan, RateLimited, Retort, Unauthorized
+from retort_client.authorization import kept_logins
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+
+@pytest.mark.parametrize("call", BOTH)
+def test_a_sample_is_made_found_and_deleted(call: Call, installation: Installation) -> None:
+    made = call(lambda retort: retort.samples.create(3), installation.url, installation.token)
+    found = call(lambda retort: retort.samples.retrieve(made.id), installation.url, installation.token)
+    listed = call(lambda retort: retort.samples.list(), installation.url, installation.token)
+    call(lambda retort: retort.samples.delete(made.id), installation.url, installation.token)
+
+    assert len(set(made.smiles)) == 3
+    assert found == made
+    assert (listed[0].id, listed[0].num_smiles, listed[0].created_at) == (made.id, 3, made.created_at)
+    with pytest.raises(NotFound) as caught:
+        call(lambda retort: retort.samples.retrieve(made.id), installation.url, installation.token)
+    assert caught.value.request_id
+
+
+def test_samples_may_be_deleted_as_they_are_read_from_page_to_page(
+    installation: Installation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("retort_client.operations.LARGEST_PAGE", 2)
+    with Retort(installation.url, installation.token) as retort:
+        made = [retort.samples.create(1).id for _ in range(5)]
+        deleted: list[str] = []
+        for sample in retort.samples.list():
+            retort.samples.delete(sample.id)
+            deleted.append(sample.id)
+
+        assert deleted[:5] == made[::-1]
+        assert list(retort.samples.list()) == []
+
+
+@pytest.mark.parametrize("call", BOTH)
+def test_models_say_what_they_are(call: Call, installation: Installation) -> None:
+    models = call(lambda retort: retort.models.list(), installation.url, installation.token)
+    model = call(lambda retort: retort.models.retrieve(models[0].id), installation.url, installation.token)
+
+    assert (model.id, model.licence) == (models[0].id, "CC-BY-SA-3.0")
+    assert all(metrics.properties["heavy_atoms"].mean > 10 for metrics in model.metrics.values() if metrics.properties)
+    with pytest.raises(InvalidRequest, match="names something that is not there"):
+        call(lambda retort: retort.samples.create(1, "no_such_model"), installation.url, installation.token)
+
+
+@pytest.mark.parametrize("call", BOTH)
+def test_a_plan_has_priced_routes_by_backbone(call: Call, installation: Installation) -> None:
+    plan: Plan = call(
+        lambda retort: retort.plan(installation.target, early_exit_first_solution=False, max_seconds=2, amount_mmol=5),
+        installation.url,
+        installation.token,
+    )
+
+    assert plan.target == installation.target
+    assert [route.rank for route in plan.routes] == list(range(1, len(plan) + 1))
+    assert len(plan) > 1
+    assert sum(len(group.routes) for group in plan.groups) == len(plan)
+    for route in plan.routes:
+        assert route.target.smiles == plan.target
+        assert route.depth == max(molecule.data.depth for molecule in route.target.walk())
+        assert all(block.offers for block in route.building_blocks)
+        assert route.shopping_list is not None
+        assert route.shopping_list.amount_mmol == 5
+
+
+def test_a_plan_reads_as_the_command_line_prints_it(installation: Installation) -> None:
+    printed = subprocess.run([*installation.command, "plan", installation.target], check=True, capture_output=True, text=True)
+    plan = with_threads(lambda retort: retort.plan(installation.target), installation.url, installation.token)
+
+    def without_seconds(words: str) -> str:
+        return re.sub(r"\d+\.\d\d s", "… s", words)
+
+    assert without_seconds(str(plan)) == without_seconds(printed.stdout.rstrip("\n"))
+
+
+@pytest.mark.parametrize("call", BOTH)
+def test_a_target_without_a_route_is_an_answer_that_says_why(call: Call, installation: Installation) -> None:
+    plan: Plan = call(lambda retort: retort.plan("C#CC#CC#CC#C", max_seconds=0.5), installation.url, installation.token)
+
+    assert not plan
+    assert plan.metadata.search is not None
+    assert len(plan.metadata.search.stopped_by) > 0
+    assert f"{plan.target}\nno route found in" in str(plan)
+
+
+@pytest.mark.parametrize("call", BOTH)
+def test_every_bad_setting_is_named_at_its_place(call: Call, installation: Installation) -> None:
+    with pytest.raises(InvalidRequest) as caught:
+        call(
+            lambda retort: retort.plan("C(", max_depth=99, ships_to="Mars"),  # pyright: ignore[reportArgumentType]
+            installation.url,
+            installation.token,
+        )
+
+    assert {fault.path: fault.kind for fault in caught.value.faults} == {
+        "body.search_smiles": "smiles_invalid",
+        "body.max_depth": "less_than_equal",
+        "body.ships_to": "enum",
+    }
+
+
+@pytest.mark.parametrize("call", BOTH)
+def test_who_may_not_is_told_why(call: Call, installation: Installation) -> None:
+    with pytest.raises(Unauthorized):
+        call(lambda retort: retort.models.list(), installation.url, "no.token.ofours")
+    with pytest.raises(Forbidden, match=r"lacks the scope generator_api.samples:create"):
+        call(lambda retort: retort.samples.create(1), installation.url, installation.reader_token)
+
+
+@pytest.mark.parametrize("call", BOTH)
+def test_a_spent_ration_says_when_there_is_more(call: Call, installation: Installation) -> None:
+    def twice() -> None:
+        for _ in range(2):
+            options = {"patience": Patience(attempts=1)}
+            call(lambda retort: retort.samples.list(), installation.url, installation.rationed_token, **options)
+
+    with pytest.raises(RateLimited) as caught:
+        twice()
+
+    assert caught.value.retry_after is not None
+    assert 0 < caught.value.retry_after <= 60
+
+
+class Form(HTMLParser):
+    """A page's form: where it leads, and its hidden fields."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.action, self.fields = "", dict[str, str]()
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        attributes = {name: value or "" for name, value in attrs}
+        if tag == "form":
+            self.action = attributes["action"]
+        if tag == "input" and attributes.get("type") == "hidden":
+            self.fields[attributes["name"]] = attributes["value"]
+
+
+def let_in(installation: Installation, address: str, code: str) -> None:
+    """What a person does in a browser: logs in, types the code, allows."""
+    with httpx.Client(headers={"Origin": installation.url}, follow_redirects=True) as browser:
+        page = browser.get(address).text
+        for typed in ({"email": installation.email, "password": installation.password}, {"user_code": code}, {"decision": "allow"}):
+            form = Form(page)
+            page = browser.post(urljoin(installation.url, form.action), data=form.fields | typed).text
+
+
+@pytest.mark.usefixtures("configuration")
+def test_a_login_by_a_browser_is_kept_renewed_and_ended(installation: Installation) -> None:
+    persons: list[threading.Thread] = []
+
+    def show(address: str, code: str) -> None:
+        persons.append(threading.Thread(target=let_in, args=(installation, address, code)))
+        persons[0].start()
+
+    with Retort.login(installation.url, show=show) as retort:
+        persons[0].join()
+        first = kept_logins().find(installation.url)
+        assert first is not None
+        assert retort.models.list()
+
+        aged = first.model_copy(update={"expires_at": time.time()})
+        kept_logins().keep(installation.url, aged)
+        assert retort.models.list()
+        second = kept_logins().find(installation.url)
+        assert second is not None
+        assert (second.access_token == first.access_token, second.refresh_token == first.refresh_token) == (False, False)
+
+        retort.logout()
+        assert kept_logins().find(installation.url) is None
+    with Retort(installation.url, second.access_token) as ended, pytest.raises(Unauthorized):
+        ended.models.list()
+
+
+@pytest.mark.usefixtures("configuration")
+def test_a_login_on_an_event_loop_is_kept_for_others(installation: Installation) -> None:
+    def show(address: str, code: str) -> None:
+        threading.Thread(target=let_in, args=(installation, address, code)).start()
+
+    async def main() -> tuple[Model, ...]:
+        async with await AsyncRetort.login(installation.url, show=show) as retort:
+            return await retort.models.list()
+
+    models = asyncio.run(main())
+
+    with Retort(installation.url) as retort:
+        assert [model.id for model in retort.models.list()] == [model.id for model in models]

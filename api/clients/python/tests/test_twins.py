@@ -1,0 +1,31 @@
+"""`AsyncRetort` is `Retort` on an event loop: same names, same parameters, same words."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from retort_client import AsyncRetort, Retort, asynchronous, client
+
+AWAITED = {"__enter__": "__aenter__", "__exit__": "__aexit__"}
+PAIRS = [(Retort, AsyncRetort), (client.Samples, asynchronous.AsyncSamples), (client.Models, asynchronous.AsyncModels)]
+
+
+def methods(kind: type) -> dict[str, Callable[..., Any]]:
+    own = {name: getattr(kind, name) for name in vars(kind) if not name.startswith("_") or name in AWAITED}
+    return {name: method for name, method in own.items() if callable(method)}
+
+
+@pytest.mark.parametrize(("threads", "loop"), PAIRS)
+def test_each_method_of_one_is_a_method_of_the_other(threads: type, loop: type) -> None:
+    for name, method in methods(threads).items():
+        twin = getattr(loop, AWAITED.get(name, name))
+        parameters = [(each.name, each.kind, each.default) for each in inspect.signature(method).parameters.values()]
+        twins = [(each.name, each.kind, each.default) for each in inspect.signature(twin).parameters.values()]
+        assert parameters == twins, name
+        assert method.__doc__ == twin.__doc__, name
+        assert inspect.iscoroutinefunction(twin) or inspect.isasyncgenfunction(twin) or name == "from_env", name
+    assert set(methods(loop)) <= set(methods(threads))

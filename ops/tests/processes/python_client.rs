@@ -1,0 +1,71 @@
+//! The Python client (`api/clients/python`) does what it promises with a service that runs: its own tests, by pytest.
+
+use std::process::{Command, Stdio};
+
+use serde_json::json;
+
+use crate::{
+    installation::Installation,
+    process::{output, root},
+    searches::{CATALOGUE, TARGET},
+};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_python_client_passes_its_tests_against_a_running_service() {
+    if !python_has("httpx, pydantic, pytest") {
+        println!(
+            "skipped: python3 has no httpx, pydantic and pytest: pip install 'api/clients/python[test]'"
+        );
+        return;
+    }
+    let mut installation = Installation::new().await;
+    for ration in ["SAMPLES_CREATE", "MOLECULES", "SAMPLES_READ", "TREESEARCH", "SEARCH_SECONDS"] {
+        installation.set(&format!("RATE_{ration}_PER_MINUTE"), "0");
+    }
+    installation.import_catalogue(CATALOGUE);
+    installation.start_all().await;
+
+    let mut pytest = Command::new("python3");
+    pytest
+        .args(["-m", "pytest", "-q"])
+        .current_dir(root().join("api/clients/python"))
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .env("RETORT_TEST_INSTALLATION", described(&installation).to_string());
+    let words = output(pytest);
+
+    assert!(!words.contains("describes no running service"), "it asked the service: {words}");
+    installation.must_live();
+}
+
+/// What `tests/conftest.py` there calls an `Installation`.
+fn described(installation: &Installation) -> serde_json::Value {
+    let (rationed, reader, person) = ("rationed@example.org", "reader@example.org", "person@example.org");
+    let token = installation.account("owner").token().to_owned();
+    let rationed_token = installation.account("rationed").token().to_owned();
+    installation.retort(&["account", "ration", rationed, "reads", "1"]);
+    installation.account("reader");
+    installation.retort(&["account", "scopes", reader, "generator_api.samples:read"]);
+    let mut login = installation.retort_as("reader");
+    login.args(["account", "login", reader]);
+    output(login);
+    let mut reader_token = installation.retort_as("reader");
+    reader_token.arg("token");
+    let command = installation.retort_as("owner");
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    json!({
+        "url": format!("http://{}", installation.address()),
+        "token": token,
+        "reader_token": output(reader_token).trim(),
+        "rationed_token": rationed_token,
+        "email": person,
+        "password": installation.retort(&["account", "add", person, "--generate"]).trim(),
+        "target": TARGET,
+        "command": words.map(|word| word.to_str().expect("paths of tests are UTF-8")).collect::<Vec<_>>(),
+    })
+}
+
+fn python_has(modules: &str) -> bool {
+    let import = format!("import {modules}");
+    let found = Command::new("python3").args(["-c", &import]).stderr(Stdio::null()).status();
+    found.is_ok_and(|status| status.success())
+}

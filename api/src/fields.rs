@@ -9,79 +9,21 @@
 //! validate against: `5.0` is the integer five, while `"5"`, `1.5` and `true` are none. A name that occurs
 //! twice is refused, because parsers disagree on which one counts.
 
+mod fault;
+mod json;
+
 use std::{collections::HashSet, fmt};
 
 use contract::{ErrorItem, Location};
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
-
-use edge::ApiError;
 
 use crate::words::is_word;
 
-/// What is wrong with one value.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Fault {
-    kind: &'static str,
-    msg: String,
-}
-
-impl Fault {
-    pub fn new(kind: &'static str, msg: impl Into<String>) -> Self {
-        Self { kind, msg: msg.into() }
-    }
-
-    /// The fault with its place.
-    pub fn at<const N: usize>(self, loc: [Location; N]) -> ErrorItem {
-        self.within(&[], loc)
-    }
-
-    /// The fault with its place in another.
-    fn within<const N: usize>(self, around: &[Location], loc: [Location; N]) -> ErrorItem {
-        let loc = around.iter().cloned().chain(loc).collect();
-        ErrorItem { loc, msg: self.msg, kind: self.kind.to_owned() }
-    }
-}
-
-/// The most faults that an answer tells of.
-const MOST_FAULTS: usize = 100;
-
-/// The faults of one request, in the order in which its parts are read.
-#[derive(Debug, Default)]
-pub struct Faults(Vec<ErrorItem>);
-
-impl Faults {
-    /// Notes a fault; beyond the first [`MOST_FAULTS`] nobody reads on.
-    pub fn push(&mut self, item: ErrorItem) {
-        if self.0.len() < MOST_FAULTS {
-            self.0.push(item);
-        }
-    }
-
-    /// The value, if nothing at all was wrong.
-    pub fn settle<T>(self, value: Option<T>) -> Result<T, ApiError> {
-        match value {
-            Some(value) if self.0.is_empty() => Ok(value),
-            _ => Err(ApiError::Invalid(self.0)),
-        }
-    }
-}
-
-/// A value as it was sent.
-#[derive(Debug, PartialEq)]
-pub enum Input<'a> {
-    Null,
-    Bool(bool),
-    /// A JSON number as it was written.
-    Number(&'a str),
-    Text(String),
-    /// The text of a query parameter, from which numbers are read too.
-    Query(String),
-    /// An array as it was written.
-    Array(&'a str),
-    /// An object as it was written.
-    Object(&'a str),
-}
+use self::json::{Members, input, members};
+pub use self::{
+    fault::{Fault, Faults},
+    json::Input,
+};
 
 /// The members of a body or of a query, each until it is read.
 #[derive(Debug)]
@@ -168,7 +110,7 @@ impl<'a, 'f> Fields<'a, 'f> {
                     }
                 }
                 Err(fault) => {
-                    self.faults.push(fault.within(&self.place, [name.into(), index.into()]));
+                    self.faults.push(fault.inside(&self.place, [name.into(), index.into()]));
                     read_items = None;
                 }
             }
@@ -215,11 +157,16 @@ impl<'a, 'f> Fields<'a, 'f> {
         }
     }
 
+    /// Notes what is wrong with a value beside the others.
+    pub fn fault(&mut self, name: &str, fault: Fault) {
+        self.faults.push(fault.inside(&self.place, [name.into()]));
+    }
+
     /// Refuses what no field has read.
     pub fn finish(self) {
         for (name, _) in self.inputs {
             let fault = Fault::new("extra_forbidden", "Extra inputs are not permitted");
-            self.faults.push(fault.within(&self.place, [name.as_str().into()]));
+            self.faults.push(fault.inside(&self.place, [name.as_str().into()]));
         }
     }
 
@@ -229,7 +176,7 @@ impl<'a, 'f> Fields<'a, 'f> {
     }
 
     fn note<T>(&mut self, name: &str, read: Result<T, Fault>) -> Option<T> {
-        read.map_err(|fault| self.faults.push(fault.within(&self.place, [name.into()]))).ok()
+        read.map_err(|fault| self.faults.push(fault.inside(&self.place, [name.into()]))).ok()
     }
 }
 
@@ -373,6 +320,50 @@ pub fn choice<'c, T: Copy>(
     }
 }
 
+/// The two items of an array.
+pub fn pair<T>(
+    read: impl Fn(&Input<'_>) -> Result<T, Fault>,
+) -> impl Fn(&Input<'_>) -> Result<(T, T), Fault> {
+    move |array| {
+        let Input::Array(raw) = array else {
+            return Err(Fault::new("list_type", "Input should be a valid list"));
+        };
+        let items: Vec<&RawValue> = serde_json::from_str(raw).expect("fields: the body is JSON");
+        let [first, second] = items[..] else {
+            let count = items.len();
+            let kind = if count < 2 { "too_short" } else { "too_long" };
+            return Err(Fault::new(kind, format!("List should have 2 items after validation, not {count}")));
+        };
+        let item = |at: usize, item: &RawValue| {
+            let item = input(item.get()).expect("fields: the body is JSON");
+            read(&item).map_err(|fault| fault.within(at))
+        };
+        Ok((item(0, first)?, item(1, second)?))
+    }
+}
+
+/// The members of an object, in their order; they have to be among `names`, each at most once.
+pub fn object<'a>(object: &Input<'a>, names: &[&str]) -> Result<Vec<(String, Input<'a>)>, Fault> {
+    let &Input::Object(raw) = object else {
+        return Err(Fault::new("dict_type", "Input should be a valid dictionary"));
+    };
+    let members: Members<'_> = serde_json::from_str(raw).expect("fields: the body is JSON");
+    let mut read: Vec<(String, Input<'_>)> = Vec::with_capacity(members.0.len().min(names.len()));
+    for (name, raw) in members.0 {
+        if !names.contains(&name.as_str()) {
+            return Err(Fault::new("extra_forbidden", "Extra inputs are not permitted").within(name.as_str()));
+        }
+        if read.iter().any(|(other, _)| *other == name) {
+            return Err(
+                Fault::new("json_invalid", format!("the name `{name}` occurs twice")).within(name.as_str())
+            );
+        }
+        let input = input(raw.get()).expect("fields: the body is JSON");
+        read.push((name, input));
+    }
+    Ok(read)
+}
+
 /// What `read` gives, or `None` for null.
 pub fn nullable<T>(
     read: impl FnOnce(&Input<'_>) -> Result<T, Fault>,
@@ -386,89 +377,6 @@ fn at_least(bound: impl fmt::Display) -> Fault {
 
 fn at_most(bound: impl fmt::Display) -> Fault {
     Fault::new("less_than_equal", format!("Input should be less than or equal to {bound}"))
-}
-
-/// The members of the JSON object that `bytes` is, in their order.
-fn members(bytes: &[u8]) -> Result<Vec<(String, Input<'_>)>, ErrorItem> {
-    let text = std::str::from_utf8(bytes).map_err(|error| json_invalid(error.valid_up_to(), &"not UTF-8"))?;
-    let missing = || Fault::new("missing", "Field required").at(["body".into()]);
-    if text.trim().is_empty() {
-        return Err(missing());
-    }
-    // The syntax of the whole first: this pass needs no stack, however deep the text is nested.
-    let whole: &RawValue = serde_json::from_str(text).map_err(|error| syntax(text, 0, &error))?;
-    match whole.get().as_bytes().first() {
-        Some(b'{') => {}
-        Some(b'n') => return Err(missing()),
-        _ => {
-            let msg = "Input should be a valid dictionary or object to extract fields from";
-            return Err(Fault::new("model_attributes_type", msg).at(["body".into()]));
-        }
-    }
-    let members: Members<'_> = serde_json::from_str(text).map_err(|error| syntax(text, 0, &error))?;
-    let mut seen = HashSet::new();
-    let mut inputs = Vec::with_capacity(members.0.len());
-    for (name, raw) in members.0 {
-        let offset = raw.get().as_ptr().addr() - text.as_ptr().addr();
-        if !seen.insert(name.clone()) {
-            return Err(json_invalid(offset, &format!("the name `{name}` occurs twice")));
-        }
-        let input = input(raw.get()).map_err(|error| syntax(raw.get(), offset, &error))?;
-        inputs.push((name, input));
-    }
-    Ok(inputs)
-}
-
-fn input(raw: &str) -> Result<Input<'_>, serde_json::Error> {
-    Ok(match raw.as_bytes().first() {
-        Some(b'n') => Input::Null,
-        Some(b't') => Input::Bool(true),
-        Some(b'f') => Input::Bool(false),
-        Some(b'"') => Input::Text(serde_json::from_str(raw)?),
-        Some(b'[') => Input::Array(raw),
-        Some(b'{') => Input::Object(raw),
-        _ => Input::Number(raw),
-    })
-}
-
-/// Members of an object whose values are left as they were written; serde's maps would merge equal names.
-struct Members<'a>(Vec<(String, &'a RawValue)>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct InOrder;
-
-        impl<'de> Visitor<'de> for InOrder {
-            type Value = Vec<(String, &'de RawValue)>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut members = Vec::new();
-                while let Some(member) = map.next_entry()? {
-                    members.push(member);
-                }
-                Ok(members)
-            }
-        }
-
-        deserializer.deserialize_map(InOrder).map(Members)
-    }
-}
-
-/// A fault of `text`, which starts at byte `start` of the body, at its byte offset.
-fn syntax(text: &str, start: usize, error: &serde_json::Error) -> ErrorItem {
-    let line_start: usize =
-        text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
-    let offset = if error.is_eof() { text.len() } else { line_start + error.column().saturating_sub(1) };
-    json_invalid(start + offset, error)
-}
-
-/// `loc` ends in the offset, as FastAPI writes it; the message is Pydantic's.
-fn json_invalid(offset: usize, reason: &dyn fmt::Display) -> ErrorItem {
-    Fault::new("json_invalid", format!("Invalid JSON: {reason}")).at(["body".into(), offset.into()])
 }
 
 #[cfg(test)]
@@ -512,51 +420,5 @@ mod tests {
             read(r#"{"names": [[], ""]}"#),
             (None, vec![at("string_type", 0), at("string_too_short", 1)])
         );
-    }
-
-    #[test]
-    fn members_keep_their_order_and_may_not_repeat() {
-        let names = |text: &'static str| {
-            members(text.as_bytes())
-                .map(|members| members.into_iter().map(|(name, _)| name).collect::<Vec<_>>())
-                .map_err(|item| (item.kind, item.loc))
-        };
-
-        assert_eq!(names(r#"{"b":1,"a":[{"b":2,"b":3}]}"#), Ok(vec!["b".to_owned(), "a".to_owned()]));
-        let fault = ("json_invalid".to_owned(), vec!["body".into(), 12_usize.into()]);
-        assert_eq!(names(r#"{"a":1, "a":2}"#), Err(fault));
-    }
-
-    #[test]
-    fn a_body_of_very_many_members_is_read_in_no_time() {
-        let text: String = (0..90_000).map(|n| format!(r#","{n}":1"#)).collect();
-        let begun = std::time::Instant::now();
-
-        let members = members(format!("{{{}}}", &text[1..]).as_bytes()).map(|members| members.len());
-
-        assert_eq!(members, Ok(90_000));
-        assert!(begun.elapsed().as_secs() < 5);
-    }
-
-    #[test]
-    fn malformed_json_is_refused_at_its_byte() {
-        let nested = "[".repeat(500_000);
-        let cases: [(&str, usize); 9] = [
-            ("nonsense", 1),
-            (r#"{"size": }"#, 9),
-            (r#"{"size": 5"#, 10),
-            (r#"{"size": NaN}"#, 9),
-            ("{\"size\": 5,\n  \"x\": Infinity}", 19),
-            (r#"{"size": 5} x"#, 12),
-            ("{'size': 5}", 1),
-            (r#"{"a": "\ud800"}"#, 13),
-            (&nested, 500_000),
-        ];
-        for (text, offset) in cases {
-            let item = members(text.as_bytes()).unwrap_err();
-
-            assert_eq!(item.kind, "json_invalid", "{}", item.msg);
-            assert_eq!(item.loc, ["body".into(), Location::from(offset)], "{}", item.msg);
-        }
     }
 }

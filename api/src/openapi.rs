@@ -116,7 +116,7 @@ pub async fn serve(State(Served(document)): State<Served>) -> Answer {
 fn widen(document: &mut Document) {
     let request = document.components.as_mut().and_then(|parts| parts.schemas.get_mut("TreeSearchRequest"));
     let Some(RefOr::T(Schema::Object(request))) = request else { return };
-    for name in ["max_backbone_groups", "max_backbone_group_size"] {
+    for name in ["max_backbone_groups", "max_backbone_group_size", "max_steps"] {
         if let Some(RefOr::T(Schema::Object(property))) = request.properties.get_mut(name) {
             property.format = None;
         }

@@ -83,7 +83,7 @@ enum Subcommands {
     /// Generate molecules.
     Sample(commands::sample::Sample),
     /// Plan routes to a molecule.
-    Plan(commands::plan::Plan),
+    Plan(Box<commands::plan::Plan>),
     /// Load what can be bought, and look at it, in the database.
     #[command(subcommand)]
     Catalogue(commands::catalogue::Catalogue),

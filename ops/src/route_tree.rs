@@ -8,7 +8,9 @@ use std::{
     fmt::Write as _,
 };
 
-use contract::{Conditions, Country, Edge, Node, PricingAnnotation, RouteGraph, TreeSearchResult};
+use contract::{
+    Conditions, ConstraintReport, Country, Edge, Node, PricingAnnotation, RouteGraph, TreeSearchResult,
+};
 
 pub use page::page;
 
@@ -75,6 +77,13 @@ fn summary(result: &TreeSearchResult) -> String {
     )
 }
 
+/// What a constraint had to do with there being no route.
+fn refusal(constraint: &ConstraintReport) -> String {
+    let item = constraint.index.map(|index| format!("[{index}]")).unwrap_or_default();
+    let reason = constraint.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+    format!("  {}{item} refused {}{reason}", constraint.constraint, constraint.refused)
+}
+
 /// What stopped a search without a route, and what to try; `None` where there is one.
 pub fn without_route(result: &TreeSearchResult) -> Option<String> {
     if !routes(result).is_empty() {
@@ -95,7 +104,10 @@ pub fn without_route(result: &TreeSearchResult) -> Option<String> {
     } else {
         "  the time was over: allow more (--max-seconds)"
     };
-    let lines: Vec<String> = stopped.chain(reasons).chain([advice.to_owned()]).collect();
+    let refusals =
+        search.constraints.iter().filter(|constraint| constraint.refused > 0 || constraint.reason.is_some());
+    let refusals = refusals.map(refusal);
+    let lines: Vec<String> = stopped.chain(reasons).chain(refusals).chain([advice.to_owned()]).collect();
     Some(lines.join("\n"))
 }
 
@@ -306,12 +318,19 @@ mod tests {
         result.metadata.search = Some(SearchReport {
             stopped_by: vec!["C1CC1".to_owned()],
             exhausted: true,
+            constraints: vec![ConstraintReport {
+                constraint: "molecules_never".to_owned(),
+                index: Some(1),
+                refused: 7,
+                reason: Some("without this one there is a route".to_owned()),
+            }],
             ..SearchReport::default()
         });
 
         assert!(render(&result, None).contains("\nno route found in "));
         let why = without_route(&result).unwrap();
         assert!(why.contains("neither made nor bought: C1CC1") && why.contains("--max-depth"), "{why}");
+        assert!(why.contains("  molecules_never[1] refused 7: without this one there is a route\n"), "{why}");
     }
 
     #[test]

@@ -13,6 +13,7 @@ use synth::{Plan, Records, Role, Route, RouteNode, SharedGraph, Step};
 use uuid::Uuid;
 
 use crate::{
+    constraints::report_of,
     offers::Offers,
     rounding::{cents, rounded},
     shopping::Shop,
@@ -93,6 +94,7 @@ fn report(plan: &Plan) -> SearchReport {
             competing_site: refusals.competing_site,
         },
         stopped_by: plan.stopped_by.clone(),
+        constraints: plan.constraints.iter().map(report_of).collect(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! What to order for a route: the cheapest packs that make the amount of target that was asked for, by vendor.
 //!
-//! What every laboratory has is not ordered, nor what the company's own stock holds, which is taken first: from the bottle that holds most,
+//! What every laboratory has is not ordered, nor what the caller has, nor what the company's own stock holds, which is taken first: from the bottle that holds most,
 //! then the next, so that few are fetched. A pack counts if the request's masks let the route buy it. What a pack holds of the
 //! building block follows from its price and its price by the gram, whatever unit it is sold in and whatever salt it is.
 
@@ -18,6 +18,7 @@ use synth::Route;
 
 use crate::{
     offers::Offers,
+    own::VENDOR_NAME as OWN,
     rounding::{cents, rounded},
 };
 
@@ -41,7 +42,7 @@ struct Offered<'a> {
 /// Where a building block is to be had.
 #[derive(Default)]
 struct Counter<'a> {
-    /// Whether every laboratory has it.
+    /// Whether every laboratory has it, or the caller.
     is_at_hand: bool,
     /// The company's own bottles with what they hold, the fullest first.
     bottles: Vec<(f64, &'a PricingAnnotation)>,
@@ -68,7 +69,8 @@ impl<'a> Counter<'a> {
         let vendors: BTreeSet<&str> = offers.iter().map(|offer| offer.vendor_name.as_str()).collect();
         let priced = offers.into_iter().filter_map(|offer| Some((pack(offer)?, offer)));
         let (packs, offers) = priced.unzip();
-        Self { is_at_hand: vendors.contains(VENDOR_NAME), bottles, packs, offers, vendors }
+        let is_at_hand = vendors.contains(VENDOR_NAME) || vendors.contains(OWN);
+        Self { is_at_hand, bottles, packs, offers, vendors }
     }
 
     /// What of these grams the company has, bottle by bottle, and the grams that are missing.

@@ -88,6 +88,7 @@ pub(crate) fn plan() -> Plan {
         timings: Timings { search: Duration::from_millis(1500), ..Timings::default() },
         exhausted: true,
         stopped_by: Vec::new(),
+        constraints: Vec::new(),
     }
 }
 

@@ -13,7 +13,7 @@ use std::{
 
 use catalogue::{BlockRow, Offer, Shelf};
 use flate2::read::MultiGzDecoder;
-use synth::{Budget, GroupOrder, RetroModel, Route, Stop, Task, Trivial};
+use synth::{Budget, Constraints, GroupOrder, RetroModel, Route, Stop, Task, Trivial};
 use worker::{Annotation, result};
 
 #[global_allocator]
@@ -35,6 +35,7 @@ fn an_answer_takes_what_was_reckoned_for_its_routes() {
         max_groups: 1000,
         max_group_size: 1000,
         group_order: GroupOrder::Total,
+        constraints: Constraints::default(),
     };
     let plan = synth::plan(&model, &shop(folder), &task, &budget);
     let (routes, reckoned) = (plan.routes().count(), plan.routes().map(Route::answer_bytes).sum::<usize>());

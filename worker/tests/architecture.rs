@@ -23,7 +23,10 @@ const ARROWS: [(&str, &[&str]); 15] = [
     ("synth", &["catalogue", "chem", "reactivity"]),
     ("queue", &["contract", "database", "telemetry"]),
     ("schema", &["contract", "database", "queue", "telemetry"]),
-    ("api", &["chem", "contract", "database", "edge", "identity", "queue", "schema", "telemetry"]),
+    (
+        "api",
+        &["chem", "contract", "database", "edge", "identity", "queue", "reactivity", "schema", "telemetry"],
+    ),
     (
         "worker",
         &[

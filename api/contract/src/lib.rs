@@ -4,6 +4,7 @@
 //! API stores, an outcome is what a worker answers. Nothing here does I/O or is async, so that a stored job
 //! can be replayed by hand and a change of shape shows up in the golden files of `tests/`.
 
+mod constraints;
 mod engine;
 mod error;
 mod flow;
@@ -14,9 +15,11 @@ mod plan;
 mod ration;
 mod sample;
 pub mod scope;
+mod search_request;
 mod shopping;
 mod treesearch;
 
+pub use constraints::{AtomPair, ConstraintReport, MAX_ATOM_MAP, OwnBlock, ProtectingGroups};
 pub use engine::{
     COMMON_CHEMICALS, CommonOffer, EngineAnswer, EngineEdge, EngineHierarchy, EngineNode, EngineNodeData,
     EngineOffer, EngineRoute, PricedOffer, PricedRoute, ReactionData, UNKNOWN,
@@ -41,9 +44,9 @@ pub use sample::{
     ListObject, MAX_SAMPLE_SIZE, NotASampleId, Sample, SampleId, SampleList, SampleListItem, SampleObject,
     SampleRequest,
 };
+pub use search_request::{Country, MAX_AMOUNT_MMOL, MAX_DEPTH_LIMIT, TreeSearchRequest};
 pub use shopping::{OrderedPack, ShoppingList, StockTaken, Unpriced, VendorOrder};
 pub use treesearch::{
-    Conditions, Country, Edge, MAX_AMOUNT_MMOL, MAX_DEPTH_LIMIT, Metadata, Node, NodeData, NodeStanding,
-    PricingAnnotation, ReagentResults, RefusedSteps, RouteGraph, RouteHierarchy, RouteStanding, SearchReport,
-    StepEvidence, TreeSearchRequest, TreeSearchResult,
+    Conditions, Edge, Metadata, Node, NodeData, NodeStanding, PricingAnnotation, ReagentResults,
+    RefusedSteps, RouteGraph, RouteHierarchy, RouteStanding, SearchReport, StepEvidence, TreeSearchResult,
 };

@@ -1,4 +1,4 @@
-//! Bodies of the tree search API.
+//! What a tree search answers.
 
 use std::collections::BTreeMap;
 
@@ -6,201 +6,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::shopping::ShoppingList;
-
-/// The largest `max_depth`.
-pub const MAX_DEPTH_LIMIT: u32 = 50;
-/// The most of a target that a shopping list is made for, millimoles: a kilomole.
-pub const MAX_AMOUNT_MMOL: f64 = 1e6;
-
-/// Body of `POST /synth/v1/treesearch`; only `search_smiles` is required.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct TreeSearchRequest {
-    /// SMILES of the target molecule: one component, at most 1,000 characters and 200 heavy atoms.
-    #[schema(min_length = 1, max_length = 1000, example = "CC(=O)Nc1ccc(O)cc1")]
-    pub search_smiles: String,
-    /// Stop as soon as one validated route is found instead of using the full time budget.
-    #[serde(default = "default_true")]
-    #[schema(default = true)]
-    pub early_exit_first_solution: bool,
-    /// Maximum wall-clock seconds to search; over 0, at most 120 unless the operator says otherwise.
-    #[serde(default = "default_max_seconds")]
-    #[schema(default = 4.0, exclusive_minimum = 0.0, maximum = 120.0)]
-    pub max_seconds: f64,
-    /// Maximum number of reaction steps (tree depth).
-    #[serde(default = "default_max_depth")]
-    #[schema(default = 5, minimum = 1, maximum = 50)]
-    pub max_depth: u32,
-    /// Exclude the zero-step solution where the target is itself a purchasable building block.
-    #[serde(default = "default_true")]
-    #[schema(default = true)]
-    pub mask_trivial_solution: bool,
-    /// Exclude building blocks whose molecular weight (daltons) is at or above this value; null: no limit.
-    #[serde(default)]
-    pub mask_bblocks_mw_gte: Option<f64>,
-    /// Exclude building blocks priced at or above this normalised USD-per-gram cost; null: no limit.
-    #[serde(default = "default_usd_mask")]
-    #[schema(default = 10000.0)]
-    pub mask_usd_pricing_gte: Option<f64>,
-    /// ISO country code; scopes pricing and lead-time annotations to that delivery region; null: no region.
-    #[serde(default = "default_ships_to")]
-    #[schema(default = "US")]
-    pub ships_to: Option<Country>,
-    /// Exclude building blocks whose lead time (days) to the `ships_to` region is at or above this value.
-    #[serde(default)]
-    pub mask_lead_times_gte: Option<f64>,
-    /// Maximum number of distinct route backbones returned.
-    #[serde(default = "default_max_backbone_groups")]
-    #[schema(default = 5, minimum = 1)]
-    pub max_backbone_groups: u32,
-    /// Maximum number of building-block variations kept per backbone.
-    #[serde(default = "default_max_backbone_group_size")]
-    #[schema(default = 10, minimum = 1)]
-    pub max_backbone_group_size: u32,
-    /// Keep the cheapest building-block variations first when a group is truncated.
-    #[serde(default)]
-    #[schema(default = false)]
-    pub limit_backbone_group_size_by_cost: bool,
-    /// An addition to the contract: millimoles of the target that shopping lists are for; over 0, at most 1,000,000.
-    // Left out where it says nothing, here and below: workers of the release before know of no such field.
-    #[serde(default = "default_amount_mmol", skip_serializing_if = "is_default_amount")]
-    #[schema(default = 1.0, exclusive_minimum = 0.0, maximum = 1_000_000.0)]
-    pub amount_mmol: f64,
-    /// An addition to the contract: the part of each step's product that is expected to be had, for shopping lists; over 0, at
-    /// most 1.
-    #[serde(default = "default_step_yield", skip_serializing_if = "is_default_yield")]
-    #[schema(default = 0.8, exclusive_minimum = 0.0, maximum = 1.0)]
-    pub step_yield: f64,
-    /// An addition to the contract: names of the only vendors whose offers count, beside what every laboratory has; null: any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(max_items = 100)]
-    pub vendors_only: Option<Vec<String>>,
-    /// An addition to the contract: names of vendors whose offers do not count.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schema(max_items = 100, nullable)]
-    pub vendors_never: Vec<String>,
-    /// An addition to the contract: names of vendors from whom shopping lists take what they have, whatever others ask for it: one's
-    /// own stock.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schema(max_items = 100, nullable)]
-    pub vendors_first: Vec<String>,
-}
-
-impl TreeSearchRequest {
-    /// A request with every default, for the target `search_smiles`.
-    #[must_use]
-    pub fn new(search_smiles: impl Into<String>) -> Self {
-        Self {
-            search_smiles: search_smiles.into(),
-            early_exit_first_solution: true,
-            max_seconds: default_max_seconds(),
-            max_depth: default_max_depth(),
-            mask_trivial_solution: true,
-            mask_bblocks_mw_gte: None,
-            mask_usd_pricing_gte: default_usd_mask(),
-            ships_to: default_ships_to(),
-            mask_lead_times_gte: None,
-            max_backbone_groups: default_max_backbone_groups(),
-            max_backbone_group_size: default_max_backbone_group_size(),
-            limit_backbone_group_size_by_cost: false,
-            amount_mmol: default_amount_mmol(),
-            step_yield: default_step_yield(),
-            vendors_only: None,
-            vendors_never: Vec::new(),
-            vendors_first: Vec::new(),
-        }
-    }
-}
-
-const fn default_true() -> bool {
-    true
-}
-
-const fn default_max_seconds() -> f64 {
-    4.0
-}
-
-const fn default_max_depth() -> u32 {
-    5
-}
-
-#[expect(clippy::unnecessary_wraps, reason = "serde's default has the field's type")]
-const fn default_usd_mask() -> Option<f64> {
-    Some(10_000.0)
-}
-
-#[expect(clippy::unnecessary_wraps, reason = "serde's default has the field's type")]
-const fn default_ships_to() -> Option<Country> {
-    Some(Country::Us)
-}
-
-const fn default_max_backbone_groups() -> u32 {
-    5
-}
-
-const fn default_max_backbone_group_size() -> u32 {
-    10
-}
-
-const fn default_amount_mmol() -> f64 {
-    1.0
-}
-
-fn is_default_amount(amount_mmol: &f64) -> bool {
-    *amount_mmol == default_amount_mmol()
-}
-
-const fn default_step_yield() -> f64 {
-    0.8
-}
-
-fn is_default_yield(step_yield: &f64) -> bool {
-    *step_yield == default_step_yield()
-}
-
-/// A country that the catalogue keeps lead times for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "UPPERCASE")]
-pub enum Country {
-    /// United States.
-    Us,
-    /// Canada.
-    Ca,
-    /// United Kingdom.
-    Gb,
-    /// France.
-    Fr,
-    /// Switzerland.
-    Ch,
-    /// Germany.
-    De,
-    /// China.
-    Cn,
-    /// Australia.
-    Au,
-}
-
-impl Country {
-    /// Every country, in the order of the contract's lead-time fields.
-    pub const ALL: [Self; 8] =
-        [Self::Us, Self::Ca, Self::Gb, Self::Fr, Self::Ch, Self::De, Self::Cn, Self::Au];
-
-    /// The ISO 3166-1 alpha-2 code.
-    #[must_use]
-    pub const fn code(self) -> &'static str {
-        match self {
-            Self::Us => "US",
-            Self::Ca => "CA",
-            Self::Gb => "GB",
-            Self::Fr => "FR",
-            Self::Ch => "CH",
-            Self::De => "DE",
-            Self::Cn => "CN",
-            Self::Au => "AU",
-        }
-    }
-}
+use crate::{constraints::ConstraintReport, search_request::Country, shopping::ShoppingList};
 
 /// Routes by number of steps of the longest branch, then by backbone; each value holds one array of route
 /// graphs per distinct set of building blocks, best first.
@@ -261,6 +67,9 @@ pub struct SearchReport {
     pub refused_steps: RefusedSteps,
     /// Where there is no route: what the cheapest attempt could neither make nor buy, canonical SMILES.
     pub stopped_by: Vec<String>,
+    /// What each constraint of the request came to. Absent where it had none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub constraints: Vec<ConstraintReport>,
 }
 
 /// Proposed steps that were refused, by reason.
@@ -506,26 +315,5 @@ impl PricingAnnotation {
             Country::Cn => self.lead_time_days_to_CN,
             Country::Au => self.lead_time_days_to_AU,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_target_alone_makes_a_request_with_the_defaults_of_the_contract() {
-        let request: TreeSearchRequest = serde_json::from_str(r#"{"search_smiles":"CCO"}"#).unwrap();
-
-        assert_eq!(request, TreeSearchRequest::new("CCO"));
-    }
-
-    #[test]
-    fn null_lifts_a_mask_that_has_a_default() {
-        let body = r#"{"search_smiles":"CCO","mask_usd_pricing_gte":null,"ships_to":null}"#;
-
-        let request: TreeSearchRequest = serde_json::from_str(body).unwrap();
-
-        assert_eq!((request.mask_usd_pricing_gte, request.ships_to), (None, None));
     }
 }

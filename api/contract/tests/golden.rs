@@ -6,8 +6,8 @@ use std::fmt::Debug;
 
 use chrono::{DateTime, TimeZone, Utc};
 use contract::{
-    Cause, PlanJob, Problem, SampleJob, StoredPlanJob, StoredSampleJob, StoredTreeSearchJob, TreeSearchJob,
-    TreeSearchRequest,
+    AtomPair, Cause, OwnBlock, PlanJob, Problem, ProtectingGroups, SampleJob, StoredPlanJob, StoredSampleJob,
+    StoredTreeSearchJob, TreeSearchJob, TreeSearchRequest,
 };
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -60,6 +60,37 @@ fn a_stored_plan_job_keeps_its_shape() {
     };
 
     assert_golden(include_str!("golden/plan_job_v1.json"), &StoredPlanJob::V1(job));
+}
+
+#[test]
+fn a_stored_tree_search_job_with_constraints_keeps_its_shape() {
+    let own = |smiles: &str, usd_per_gram| OwnBlock { smiles: smiles.to_owned(), usd_per_gram };
+    let one = |text: &str| vec![text.to_owned()];
+    let request = TreeSearchRequest {
+        bonds_to_break: vec![AtomPair(1, 2)],
+        bonds_to_keep: vec![AtomPair(3, 4)],
+        fragments_to_keep: one("c1ccccc1"),
+        molecules_never: one("CO"),
+        substructures_never: one("[#6]Cl"),
+        building_blocks_required: one("CN"),
+        building_blocks_own: vec![own("CN", Some(2.5)), own("CC", None)],
+        reaction_classes_only: one("amide coupling"),
+        reaction_classes_never: one("nitration"),
+        reaction_classes_required: one("amide coupling"),
+        templates_never: one("t"),
+        max_steps: Some(3),
+        protecting_groups: ProtectingGroups::Never,
+        ..TreeSearchRequest::new("C[C:1](=O)[NH:2][c:3]1[cH:4]cccc1")
+    };
+
+    let job = StoredTreeSearchJob::V1(TreeSearchJob {
+        request,
+        account_id: None,
+        engine: None,
+        deadline: deadline(),
+    });
+
+    assert_golden(include_str!("golden/treesearch_job_v1_constraints.json"), &job);
 }
 
 #[test]

@@ -27,7 +27,7 @@ use super::{
         MAX_DESCRIPTION, MAX_NAME, plan,
         table::{self as plan_table, Target},
     },
-    treesearch::{target_molecule, terms},
+    treesearch::{target, terms},
 };
 use crate::{
     access::Caller,
@@ -284,10 +284,11 @@ pub(crate) struct Wanted {
 pub(crate) fn parse_create(body: &[u8], longest: f64, faults: &mut Faults) -> Option<Wanted> {
     let mut body = Fields::body(body, faults)?;
     let smiles = body.required_list("smiles", MAX_BATCH, |input: &Input<'_>| {
-        target_molecule(input).map(|(smiles, molecule)| (smiles, molecule.canonical_smiles()))
+        target(input).map(|(smiles, target)| (smiles, target.molecule().canonical_smiles()))
     });
     let parameters = body.object("parameters", |mut fields| {
-        let terms = terms(&mut fields, longest);
+        // Bonds are looked up in each target when it is searched for.
+        let terms = terms(&mut fields, None, longest);
         let engine = fields.optional("engine", None, nullable(word(1, Some(MAX_NAME))));
         fields.finish();
         Some((terms?, engine?))
@@ -296,7 +297,12 @@ pub(crate) fn parse_create(body: &[u8], longest: f64, faults: &mut Faults) -> Op
     let description = body.optional("description", None, nullable(storable(MAX_DESCRIPTION)));
     body.finish();
     let (parameters, engine) = parameters?;
-    Some(Wanted { targets: targets(smiles?), parameters, engine, name: name?, description: description? })
+    let mut smiles = smiles?;
+    if !(parameters.bonds_to_break.is_empty() && parameters.bonds_to_keep.is_empty()) {
+        // Which bonds are meant is said by the text, not by the molecule.
+        smiles.iter_mut().for_each(|(text, key)| key.clone_from(text));
+    }
+    Some(Wanted { targets: targets(smiles), parameters, engine, name: name?, description: description? })
 }
 
 /// Each target with its id, and that of the first one that is the same molecule where it is not that one itself.

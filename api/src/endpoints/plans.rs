@@ -166,10 +166,10 @@ pub(crate) fn parse_create(body: &[u8], longest: f64, faults: &mut Faults) -> Op
     let mut body = Fields::body(body, faults)?;
     let parameters = body.object("parameters", |mut fields| {
         let search_smiles = fields.required("search_smiles", target);
-        let terms = terms(&mut fields, longest);
+        let terms = terms(&mut fields, search_smiles.as_ref().map(|(_, target)| target), longest);
         let engine = fields.optional("engine", None, nullable(word(1, Some(MAX_NAME))));
         fields.finish();
-        Some((contract::TreeSearchRequest { search_smiles: search_smiles?, ..terms? }, engine?))
+        Some((contract::TreeSearchRequest { search_smiles: search_smiles?.0, ..terms? }, engine?))
     });
     let name = body.optional("name", None, nullable(storable(MAX_NAME)));
     let description = body.optional("description", None, nullable(storable(MAX_DESCRIPTION)));

@@ -1,5 +1,7 @@
 //! The tree search: one operation, answered when the search is done.
 
+mod constraints;
+
 use std::{collections::HashSet, sync::Arc};
 
 use axum::{
@@ -8,7 +10,7 @@ use axum::{
     http::request::Parts,
     response::{IntoResponse, Response},
 };
-use chem::{Limits, Molecule};
+use chem::{Limits, Mapped};
 use contract::{
     Country, EngineAnswer, ErrorItem, MAX_AMOUNT_MMOL, MAX_DEPTH_LIMIT, Ration, RouteGraph,
     TreeSearchRequest, TreeSearchResult,
@@ -158,13 +160,17 @@ fn whole_seconds(seconds: f64) -> u32 {
 pub(crate) fn parse(body: &[u8], max_seconds_limit: f64, faults: &mut Faults) -> Option<TreeSearchRequest> {
     let mut body = Fields::body(body, faults)?;
     let search_smiles = body.required("search_smiles", target);
-    let terms = terms(&mut body, max_seconds_limit);
+    let terms = terms(&mut body, search_smiles.as_ref().map(|(_, target)| target), max_seconds_limit);
     body.finish();
-    Some(TreeSearchRequest { search_smiles: search_smiles?, ..terms? })
+    Some(TreeSearchRequest { search_smiles: search_smiles?.0, ..terms? })
 }
 
-/// The fields of a request but for the target, which is left empty.
-pub(super) fn terms(body: &mut Fields<'_, '_>, max_seconds_limit: f64) -> Option<TreeSearchRequest> {
+/// The fields of a request but for the target, which is left empty; `target` is what bonds are looked up in, if there is one.
+pub(super) fn terms(
+    body: &mut Fields<'_, '_>,
+    target: Option<&Mapped>,
+    max_seconds_limit: f64,
+) -> Option<TreeSearchRequest> {
     let default = TreeSearchRequest::new("");
     let many = integer(1, None);
     let early_exit_first_solution =
@@ -198,6 +204,7 @@ pub(super) fn terms(body: &mut Fields<'_, '_>, max_seconds_limit: f64) -> Option
     let vendors_only = body.list("vendors_only", MAX_VENDORS, &vendor);
     let vendors_never = body.list("vendors_never", MAX_VENDORS, &vendor);
     let vendors_first = body.list("vendors_first", MAX_VENDORS, &vendor);
+    let wishes = constraints::read(body, target);
     Some(TreeSearchRequest {
         search_smiles: String::new(),
         early_exit_first_solution: early_exit_first_solution?,
@@ -217,25 +224,27 @@ pub(super) fn terms(body: &mut Fields<'_, '_>, max_seconds_limit: f64) -> Option
         vendors_only: vendors_only?,
         vendors_never: vendors_never?.unwrap_or_default(),
         vendors_first: vendors_first?.unwrap_or_default(),
+        ..wishes?
     })
 }
 
-/// A SMILES of one molecule within the limits of a target.
-pub(super) fn target(input: &Input<'_>) -> Result<String, Fault> {
-    target_molecule(input).map(|(smiles, _)| smiles)
+/// A SMILES of one molecule within the limits of a target, and what it says.
+pub(super) fn target(input: &Input<'_>) -> Result<(String, Mapped), Fault> {
+    let smiles = text(1, Some(MAX_TARGET))(input)?;
+    let mapped = Mapped::parse(&smiles, Limits::TARGET).map_err(|error| not_smiles(&error))?;
+    if mapped.molecule().components().len() == 1 {
+        return Ok((smiles, mapped));
+    }
+    Err(second_component(&smiles))
 }
 
-/// The same with the molecule.
-pub(super) fn target_molecule(input: &Input<'_>) -> Result<(String, Molecule), Fault> {
-    let smiles = text(1, Some(MAX_TARGET))(input)?;
-    let invalid =
-        |why: String| Fault::new("smiles_invalid", format!("Input should be a valid SMILES: {why}"));
-    let molecule = Molecule::parse(&smiles, Limits::TARGET).map_err(|error| invalid(error.to_string()))?;
-    if molecule.components().len() == 1 {
-        return Ok((smiles, molecule));
-    }
+fn not_smiles(why: &dyn std::fmt::Display) -> Fault {
+    Fault::new("smiles_invalid", format!("Input should be a valid SMILES: {why}"))
+}
+
+fn second_component(smiles: &str) -> Fault {
     let at = smiles.find('.').unwrap_or_default();
-    Err(invalid(format!("more than one component, the second begins after byte {at}")))
+    not_smiles(&format!("more than one component, the second begins after byte {at}"))
 }
 
 /// What of `result` is not as the contract promises.

@@ -64,6 +64,21 @@ async fn every_value_in_range_is_taken() {
         ("max_backbone_groups", "1"),
         ("max_backbone_group_size", "99999999999"),
         ("limit_backbone_group_size_by_cost", "true"),
+        ("bonds_to_break", "null"),
+        ("bonds_to_keep", "[]"),
+        ("fragments_to_keep", r#"["[CX3](=O)[OX2H1]", "C1=CC=CC=C1"]"#),
+        ("molecules_never", r#"["CO", "O=C=O"]"#),
+        ("substructures_never", r#"["[#6]Cl"]"#),
+        ("building_blocks_required", r#"["CC"]"#),
+        ("building_blocks_own", r#"[{"smiles": "CC"}, {"smiles": "CO", "usd_per_gram": 0.5}]"#),
+        ("building_blocks_own", r#"[{"smiles": "CC", "usd_per_gram": null}]"#),
+        ("reaction_classes_only", r#"["amide coupling", "Suzuki coupling"]"#),
+        ("reaction_classes_never", r#"["other reaction"]"#),
+        ("reaction_classes_required", r#"["nitration"]"#),
+        ("templates_never", r#"["0123"]"#),
+        ("max_steps", "3"),
+        ("max_steps", "null"),
+        ("protecting_groups", "\"never\""),
     ];
     for (field, value) in cases {
         assert_eq!(service.post(SEARCH, &body(field, value)).await.status, 200, "{field} {value}");
@@ -98,6 +113,11 @@ async fn every_fault_of_a_field_is_named() {
         ("max_backbone_groups", "0", "greater_than_equal"),
         ("max_backbone_group_size", "-5", "greater_than_equal"),
         ("limit_backbone_group_size_by_cost", "\"yes\"", "bool_type"),
+        ("bonds_to_break", "1", "list_type"),
+        ("fragments_to_keep", "{}", "list_type"),
+        ("max_steps", "0", "greater_than_equal"),
+        ("protecting_groups", "\"sometimes\"", "enum"),
+        ("protecting_groups", "null", "enum"),
         ("target", "\"CCO\"", "extra_forbidden"),
     ];
     for (field, value, kind) in cases {
@@ -108,6 +128,64 @@ async fn every_fault_of_a_field_is_named() {
     }
     let nan = service.post(SEARCH, &body("max_seconds", "NaN")).await;
     assert_eq!(nan.faults(), [("body.40".to_owned(), "json_invalid".to_owned())]);
+}
+
+#[tokio::test]
+async fn every_fault_of_a_constraint_has_its_place() {
+    let service = Service::start_without_workers(&[("RATE_TREESEARCH_PER_MINUTE", "0")]).await;
+    let request = json!({
+        "search_smiles": "[CH3:1][CH2:2][OH:3]",
+        "bonds_to_break": [[1, 9], [8, 2], [1, 3], [2, 1]],
+        "bonds_to_keep": [[1], [1, 2, 3], [0, 1], ["1", 2], 7],
+        "fragments_to_keep": ["C(", 1],
+        "molecules_never": ["CC.O", "C(C)(C)(C)(C)C"],
+        "substructures_never": [""],
+        "building_blocks_required": ["no"],
+        "building_blocks_own": [
+            {}, {"smiles": "nope"}, {"smiles": "C", "usd_per_gram": 0}, {"smiles": "C", "x": 1}, "C",
+        ],
+        "reaction_classes_only": ["magic"],
+    });
+
+    let answer = service.post(SEARCH, &request.to_string()).await;
+
+    let expected = [
+        ("body.bonds_to_keep.0", "too_short"),
+        ("body.bonds_to_keep.1", "too_long"),
+        ("body.bonds_to_keep.2.0", "greater_than_equal"),
+        ("body.bonds_to_keep.3.0", "int_type"),
+        ("body.bonds_to_keep.4", "list_type"),
+        ("body.fragments_to_keep.0", "smarts_invalid"),
+        ("body.fragments_to_keep.1", "string_type"),
+        ("body.molecules_never.0", "smiles_invalid"),
+        ("body.molecules_never.1", "smiles_invalid"),
+        ("body.substructures_never.0", "string_too_short"),
+        ("body.building_blocks_required.0", "smiles_invalid"),
+        ("body.building_blocks_own.0.smiles", "missing"),
+        ("body.building_blocks_own.1.smiles", "smiles_invalid"),
+        ("body.building_blocks_own.2.usd_per_gram", "greater_than"),
+        ("body.building_blocks_own.3.x", "extra_forbidden"),
+        ("body.building_blocks_own.4", "dict_type"),
+        ("body.reaction_classes_only.0", "enum"),
+        ("body.bonds_to_break.0.1", "unknown_atom"),
+        ("body.bonds_to_break.1.0", "unknown_atom"),
+        ("body.bonds_to_break.2", "not_bonded"),
+    ];
+    assert_eq!(answer.status, 422);
+    assert_eq!(answer.faults(), expected.map(|(place, kind)| (place.to_owned(), kind.to_owned())));
+    assert!(answer.text.contains("'amide coupling'"), "the classes that there are: {answer:?}");
+}
+
+#[tokio::test]
+async fn a_bond_cannot_be_kept_and_broken() {
+    let service = Service::start_without_workers(&[]).await;
+    let request = json!({
+        "search_smiles": "[CH3:1][CH2:2][OH:3]", "bonds_to_break": [[1, 2], [2, 3]], "bonds_to_keep": [[3, 2]],
+    });
+
+    let answer = service.post(SEARCH, &request.to_string()).await;
+
+    assert_eq!(answer.faults(), [("body.bonds_to_keep.0".to_owned(), "contradictory".to_owned())]);
 }
 
 #[tokio::test]

@@ -1,5 +1,7 @@
 //! `retort plan`.
 
+mod wishes;
+
 use std::{fs, path::PathBuf, time::Duration};
 
 use anyhow::Context as _;
@@ -7,6 +9,8 @@ use clap::Args;
 use contract::{Country, TreeSearchRequest, TreeSearchResult};
 
 use crate::{Place, failure::Failure, route_tree, terminal};
+
+use self::wishes::Wishes;
 
 /// What queueing and annotating may add to the search's own seconds.
 const MARGIN: Duration = Duration::from_secs(60);
@@ -67,6 +71,8 @@ pub struct Plan {
     /// Order what this vendor has from it, whatever others ask.
     #[arg(long, value_name = "VENDOR")]
     first_vendor: Vec<String>,
+    #[command(flatten)]
+    wishes: Wishes,
     /// Write the whole answer to FILE instead of printing trees: JSON, or a page with structural formulas.
     #[arg(long, value_name = "FILE.json|.html")]
     out: Option<PathBuf>,
@@ -145,6 +151,7 @@ impl Plan {
             vendors_only: (!self.only_vendor.is_empty()).then(|| self.only_vendor.clone()),
             vendors_never: self.never_vendor.clone(),
             vendors_first: self.first_vendor.clone(),
+            ..self.wishes.request()
         }
     }
 }
@@ -173,6 +180,7 @@ fn parse_destination(text: &str) -> Result<Destination, String> {
 #[cfg(test)]
 mod tests {
     use clap::Parser;
+    use contract::{AtomPair, OwnBlock, ProtectingGroups};
 
     use super::*;
 
@@ -187,6 +195,41 @@ mod tests {
         let line = Line::parse_from(["plan", "CCO"]);
 
         assert_eq!(line.plan.request(), TreeSearchRequest::new("CCO"));
+    }
+
+    #[test]
+    fn what_routes_must_and_may_not_do_is_asked_for_by_its_flags() {
+        let line = Line::parse_from([
+            "plan",
+            "C[C:1](=O)[NH:2]C",
+            "--break-bond",
+            "1,2",
+            "--keep",
+            "c1ccccc1",
+            "--own",
+            "CN,2.5",
+            "--own",
+            "C#N",
+            "--max-steps",
+            "3",
+            "--no-protecting-groups",
+            "--only-class",
+            "amide coupling",
+        ]);
+
+        let wanted = TreeSearchRequest {
+            bonds_to_break: vec![AtomPair(1, 2)],
+            fragments_to_keep: vec!["c1ccccc1".to_owned()],
+            building_blocks_own: vec![
+                OwnBlock { smiles: "CN".to_owned(), usd_per_gram: Some(2.5) },
+                OwnBlock { smiles: "C#N".to_owned(), usd_per_gram: None },
+            ],
+            max_steps: Some(3),
+            protecting_groups: ProtectingGroups::Never,
+            reaction_classes_only: vec!["amide coupling".to_owned()],
+            ..TreeSearchRequest::new("C[C:1](=O)[NH:2]C")
+        };
+        assert_eq!(line.plan.request(), wanted);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use catalogue::{BlockRow, Offer, Shelf};
 use chem::Molecule;
 use flate2::{Compression, write::GzEncoder};
 use serde::Deserialize;
-use synth::{Budget, GroupOrder, RetroModel, Route, Step, Stop, Task, Trivial, plan};
+use synth::{Budget, Constraints, GroupOrder, RetroModel, Route, Step, Stop, Task, Trivial, plan};
 
 use crate::stage::{Said, Stage, data};
 
@@ -166,6 +166,7 @@ fn steps(pack: &Path, target: &str) -> Vec<Step> {
         max_groups: 10,
         max_group_size: 10,
         group_order: GroupOrder::Total,
+        constraints: Constraints::default(),
     };
     let mut budget =
         Budget::until(Instant::now() + Duration::from_secs(20), Arc::new(AtomicBool::new(false)));

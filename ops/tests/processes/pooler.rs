@@ -107,7 +107,8 @@ async fn an_installation_works_behind_pgbouncer_in_transaction_mode() {
     several.join_all().await;
     caller.create(SEARCH, &search).await;
 
-    // Who hears does so past the pooler: the API of jobs and accounts, both workers of jobs, the searcher of the catalogue.
+    // Who hears does so past the pooler: the API of jobs and accounts, the sampler of samples, the searcher of
+    // searches, plans and the catalogue.
     let mut connection = PgConnection::connect(&direct).await.unwrap();
     let listening: i64 = sqlx::query_scalar(
         "select count(*) from pg_stat_activity where datname = current_database() and query ilike 'listen%'",
@@ -115,9 +116,9 @@ async fn an_installation_works_behind_pgbouncer_in_transaction_mode() {
     .fetch_one(&mut connection)
     .await
     .unwrap();
-    assert_eq!(listening, 5);
+    assert_eq!(listening, 6);
     let budget = queue::budget(&mut connection).await.unwrap();
-    assert_eq!((budget.processes, budget.connections), (3, 5));
+    assert_eq!((budget.processes, budget.connections), (3, 6));
 
     let request = tokio::spawn({
         let caller = caller.clone();

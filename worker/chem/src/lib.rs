@@ -33,6 +33,7 @@ pub use molecules::{
     descriptors::{Descriptors, scaffold},
     fingerprint::Fingerprint,
     key::{Key, Skeleton, TautomerKey},
+    mapped::{Mapped, UnknownAtom},
     molecule::Molecule,
     molfile::{MolfileError, smiles_of_molfile},
     structure::{Atom, Bond, Centre, Order, Structure},

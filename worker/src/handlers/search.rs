@@ -6,7 +6,7 @@ use std::{
 };
 
 use ::catalogue::{Masks, Region, Shelf, VendorSet};
-use chem::{Limits, Molecule};
+use chem::{Limits, Mapped};
 use contract::{Problem, StoredTreeSearchJob, TreeSearchJob, TreeSearchRequest};
 use queue::{Finished, Handler, HandlerError, JobContext};
 use sqlx::PgPool;
@@ -17,8 +17,10 @@ use super::DATABASE;
 use crate::{
     Annotation, CatalogueView, VendorTerms,
     compute::{compute, compute_aside},
+    constraints::constraints,
     metrics,
     offers::offers_for,
+    own::OwnBlocks,
     result, terms,
 };
 
@@ -88,7 +90,8 @@ impl Search {
         let blocks = crate::answer::building_blocks(&plan);
         let span = info_span!("annotate", building_blocks = blocks.len());
         let offers = offers_for(&self.pool, &blocks, request.ships_to, &terms).instrument(span);
-        let offers = database::within(DATABASE, offers).await?;
+        let mut offers = database::within(DATABASE, offers).await?;
+        offers.annotations.extend(crate::own::offers(request, &blocks));
         let annotation = Annotation { offers, first: terms.first, elapsed: annotating.elapsed() };
         metrics::searched(&plan, request.early_exit_first_solution, annotation.elapsed);
         let answer = result(request, &plan, annotation, started.elapsed());
@@ -115,18 +118,25 @@ pub fn search(
     budget: &Budget,
 ) -> Result<Plan, Problem> {
     let task = task(request)?;
-    Ok(planner.plan(shelf, &task, budget))
+    if request.building_blocks_own.is_empty() {
+        return Ok(planner.plan(shelf, &task, budget));
+    }
+    let own = OwnBlocks::new(shelf, &request.building_blocks_own).map_err(bad_target)?;
+    Ok(planner.plan(&own, &task, budget))
+}
+
+fn bad_target(why: impl ToString) -> Problem {
+    Problem::BadTarget { reason: why.to_string() }
 }
 
 fn task(request: &TreeSearchRequest) -> Result<Task, Problem> {
-    let bad = |reason: String| Problem::BadTarget { reason };
-    let target =
-        Molecule::parse(&request.search_smiles, Limits::TARGET).map_err(|error| bad(error.to_string()))?;
-    if target.components().len() != 1 {
-        return Err(bad("more than one component".to_owned()));
+    let mapped = Mapped::parse(&request.search_smiles, Limits::TARGET).map_err(bad_target)?;
+    if mapped.molecule().components().len() != 1 {
+        return Err(bad_target("more than one component"));
     }
     Ok(Task {
-        target,
+        constraints: constraints(request, &mapped).map_err(bad_target)?,
+        target: mapped.molecule().clone(),
         max_depth: request.max_depth,
         stop: if request.early_exit_first_solution { Stop::FirstRoute } else { Stop::Budget },
         trivial: if request.mask_trivial_solution { Trivial::Mask } else { Trivial::Allow },

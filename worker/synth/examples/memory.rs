@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use catalogue::{BlockRow, Offer, Shelf};
 use chem::Molecule;
-use synth::{Budget, GroupOrder, Planner, RetroModel, Settings, Stop, Task, Trivial};
+use synth::{Budget, Constraints, GroupOrder, Planner, RetroModel, Settings, Stop, Task, Trivial};
 
 #[global_allocator]
 static MEMORY: counting::Counting = counting::Counting::new();
@@ -88,6 +88,7 @@ fn search(planner: &Planner, catalogue: &Shelf, target: &Molecule, seconds: Dura
         max_groups: 10_000,
         max_group_size: 10_000,
         group_order: GroupOrder::Total,
+        constraints: Constraints::default(),
     };
     let budget = Budget::until(Instant::now() + seconds, Arc::new(AtomicBool::new(false)));
     let plan = planner.plan(catalogue, &task, &budget);

@@ -29,7 +29,8 @@ use flate2::read::MultiGzDecoder;
 use petgraph::graph::NodeIndex;
 use serde_json::{Value, json};
 use synth::{
-    Algorithm, Budget, GroupOrder, Plan, Planner, RetroModel, Route, Settings, Step, Stop, Task, Trivial,
+    Algorithm, Budget, Constraints, GroupOrder, Plan, Planner, RetroModel, Route, Settings, Step, Stop, Task,
+    Trivial,
 };
 
 /// As the worker has it.
@@ -115,6 +116,7 @@ fn task(target: Molecule) -> Task {
         max_groups: 5,
         max_group_size: 10,
         group_order: GroupOrder::Total,
+        constraints: Constraints::default(),
     }
 }
 

@@ -11,12 +11,13 @@
 //! | | |
 //! |---|---|
 //! | `model/` | what a model's directory holds: templates, the policy network, the judge, precedents, records |
-//! | `turns.rs`, `task.rs`, `plan.rs`, `route.rs`, `shared.rs`, `cores.rs` | whose turn it is, what is asked, what is answered, a route as a graph, what routes share, and the cores |
+//! | `constraints.rs`, `turns.rs`, `task.rs`, `plan.rs`, `route.rs`, `shared.rs`, `cores.rs` | what routes must and may not do, whose turn it is, what is asked, what is answered, a route as a graph, what routes share, and the cores |
 //! | `graph/` | the AND/OR graph, what templates make of a molecule, how costs flow |
 //! | `steps/` | one step by itself: assessed, validated, explained |
 //! | `routes/` | routes out of the graph: extraction, order, groups, prices |
 //! | `search/` | the search: which molecule comes next, and what searches share |
 
+mod constraints;
 mod cores;
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;
@@ -31,6 +32,7 @@ mod steps;
 mod task;
 mod turns;
 
+pub use constraints::{Alone, Constraints, Kind, ProtectingGroups, Rule, TargetBond, Verdict};
 pub use model::RetroModel;
 pub use model::error::ModelError;
 pub use model::judge::reference::ReferenceJudge;

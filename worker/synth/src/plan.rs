@@ -7,6 +7,7 @@ use chem::block;
 use petgraph::graph::NodeIndex;
 use reactivity::ReactionClass;
 
+use crate::constraints::Verdict;
 use crate::model::precedents::Nearness;
 use crate::model::records::Records;
 use crate::route::RouteGraph;
@@ -26,6 +27,8 @@ pub struct Plan {
     pub exhausted: bool,
     /// Of a search without a route, the molecules that stopped the cheapest attempt: neither made nor bought, canonical SMILES.
     pub stopped_by: Vec<String>,
+    /// What each constraint of the task came to.
+    pub constraints: Vec<Verdict>,
 }
 
 impl Plan {

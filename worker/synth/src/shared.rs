@@ -95,6 +95,7 @@ mod tests {
             timings: Timings::default(),
             exhausted: false,
             stopped_by: Vec::new(),
+            constraints: Vec::new(),
         }
     }
 

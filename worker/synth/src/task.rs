@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use chem::Molecule;
 
+use crate::constraints::Constraints;
 use crate::turns::Turn;
 
 /// When a search ends, other than by its [`Budget`].
@@ -52,6 +53,8 @@ pub struct Task {
     pub max_group_size: usize,
     /// Which variations are kept first.
     pub group_order: GroupOrder,
+    /// What routes must, may and may not do beside that.
+    pub constraints: Constraints,
 }
 
 /// How long a search may take.

@@ -8,7 +8,10 @@ use std::{
 use crate::support::{Database, MACHINE, models, offer, raise_version, shelve};
 use catalogue::{Builder, Folder, Masks, Shelf, Snapshot};
 use clap::Parser;
-use contract::{Country, Problem, StoredTreeSearchJob, TreeSearchJob, TreeSearchRequest, TreeSearchResult};
+use contract::{
+    AtomPair, Country, OwnBlock, Problem, StoredTreeSearchJob, TreeSearchJob, TreeSearchRequest,
+    TreeSearchResult,
+};
 use synth::Budget;
 use tempfile::TempDir;
 use worker::{CatalogueView, Search, Settings, VendorTerms, load_planner, offers_for, replay, search};
@@ -91,6 +94,68 @@ async fn a_route_is_answered_with_the_offers_that_ship() {
         ["CC(=O)O.CCN>>CCNC(C)=O"]
     );
     assert_eq!((answer.metadata.total_bblocks, answer.metadata.validated_routes), (2, 1));
+    database.drop_database().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_caller_has_is_used_and_told_under_a_name_of_its_own() {
+    let database = Database::create().await;
+    let acid = shelve(&database.pool, "CC(=O)O").await;
+    offer(&database.pool, acid, "Acme", Some(2.0), Some(4.0)).await;
+    let own = |smiles: &str| OwnBlock { smiles: smiles.to_owned(), usd_per_gram: Some(3.0) };
+    let request = TreeSearchRequest {
+        building_blocks_own: vec![own("CCCN"), own("CCN")],
+        building_blocks_required: vec!["CCN".to_owned()],
+        bonds_to_break: vec![AtomPair(2, 1)],
+        ..TreeSearchRequest::new("C[C:1](=O)[NH:2]CC")
+    };
+
+    let answer = answer(&database, &request).await.unwrap();
+
+    assert_eq!(answer.search_smiles, TARGET);
+    let graph = answer.route_hierarchy["1"].values().next().unwrap()[0][0].clone();
+    let blocks: Vec<_> = graph.nodes.iter().map(|node| node.data.building_block_idx).collect();
+    assert_eq!(blocks, [None, Some(acid), Some(-2)]);
+    let offers: Vec<_> = answer
+        .pricing_annotations
+        .iter()
+        .map(|offer| (offer.major_component_id, offer.vendor_name.as_str(), offer.normalised_usd))
+        .collect();
+    assert_eq!(offers, [(acid, "Acme", Some(2.0)), (-2, "Own", Some(3.0))]);
+    let list = graph.graph.unwrap().shopping_list.unwrap();
+    assert_eq!(
+        list.without_price.iter().map(|block| &block.vendors[..]).next_back(),
+        Some(&["Own".to_owned()][..])
+    );
+    database.drop_database().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_constraint_that_forbids_all_routes_is_named_in_the_answer() {
+    let database = Database::create().await;
+    stage(&database).await;
+    let request = TreeSearchRequest {
+        bonds_to_keep: vec![AtomPair(2, 1)],
+        templates_never: vec!["unknown".to_owned()],
+        ..TreeSearchRequest::new("C[C:1](=O)[NH:2]CC")
+    };
+
+    let answer = answer(&database, &request).await.unwrap();
+
+    let report = answer.metadata.search.unwrap().constraints;
+    let told: Vec<_> = report
+        .iter()
+        .map(|it| {
+            (it.constraint.as_str(), it.index, it.refused > 0, it.reason.as_deref().unwrap_or_default())
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ("bonds_to_keep", Some(0), true, "without this one there is a route"),
+            ("templates_never", Some(0), false, "no route was found without this one either"),
+        ]
+    );
     database.drop_database().await;
 }
 

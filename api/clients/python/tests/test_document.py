@@ -30,12 +30,15 @@ def schemas() -> dict[str, Any]:
 
 
 def merged(schema: dict[str, Any], schemas: dict[str, Any]) -> tuple[set[str], set[str]]:
-    """All properties of a schema, and those that must be there."""
-    parts = [schemas[part["$ref"].rpartition("/")[2]] if "$ref" in part else part for part in schema.get("allOf", [schema])]
-    optional = [part.get("oneOf", []) for part in parts]
-    parts += [schemas[each["$ref"].rpartition("/")[2]] for of_one in optional for each in of_one if "$ref" in each]
-    properties = {name for part in parts for name in part.get("properties", {})}
-    return properties, {name for part in parts[: len(optional)] for name in part.get("required", [])}
+    """All properties of a schema, and those that must be there. Parts that are flattened into it may be missing as a whole."""
+
+    def named(part: dict[str, Any]) -> dict[str, Any]:
+        return schemas[part["$ref"].rpartition("/")[2]] if "$ref" in part else part
+
+    parts = [named(part) for part in schema.get("allOf", [schema])]
+    flattened = [named(each) for part in parts for each in part.get("oneOf", [])]
+    properties = {name for part in [*parts, *flattened] for name in part.get("properties", {})}
+    return properties, {name for part in parts for name in part.get("required", [])}
 
 
 @pytest.mark.parametrize("body", BODIES, ids=lambda body: body.__name__)

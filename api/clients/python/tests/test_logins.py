@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from urllib.parse import parse_qs
 
@@ -11,7 +14,7 @@ import httpx
 import pytest
 from worlds import BOTH, Call, answering
 
-from retort_client import LoginFailed, Retort, Unavailable
+from retort_client import AsyncRetort, LoginFailed, Retort, Unavailable
 from retort_client.authorization import KeptLogin, kept_logins
 from retort_client.exchange import Answer, Pause, Request
 from retort_client.logins import Login
@@ -154,27 +157,66 @@ def test_logins_at_other_services_stay() -> None:
     assert kept_logins().find("https://other.example") is not None
 
 
-@pytest.mark.usefixtures("configuration")
-@pytest.mark.parametrize(
-    ("answer", "error"),
-    [("access_denied", "access_denied"), ("expired_token", "expired_token"), ("invalid_grant", "invalid_grant")],
-)
-def test_a_login_that_nobody_lets_in_fails_with_the_reason(answer: str, error: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def log_in_with_threads() -> list[tuple[str, str]]:
     shown: list[tuple[str, str]] = []
+    Retort.login(URL, show=lambda address, code: shown.append((address, code))).close()
+    return shown
+
+
+def log_in_on_a_loop() -> list[tuple[str, str]]:
+    shown: list[tuple[str, str]] = []
+
+    async def main() -> None:
+        retort = await AsyncRetort.login(URL, show=lambda address, code: shown.append((address, code)))
+        await retort.close()
+
+    asyncio.run(main())
+    return shown
+
+
+@pytest.fixture
+def answered(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[httpx.Request]]:
+    """Has whatever client is made get these answers."""
+
+    def answer(*answers: httpx.Response | Exception) -> list[httpx.Request]:
+        sent, options = answering(*answers)
+        for kind in (httpx.Client, httpx.AsyncClient):
+            made = partial(kind, transport=options["transport"])
+            monkeypatch.setattr(httpx, kind.__name__, lambda made=made, **_: made())  # pyright: ignore
+        return sent
+
+    return answer
+
+
+@pytest.mark.usefixtures("configuration")
+@pytest.mark.parametrize("log_in", [log_in_with_threads, log_in_on_a_loop])
+def test_a_login_waits_for_the_person_through_a_lost_network_and_is_kept(
+    log_in: Callable[[], list[tuple[str, str]]], answered: Callable[..., list[httpx.Request]]
+) -> None:
     lost = httpx.ConnectError("the network went away")
-    sent, options = answering(httpx.Response(200, json=CODE), waiting("authorization_pending"), lost, waiting(answer))
-    connect = httpx.Client
+    sent = answered(httpx.Response(200, json=CODE), waiting("authorization_pending"), lost, httpx.Response(200, json=TOKENS))
 
-    def client(**others: object) -> httpx.Client:
-        return connect(transport=options["transport"])
+    assert log_in() == [(f"{URL}/auth/device?user_code=BCDF-GHJK", "BCDF-GHJK")]
 
-    monkeypatch.setattr(httpx, "Client", client)
+    assert [request.url.path for request in sent] == ["/auth/device_authorization", *["/auth/token"] * 3]
+    assert "offline_access" in parse_qs(sent[0].content.decode())["scope"][0].split()
+    kept = kept_logins().find(URL)
+    assert kept is not None
+    assert (kept.access_token, kept.refresh_token) == ("new", "next")
+
+
+@pytest.mark.usefixtures("configuration")
+@pytest.mark.parametrize("log_in", [log_in_with_threads, log_in_on_a_loop])
+@pytest.mark.parametrize("error", ["access_denied", "expired_token", "invalid_grant"])
+def test_a_login_that_nobody_lets_in_fails_with_the_reason(
+    error: str, log_in: Callable[[], list[tuple[str, str]]], answered: Callable[..., list[httpx.Request]]
+) -> None:
+    sent = answered(httpx.Response(200, json=CODE), waiting(error))
 
     with pytest.raises(LoginFailed, match=error):
-        Retort.login(URL, show=lambda address, code: shown.append((address, code)))
+        log_in()
 
-    assert shown == [(f"{URL}/auth/device?user_code=BCDF-GHJK", "BCDF-GHJK")]
-    assert [request.url.path for request in sent] == ["/auth/device_authorization", *["/auth/token"] * 3]
+    assert len(sent) == 2
     assert kept_logins().find(URL) is None
 
 

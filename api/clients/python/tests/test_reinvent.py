@@ -19,7 +19,7 @@ def test_what_is_made_bought_nowhere_and_no_molecule_are_three_things(
     monkeypatch.setenv("RETORT_TOKEN", installation.token)
 
     solved, steps, usd, plausibility = scores(
-        [installation.target, "C#CC#CC#CC#C", "C("],
+        [installation.target, "FC(F)(F)F", "C("],
         ["solved", "steps", "usd_per_mol", "plausibility"],
         {"max_seconds": 1},
         installation.url,

@@ -85,11 +85,21 @@ def test_a_plan_goes_to_json_and_back(plan: Plan) -> None:
 def test_an_answer_without_a_route_says_so_and_is_false(recorded: str) -> None:
     answer = json.loads(recorded) | {"route_hierarchy": {}}
     answer["metadata"]["validated_routes"] = 0
+    answer["metadata"]["search"] |= {"exhausted": False, "stopped_by": ["C1CC1"], "refused_steps": {"unsound": 2}}
+    answer["metadata"]["search"]["constraints"] = [
+        {"constraint": "molecules_never", "index": 1, "refused": 7, "reason": "without this one there is a route"},
+        {"constraint": "max_steps", "index": None, "refused": 0, "reason": None},
+    ]
 
     plan = Plan.from_json(json.dumps(answer))
 
     assert (bool(plan), plan.best, plan.groups) == (False, None, ())
-    assert "no route found in" in str(plan)
+    assert str(plan).splitlines()[2:] == [
+        "  neither made nor bought: C1CC1",
+        "  2 steps refused: something else would happen in the flask",
+        "  molecules_never[1] refused 7: without this one there is a route",
+        "  the time was over: allow more (max_seconds)",
+    ]
     assert "no route found in" in plan._repr_html_()  # pyright: ignore[reportPrivateUsage]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 import subprocess
 import threading
@@ -15,7 +14,7 @@ import pytest
 from conftest import Installation
 from worlds import BOTH, Call, with_threads
 
-from retort_client import AsyncRetort, Forbidden, InvalidRequest, Model, NotFound, Patience, Plan, RateLimited, Retort, Unauthorized
+from retort_client import Forbidden, InvalidRequest, NotFound, Patience, Plan, RateLimited, Retort, Unauthorized
 from retort_client.authorization import kept_logins
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -94,11 +93,11 @@ def test_a_plan_reads_as_the_command_line_prints_it(installation: Installation) 
 
 @pytest.mark.parametrize("call", BOTH)
 def test_a_target_without_a_route_is_an_answer_that_says_why(call: Call, installation: Installation) -> None:
-    plan: Plan = call(lambda retort: retort.plan("C#CC#CC#CC#C", max_seconds=0.5), installation.url, installation.token)
+    plan: Plan = call(lambda retort: retort.plan("FC(F)(F)F"), installation.url, installation.token)
 
     assert not plan
     assert plan.metadata.search is not None
-    assert len(plan.metadata.search.stopped_by) > 0
+    assert (plan.metadata.search.stopped_by, plan.metadata.search.exhausted) == (("FC(F)(F)F",), True)
     assert f"{plan.target}\nno route found in" in str(plan)
 
 
@@ -190,18 +189,3 @@ def test_a_login_by_a_browser_is_kept_renewed_and_ended(installation: Installati
         assert kept_logins().find(installation.url) is None
     with Retort(installation.url, second.access_token) as ended, pytest.raises(Unauthorized):
         ended.models.list()
-
-
-@pytest.mark.usefixtures("configuration")
-def test_a_login_on_an_event_loop_is_kept_for_others(installation: Installation) -> None:
-    def show(address: str, code: str) -> None:
-        threading.Thread(target=let_in, args=(installation, address, code)).start()
-
-    async def main() -> tuple[Model, ...]:
-        async with await AsyncRetort.login(installation.url, show=show) as retort:
-            return await retort.models.list()
-
-    models = asyncio.run(main())
-
-    with Retort(installation.url) as retort:
-        assert [model.id for model in retort.models.list()] == [model.id for model in models]

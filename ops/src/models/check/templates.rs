@@ -11,7 +11,7 @@ use std::{
 use catalogue::Shelf;
 use flate2::read::MultiGzDecoder;
 use serde_json::Value;
-use synth::{Budget, GroupOrder, RetroModel, Stop, Task, Trivial, plan};
+use synth::{Budget, Constraints, GroupOrder, RetroModel, Stop, Task, Trivial, plan};
 
 use super::{Report, weights};
 use crate::models::Pack;
@@ -94,6 +94,7 @@ fn take_apart(model: &Arc<RetroModel>, table: &Path, report: &mut Report) {
             max_groups: 1,
             max_group_size: 1,
             group_order: GroupOrder::Total,
+            constraints: Constraints::default(),
         };
         let mut budget = Budget::until(begun + PATIENCE, Arc::new(AtomicBool::new(false)));
         budget.max_expansions = Some(1);

@@ -12,6 +12,28 @@ from schemathesis import GenerationMode
 TARGETS = ["CC(=O)Nc1ccc(O)cc1", "CCN(CC)CC(=O)Nc1c(C)cccc1C", "C", "[Na+]"]
 CURSORS = ["next-page", "prev-page"]
 PAGES = ["starting_after", "ending_before"]
+# What constrains a search: none of it keeps the targets from being searched for.
+CONSTRAINTS = {
+    "fragments_to_keep": "c1ccccc1",
+    "molecules_never": "CO",
+    "substructures_never": "[#6]Cl",
+    "building_blocks_required": "CN",
+    "reaction_classes_only": "amide coupling",
+    "reaction_classes_never": "nitration",
+    "reaction_classes_required": "amide coupling",
+}
+
+
+def constrain(request):
+    """Constraints that say something, as many as there were; the targets have no numbered atoms, whose bonds could be named."""
+    for name in ["bonds_to_break", "bonds_to_keep"]:
+        if request.get(name):
+            request[name] = []
+    for name, value in CONSTRAINTS.items():
+        if request.get(name):
+            request[name] = [value] * len(request[name])
+    for block in request.get("building_blocks_own") or []:
+        block["smiles"] = "CN"
 
 
 @schemathesis.hook
@@ -19,9 +41,11 @@ def before_call(context, case, kwargs):
     if case.meta is None or case.meta.generation.mode != GenerationMode.POSITIVE:
         return
     if isinstance(case.body, dict) and "search_smiles" in case.body:
+        constrain(case.body)
         case.body["search_smiles"] = TARGETS[len(case.body["search_smiles"]) % len(TARGETS)]
     if isinstance(case.body, dict) and isinstance(case.body.get("parameters"), dict):
         parameters = case.body["parameters"]
+        constrain(parameters)
         if "search_smiles" in parameters:
             parameters["search_smiles"] = TARGETS[len(parameters["search_smiles"]) % len(TARGETS)]
         parameters["engine"] = os.environ["RETORT_ENGINE"]

@@ -7,6 +7,7 @@ pub(crate) mod bytes;
 pub(crate) mod descriptors;
 pub(crate) mod fingerprint;
 pub(crate) mod key;
+pub(crate) mod mapped;
 pub(crate) mod molecule;
 pub(crate) mod molfile;
 mod morgan;

@@ -1,6 +1,7 @@
 //! A template applied backwards: product to precursors.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use chematic::rxn::transform::TracedProduct;
 
@@ -41,7 +42,40 @@ impl Template {
         if !self.may_match(product) {
             return Vec::new();
         }
-        on_the_graph(self, product, go_on).unwrap_or_else(|| the_long_way(self, product, go_on))
+        on_the_graph(self, product, Alike::Once, go_on)
+            .unwrap_or_else(|| the_long_way(self, product, Alike::Once, go_on))
+    }
+
+    /// [Applies](Self::apply) the template, and keeps outcomes apart that have the same precursors but take other atoms of the
+    /// product apart: which amide of a chain of alike ones is made, though the pieces are the same. Asks whether to `go_on` as
+    /// [`Self::apply_while`] does.
+    #[must_use]
+    pub fn apply_apart(&self, product: &PreparedMolecule, go_on: &mut dyn FnMut() -> bool) -> Vec<Outcome> {
+        if !self.may_match(product) {
+            return Vec::new();
+        }
+        on_the_graph(self, product, Alike::Apart, go_on)
+            .unwrap_or_else(|| the_long_way(self, product, Alike::Apart, go_on))
+    }
+}
+
+/// What is done with outcomes of the same precursors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Alike {
+    /// The first stands for all.
+    Once,
+    /// Those that take other atoms of the product apart are kept.
+    Apart,
+}
+
+/// What an outcome is told from others by.
+type Told = (Vec<Key>, Vec<Arc<[Option<u32>]>>);
+
+impl Alike {
+    fn told(self, precursors: &[Precursor]) -> Told {
+        let keys = precursors.iter().map(|precursor| precursor.molecule.key()).collect();
+        let sources = precursors.iter().map(|precursor| Arc::clone(&precursor.sources));
+        (keys, if self == Self::Apart { sources.collect() } else { Vec::new() })
     }
 }
 
@@ -49,10 +83,11 @@ impl Template {
 pub(super) fn on_the_graph(
     template: &Template,
     product: &PreparedMolecule,
+    alike: Alike,
     go_on: &mut dyn FnMut() -> bool,
 ) -> Option<Vec<Outcome>> {
     let (script, target) = (template.script.as_ref()?, product.target()?);
-    let mut outcomes: BTreeMap<Vec<Key>, Outcome> = BTreeMap::new();
+    let mut outcomes: BTreeMap<Told, Outcome> = BTreeMap::new();
     let end = run::run(script, target, go_on, &mut |draft, images| match build::molecules(
         script,
         draft,
@@ -60,8 +95,8 @@ pub(super) fn on_the_graph(
         product.parts(),
     ) {
         Made::Molecules(precursors) => {
-            let key = precursors.iter().map(|precursor| precursor.molecule.key()).collect();
-            let outcome = outcomes.entry(key).or_insert(Outcome { precursors, sites: Vec::new() });
+            let outcome =
+                outcomes.entry(alike.told(&precursors)).or_insert(Outcome { precursors, sites: Vec::new() });
             outcome.sites.extend(Site::of(target, images));
             true
         }
@@ -75,9 +110,10 @@ pub(super) fn on_the_graph(
 pub(super) fn the_long_way(
     template: &Template,
     product: &PreparedMolecule,
+    alike: Alike,
     go_on: &mut dyn FnMut() -> bool,
 ) -> Vec<Outcome> {
-    let mut outcomes: BTreeMap<Vec<Key>, Outcome> = BTreeMap::new();
+    let mut outcomes: BTreeMap<Told, Outcome> = BTreeMap::new();
     let mut duplicates = Duplicates::default();
     if !go_on() {
         return Vec::new();
@@ -92,8 +128,7 @@ pub(super) fn the_long_way(
         }
         let Some(mut precursors) = precursors(&products) else { continue };
         precursors.sort_by_key(|precursor| precursor.molecule.key());
-        let key = precursors.iter().map(|precursor| precursor.molecule.key()).collect();
-        outcomes.entry(key).or_insert(Outcome { precursors, sites: Vec::new() });
+        outcomes.entry(alike.told(&precursors)).or_insert(Outcome { precursors, sites: Vec::new() });
     }
     outcomes.into_values().filter(|outcome| keeps_stereo(template, product, outcome)).collect()
 }

@@ -46,6 +46,14 @@ impl Pattern {
         smarts::has_match_perceived(&self.query, molecule.graph(), &config)
     }
 
+    /// The sets of atoms that the pattern lies on, each ascending, in the order in which they are found, with the bound of
+    /// [`Self::matches`].
+    #[must_use]
+    pub fn matched_atoms(&self, molecule: &Molecule) -> Vec<Vec<usize>> {
+        let config = MatchConfig { max_visit_budget: Some(MAX_STEPS), ..MatchConfig::default() };
+        smarts::find_match_atom_sets_perceived(&self.query, molecule.graph(), &config)
+    }
+
     /// The atoms that the pattern's first atom is in some match, ascending; found in about a microsecond.
     ///
     /// `None` where masks do not say enough: of the pattern (recursion, ring sizes, stereo), or of the molecule
@@ -64,9 +72,24 @@ impl Pattern {
     }
 }
 
+impl std::fmt::Debug for Pattern {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "Pattern({} atoms)", self.query.atoms.len())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_pattern_lies_on_each_set_of_atoms_once() {
+        let ether = Pattern::parse("COC").unwrap();
+
+        let found = ether.matched_atoms(&"COCOC".parse().unwrap());
+
+        assert_eq!(found, [[0, 1, 2], [2, 3, 4]]);
+    }
 
     #[test]
     fn a_pattern_that_rdkit_refuses_or_finds_nowhere_is_none() {

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::io::Read;
 use std::ops::ControlFlow;
 
+use super::apply::Alike;
 use super::edit::parts::Precursor;
 use super::index::MAX_SITES;
 use super::index::TemplateIndex;
@@ -79,12 +80,12 @@ fn what_is_made_on_the_graph_is_what_the_long_way_makes() {
             }
             pairs += 1;
             unscripted += usize::from(template.script.is_none());
-            let Some(outcomes) = apply::on_the_graph(template, &product, &mut || true) else {
+            let Some(outcomes) = apply::on_the_graph(template, &product, Alike::Once, &mut || true) else {
                 long += 1;
                 continue;
             };
             quick += 1;
-            let expected = apply::the_long_way(template, &product, &mut || true);
+            let expected = apply::the_long_way(template, &product, Alike::Once, &mut || true);
             let (ours, theirs) = (text(&outcomes), text(&expected));
             if ours != theirs {
                 wrong.push(format!(
@@ -254,7 +255,7 @@ fn what_things_cost() {
     per("finding the templates that may match", started, prepared.len());
     println!("({found} pairs)");
     let short = |&&(template, product): &&(&Template, &PreparedMolecule)| {
-        apply::on_the_graph(template, product, &mut || true).is_some()
+        apply::on_the_graph(template, product, Alike::Once, &mut || true).is_some()
     };
     let quick: Vec<_> = pairs.iter().filter(short).collect();
     println!("{} matching pairs, {} on the graph", pairs.len(), quick.len());

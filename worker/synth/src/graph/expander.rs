@@ -51,9 +51,19 @@ pub struct Found {
     pub precursors: Box<[Precursor]>,
     /// What part of its template's probability is that of the sites where it does this, above 0 and at most 1.
     pub share: f32,
+    /// In how many places of the product its template does this; sources are those of the first.
+    pub places: Places,
     soundness: OnceLock<Result<Certainty, Refusal>>,
     plausibility_alone: OnceLock<f32>,
     plausibility: OnceLock<f32>,
+}
+
+/// Places of a product where a template does the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Places {
+    One,
+    /// Several, or nobody knows.
+    Several,
 }
 
 impl Expander {
@@ -149,7 +159,8 @@ impl Expander {
         let ranking = self.ranking(expansion);
         let found = outcomes.into_iter().filter(possible).map(|outcome| {
             let share = ranking.share(ranked.template, &outcome.sites);
-            Arc::new(Found { share, ..Found::new(outcome.precursors) })
+            let places = if outcome.sites.len() == 1 { Places::One } else { Places::Several };
+            Arc::new(Found { share, places, ..Found::new(outcome.precursors) })
         });
         Some(found.collect())
     }
@@ -190,7 +201,8 @@ impl Expansion {
         self.facts.get_or_init(|| Facts::of(self.molecule()))
     }
 
-    fn prepared(&self) -> &PreparedMolecule {
+    /// [`Self::molecule`], ready for templates.
+    pub fn prepared(&self) -> &PreparedMolecule {
         self.prepared.get_or_init(|| {
             // What our canonicaliser has written our parser can read; were it not so, any order would do.
             let canonical = Molecule::trusted(&self.molecule.canonical_smiles());
@@ -238,10 +250,16 @@ impl Found {
         Self {
             precursors: precursors.into(),
             share: 1.0,
+            places: Places::One,
             soundness: OnceLock::new(),
             plausibility_alone: OnceLock::new(),
             plausibility: OnceLock::new(),
         }
+    }
+
+    /// Another way to do the same, as probable: of the same precursors with other sources, or in another order.
+    pub fn like(&self, precursors: Vec<Precursor>) -> Self {
+        Self { share: self.share, ..Self::new(precursors) }
     }
 
     /// Whether a chemist would sign the step, by what else would happen in the flask; `product` is what it makes.

@@ -10,183 +10,38 @@
 //! What the search wants to know of a node is a field of the node; `update` keeps the fields true. Nodes lie in
 //! two vectors and never go, so an id is an index. [`Graph::bytes`] bounds a search's memory.
 //!
-//! In this folder lie the graph, what templates make of one molecule ([`expander`]) and how costs flow ([`update`]). It
-//! stands on the model and the stock, and everything else stands on it.
+//! A search that follows bonds of the target has a node for each molecule and [label](label::Label): for such a search "a molecule"
+//! is one in which those bonds lie so.
+//!
+//! In this folder lie the graph, what is known of its [`nodes`], what templates make of one molecule ([`expander`]), what constraints let in of that ([`gate`]) and
+//! how costs flow ([`update`]). It stands on the model and the stock, and everything else stands on it.
 
 pub mod expander;
+pub mod gate;
+pub mod label;
+pub mod nodes;
 pub mod update;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use chem::{Key, Molecule, block};
+use chem::{Molecule, block};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::graph::expander::{Expansion, Found};
+use crate::graph::expander::Found;
+use crate::graph::label::Label;
+use crate::graph::nodes::{
+    MoleculeId, MoleculeNode, NewStep, Proposal, ReactionId, ReactionNode, UNSOLVED, Verdict,
+};
 use crate::model::policy::Ranked;
 use catalogue::Block;
-
-/// Added to the cost of every step, so that of two routes as probable as each other the shorter one wins.
-pub const STEP_COST: f64 = 0.2;
-/// The height of a molecule that cannot be made yet.
-pub const UNSOLVED: u32 = u32::MAX;
-
-/// The least that a step costs: the negative logarithm of its templates' probability, and [`STEP_COST`].
-pub fn step_cost(probability: f32) -> f64 {
-    STEP_COST - f64::from(probability.max(f32::MIN_POSITIVE)).ln()
-}
-
-/// A molecule's place in its graph; ascending in the order of discovery.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct MoleculeId(u32);
-
-/// A reaction's place in its graph; ascending in the order of discovery.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ReactionId(u32);
-
-impl MoleculeId {
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
-}
-
-impl ReactionId {
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
-}
-
-/// A molecule of the graph.
-#[derive(Debug)]
-pub struct MoleculeNode {
-    pub molecule: Molecule,
-    pub key: Key,
-    pub heavy_atoms: u32,
-    /// Fewest steps from the target.
-    pub depth: u32,
-    /// Set if a route may buy it.
-    pub block: Option<Block>,
-    /// `None` until the search turns to it or is about to.
-    pub expansion: Option<Arc<Expansion>>,
-    /// What the graph counts for the expansion.
-    charged: usize,
-    /// Whether templates have been tried on it.
-    pub expanded: bool,
-    /// How many of the expansion's templates this search has tried.
-    pub tried: usize,
-    /// Lower bound of the cost of the others; infinite when there are none.
-    pub untried: f64,
-    /// Whether a helper is at work on it.
-    pub pending: bool,
-    /// Estimated cost of what this search may still try on it; infinite when nothing is left.
-    pub open: f64,
-    /// Estimated cost to make it.
-    pub best: f64,
-    /// The same, over the partial routes in which something is left to try and nobody is at it.
-    pub frontier: f64,
-    /// Steps of the longest branch of the shallowest way to make it from building blocks, or [`UNSOLVED`].
-    pub height: u32,
-    /// The reactions that make it.
-    pub reactions: Vec<ReactionId>,
-    /// The reactions that need it.
-    pub needed_by: Vec<ReactionId>,
-    queued: bool,
-}
-
-impl MoleculeNode {
-    /// Whether the search could expand it now.
-    pub fn is_open(&self) -> bool {
-        self.open.is_finite() && !self.pending
-    }
-}
-
-/// A template that proposes a reaction.
-#[derive(Debug)]
-pub struct Proposal {
-    pub template: u32,
-    pub probability: f32,
-    /// What the template made of the product, its precursors in the order of [`ReactionNode::precursors`].
-    pub found: Arc<Found>,
-}
-
-/// What validation found out about a reaction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
-    Unchecked,
-    Valid,
-    Refused,
-}
-
-/// What is known of a step beside its templates.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Assessment {
-    /// Probability that the precursors give the product, whatever else they might give; 1 where the model has no judge.
-    pub plausibility: f32,
-}
-
-impl Assessment {
-    /// What it adds to the cost of the step.
-    pub fn cost(self) -> f64 {
-        -f64::from(self.plausibility.max(f32::MIN_POSITIVE)).ln()
-    }
-}
-
-/// A reaction of the graph.
-#[derive(Debug)]
-pub struct ReactionNode {
-    pub product: MoleculeId,
-    /// In the order of their keys; one that is needed twice is listed twice.
-    pub precursors: Box<[MoleculeId]>,
-    /// The templates that propose it, in the order in which they were tried.
-    pub proposals: Vec<Proposal>,
-    /// The first proposal that is not refused.
-    pub current: usize,
-    /// Of the current proposal.
-    pub verdict: Verdict,
-    /// `None` until somebody wants to know.
-    pub assessment: Option<Assessment>,
-    /// Whether it needs something that its product was needed for when it was found.
-    pub goes_back: bool,
-    pub best: f64,
-    pub frontier: f64,
-    pub height: u32,
-    queued: bool,
-}
-
-impl ReactionNode {
-    /// The proposal that stands for the reaction.
-    pub fn proposal(&self) -> &Proposal {
-        &self.proposals[self.current.min(self.proposals.len() - 1)]
-    }
-
-    /// The probability of all templates that propose it, but for those that are refused.
-    pub fn probability(&self) -> f32 {
-        let open = &self.proposals[self.current.min(self.proposals.len() - 1)..];
-        open.iter().map(|proposal| proposal.probability).sum::<f32>().min(1.0)
-    }
-
-    /// The cost of the step alone, infinite if it is refused.
-    pub fn cost(&self) -> f64 {
-        match self.verdict {
-            Verdict::Refused => f64::INFINITY,
-            Verdict::Unchecked | Verdict::Valid => {
-                step_cost(self.probability()) + self.assessment.map_or(0.0, Assessment::cost)
-            }
-        }
-    }
-
-    /// The precursors without repetitions, each with the number of times it is needed.
-    pub fn distinct_precursors(&self) -> impl Iterator<Item = (MoleculeId, u32)> {
-        self.precursors.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as u32))
-    }
-}
 
 /// The search graph of one target.
 #[derive(Debug)]
 pub struct Graph {
     molecules: Vec<MoleculeNode>,
     reactions: Vec<ReactionNode>,
-    by_key: FxHashMap<Key, MoleculeId>,
+    by_place: FxHashMap<u128, MoleculeId>,
     target: MoleculeId,
     /// Nodes whose fields are to be computed anew, in order.
     stale: VecDeque<StaleNode>,
@@ -207,12 +62,12 @@ impl Graph {
         let mut graph = Self {
             molecules: Vec::new(),
             reactions: Vec::new(),
-            by_key: FxHashMap::default(),
+            by_place: FxHashMap::default(),
             target: MoleculeId(0),
             stale: VecDeque::new(),
             hanging: target.bytes(),
         };
-        graph.target = graph.add_molecule(target, 0, None);
+        graph.target = graph.add_molecule(target, target.key().number(), 0, None);
         graph
     }
 
@@ -233,10 +88,10 @@ impl Graph {
     /// About how much memory the graph takes, what it shares with the expansion cache included.
     pub fn bytes(&self) -> usize {
         /// A table grows before it is full, and has a byte beside each place.
-        const KNOWN: usize = (size_of::<(Key, MoleculeId)>() + 1) * 8 / 7;
+        const KNOWN: usize = (size_of::<(u128, MoleculeId)>() + 1) * 8 / 7;
         self.molecules.capacity() * size_of::<MoleculeNode>()
             + self.reactions.capacity() * size_of::<ReactionNode>()
-            + self.by_key.capacity() * KNOWN
+            + self.by_place.capacity() * KNOWN
             + self.hanging
     }
 
@@ -300,55 +155,86 @@ impl Graph {
         found: &[Arc<Found>],
         block_of: impl Fn(&Molecule) -> Option<Block>,
     ) {
+        self.link_steps(product, ranked, found.iter().map(NewStep::free), |molecule, _| block_of(molecule));
+    }
+
+    /// The same where precursors may have labels.
+    fn link_steps(
+        &mut self,
+        product: MoleculeId,
+        ranked: Ranked,
+        steps: impl IntoIterator<Item = NewStep>,
+        block_of: impl Fn(&Molecule, Option<&Label>) -> Option<Block>,
+    ) {
         // Only a molecule that is made from something can be an ancestor, and most precursors are new, so
         // the ancestors are rarely needed. Nothing linked to `product` changes them.
         let mut ancestors: Option<FxHashSet<MoleculeId>> = None;
-        for found in found {
-            let known = || {
-                let keys = found.precursors.iter().map(|precursor| precursor.molecule.key());
-                keys.filter_map(|key| self.by_key.get(&key).copied())
-            };
-            if found.precursors.is_empty() || known().any(|known| known == product) {
+        let (own, depth) = (self.molecule(product).key, self.molecule(product).depth + 1);
+        for step in steps {
+            let precursors = &step.found.precursors;
+            if precursors.is_empty() || precursors.iter().any(|precursor| precursor.molecule.key() == own) {
                 continue;
             }
-            let goes_back = known().any(|known| {
-                !self.molecule(known).reactions.is_empty()
-                    && ancestors.get_or_insert_with(|| self.with_ancestors(product)).contains(&known)
-            });
-            let depth = self.molecule(product).depth + 1;
-            let ids: Box<[MoleculeId]> = found
-                .precursors
-                .iter()
-                .map(|precursor| {
-                    let key = precursor.molecule.key();
-                    match self.by_key.get(&key) {
-                        Some(&known) => known,
-                        None => self.add_molecule(&precursor.molecule, depth, block_of(&precursor.molecule)),
-                    }
+            let goes_back = {
+                let mut known = step.places().filter_map(|(_, place, _)| self.by_place.get(&place).copied());
+                known.any(|known| {
+                    !self.molecule(known).reactions.is_empty()
+                        && ancestors.get_or_insert_with(|| self.with_ancestors(product)).contains(&known)
                 })
-                .collect();
+            };
+            let mut ids = Vec::with_capacity(precursors.len());
+            for (molecule, place, label) in step.places() {
+                ids.push(match self.by_place.get(&place) {
+                    Some(&known) => known,
+                    None => self.add_molecule(molecule, place, depth, block_of(molecule, label)),
+                });
+            }
             for &id in &ids {
                 self.lower_depth(id, depth);
             }
-            let proposal = Proposal {
-                template: ranked.template,
-                probability: ranked.probability * found.share,
-                found: Arc::clone(found),
-            };
-            let known = |&&id: &&ReactionId| self.reaction(id).precursors == ids;
-            match self.molecule(product).reactions.iter().find(known) {
-                Some(&known) => self.add_proposal(known, proposal),
-                None => self.add_reaction(product, ids, proposal, goes_back),
-            }
+            self.add_step(product, ids.into(), ranked, step, goes_back);
         }
     }
 
-    fn add_molecule(&mut self, molecule: &Molecule, depth: u32, block: Option<Block>) -> MoleculeId {
+    fn add_step(
+        &mut self,
+        product: MoleculeId,
+        ids: Box<[MoleculeId]>,
+        ranked: Ranked,
+        step: NewStep,
+        goes_back: bool,
+    ) {
+        let NewStep { found, gives, .. } = step;
+        let probability = ranked.probability * found.share;
+        let proposal = Proposal { template: ranked.template, probability, found };
+        let known = |&&id: &&ReactionId| self.reaction(id).precursors == ids;
+        match self.molecule(product).reactions.iter().find(known) {
+            Some(&known) => {
+                self.reaction_mut(known).gives |= gives;
+                self.add_proposal(known, proposal);
+            }
+            None => self.add_reaction(product, ids, proposal, goes_back).gives = gives,
+        }
+    }
+
+    /// Whether two nodes are one molecule, whatever their labels.
+    pub fn are_alike(&self, a: MoleculeId, b: MoleculeId) -> bool {
+        a == b || self.molecule(a).key == self.molecule(b).key
+    }
+
+    fn add_molecule(
+        &mut self,
+        molecule: &Molecule,
+        place: u128,
+        depth: u32,
+        block: Option<Block>,
+    ) -> MoleculeId {
         let id = MoleculeId(u32::try_from(self.molecules.len()).expect("graph: memory is bounded"));
         let key = molecule.key();
         self.molecules.push(MoleculeNode {
             molecule: molecule.clone(),
             key,
+            place,
             heavy_atoms: u32::try_from(molecule.heavy_atoms()).unwrap_or(u32::MAX),
             depth,
             block,
@@ -362,11 +248,13 @@ impl Graph {
             best: f64::INFINITY,
             frontier: f64::INFINITY,
             height: UNSOLVED,
+            gives: 0,
+            supply: 0,
             reactions: Vec::new(),
             needed_by: Vec::new(),
             queued: false,
         });
-        self.by_key.insert(key, id);
+        self.by_place.insert(place, id);
         self.mark_molecule(id);
         id
     }
@@ -377,7 +265,7 @@ impl Graph {
         precursors: Box<[MoleculeId]>,
         proposal: Proposal,
         goes_back: bool,
-    ) {
+    ) -> &mut ReactionNode {
         let id = ReactionId(u32::try_from(self.reactions.len()).expect("graph: memory is bounded"));
         self.molecule_mut(product).reactions.push(id);
         for same in precursors.chunk_by(|a, b| a == b) {
@@ -398,9 +286,12 @@ impl Graph {
             best: f64::INFINITY,
             frontier: f64::INFINITY,
             height: UNSOLVED,
+            gives: 0,
+            supply: 0,
             queued: false,
         });
         self.mark_reaction(id);
+        self.reaction_mut(id)
     }
 
     fn add_proposal(&mut self, id: ReactionId, proposal: Proposal) {

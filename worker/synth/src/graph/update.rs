@@ -5,7 +5,8 @@
 //! least Retro* value of any open leaf, and following its minimum downwards finds that leaf, so values need not
 //! be pushed down to every descendant. `height` tells whether the node is solved, and in how many steps.
 
-use crate::graph::{Graph, MoleculeId, ReactionId, StaleNode, UNSOLVED, Verdict};
+use crate::graph::nodes::{MoleculeId, ReactionId, UNSOLVED, Verdict};
+use crate::graph::{Graph, StaleNode};
 
 /// A molecule of so many heavy atoms is estimated to cost nothing.
 const SMALL: u32 = 9;
@@ -19,6 +20,8 @@ pub struct Bounds {
     pub per_atom: f64,
     /// Added to the frontier of reactions that are solved, so that the search turns to others.
     pub solved_penalty: f64,
+    /// What every route must have, as [`gate`](crate::graph::gate) counts it; 0: nothing.
+    pub required: u32,
 }
 
 /// Computes the fields of all stale nodes and of everything above them that changes.
@@ -59,10 +62,24 @@ fn update_molecule(graph: &mut Graph, id: MoleculeId, bounds: Bounds) -> bool {
         }
         (open, best, frontier, height)
     };
+    let supply = if bounds.required == 0 { 0 } else { molecule_supply(graph, id) };
     let node = graph.molecule_mut(id);
-    let changed = (node.best, node.frontier, node.height) != (best, frontier, height);
-    (node.open, node.best, node.frontier, node.height) = (open, best, frontier, height);
+    let changed = (node.best, node.frontier, node.height, node.supply) != (best, frontier, height, supply);
+    (node.open, node.best, node.frontier, node.height, node.supply) = (open, best, frontier, height, supply);
     changed
+}
+
+/// What buying the molecule, or any way to make it, may give of what routes must have.
+fn molecule_supply(graph: &Graph, id: MoleculeId) -> u32 {
+    let node = graph.molecule(id);
+    let made = node.reactions.iter().fold(0, |supply, &reaction| supply | graph.reaction(reaction).supply);
+    if node.block.is_some() { node.gives } else { made }
+}
+
+/// What the step and those that make its precursors may give of what routes must have.
+fn reaction_supply(graph: &Graph, id: ReactionId) -> u32 {
+    let node = graph.reaction(id);
+    node.precursors.iter().fold(node.gives, |supply, &precursor| supply | graph.molecule(precursor).supply)
 }
 
 /// Estimated cost of what has not been tried on the molecule: that of its next template, and its size.
@@ -97,8 +114,9 @@ fn update_reaction(graph: &mut Graph, id: ReactionId, bounds: Bounds) -> bool {
     }
     let penalty = if height == UNSOLVED { 0.0 } else { bounds.solved_penalty };
     let frontier = best + extra + penalty;
+    let supply = if bounds.required == 0 || height == UNSOLVED { 0 } else { reaction_supply(graph, id) };
     let node = graph.reaction_mut(id);
-    let changed = (node.best, node.frontier, node.height) != (best, frontier, height);
-    (node.best, node.frontier, node.height) = (best, frontier, height);
+    let changed = (node.best, node.frontier, node.height, node.supply) != (best, frontier, height, supply);
+    (node.best, node.frontier, node.height, node.supply) = (best, frontier, height, supply);
     changed
 }

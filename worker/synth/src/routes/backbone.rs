@@ -15,8 +15,9 @@ use std::rc::Rc;
 use chem::{Molecule, Structure, Written};
 use rustc_hash::FxHashMap;
 
-use crate::graph::{Graph, MoleculeId, ReactionId};
-use crate::routes::extract::Choices;
+use crate::graph::Graph;
+use crate::graph::nodes::{MoleculeId, ReactionId};
+use crate::routes::choices::Choices;
 use crate::routes::hash::{mix, stable};
 
 /// Of no atom of the target.
@@ -57,7 +58,7 @@ impl Tree {
         }
         covered.sort_unstable();
         covered.dedup();
-        let Some(reaction) = choices.reaction(molecule) else {
+        let Some(reaction) = choices.reaction(graph, molecule) else {
             return Some(Self { covered, children: Vec::new() });
         };
         let precursors = &graph.reaction(reaction).precursors;

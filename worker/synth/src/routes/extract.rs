@@ -4,60 +4,25 @@
 //! the limit and none within it is missed. The k-th best way to make a state is computed only when asked for.
 //! A step is validated when the first way that uses it comes out on top; a refused one is dropped there, so
 //! every route that is returned has passed.
+//!
+//! Where a route must have something (a building block, a class of reaction), a state also says which of it nothing but its own
+//! ways can give, and a way that does not is passed over, as is one with more steps than a route may have: both for good, since
+//! no route could mend that. What is left is looked at once more as a whole.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
+use std::rc::Rc;
 
-use chem::block;
+use chem::{Key, block};
 use petgraph::graph::{DiGraph, NodeIndex};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::graph::{Graph, MoleculeId, ReactionId};
+use crate::graph::Graph;
+use crate::graph::gate::{Gate, Things};
+use crate::graph::nodes::{MoleculeId, ReactionId};
 use crate::route::RouteGraph;
+use crate::routes::choices::{Choices, Chosen, Dropped, Signature};
 use crate::steps::validate::Validator;
-
-/// A route as choices in the graph.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Choices {
-    /// The molecules in the order in which they were chosen, from the target downwards.
-    pub route: RouteGraph<Chosen>,
-    /// Sum of step costs, a step that is needed twice counted twice.
-    pub cost: f64,
-}
-
-/// A molecule of a route.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Chosen {
-    pub molecule: MoleculeId,
-    /// What makes it; `None` if it is bought.
-    pub reaction: Option<ReactionId>,
-}
-
-/// A route would make one molecule in two ways.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Inconsistent;
-
-impl Choices {
-    /// The route that buys `target`.
-    pub fn bought(target: MoleculeId) -> Self {
-        Self { route: RouteGraph::bought(Chosen { molecule: target, reaction: None }), cost: 0.0 }
-    }
-
-    /// About how much memory it takes.
-    pub fn bytes(&self) -> usize {
-        size_of::<Self>() + self.route.bytes()
-    }
-
-    /// The molecules that are made, each with its reaction, the target first; none for a target that is bought.
-    pub fn made(&self) -> impl Iterator<Item = (MoleculeId, ReactionId)> {
-        self.route.molecules().filter_map(|chosen| Some((chosen.molecule, chosen.reaction?)))
-    }
-
-    /// The reaction that makes `molecule`, `None` if it is bought.
-    pub fn reaction(&self, molecule: MoleculeId) -> Option<ReactionId> {
-        self.route.molecules().find(|chosen| chosen.molecule == molecule)?.reaction
-    }
-}
 
 /// Lists that grow have room for up to twice their entries.
 const ROOM_TO_GROW: usize = 2;
@@ -66,6 +31,8 @@ const ROOM_TO_GROW: usize = 2;
 pub struct Source<'a, 'b> {
     pub graph: &'a mut Graph,
     pub validator: &'a mut Validator<'b>,
+    /// What routes must have and may not; `None` where nothing is asked.
+    pub gate: Option<&'a mut Gate<'b>>,
     /// Candidate ways dropped because their step was refused.
     pub dropped: u64,
 }
@@ -73,16 +40,30 @@ pub struct Source<'a, 'b> {
 /// The lazy list of routes, cheapest first.
 pub struct Extractor {
     states: Vec<State>,
-    known: FxHashMap<(MoleculeId, u32), usize>,
+    known: FxHashMap<Demand, usize>,
     root: usize,
     bytes: usize,
     /// Most bytes it may take.
     room: usize,
+    max_depth: u32,
+    /// Most ways that are passed over because constraints do not want them.
+    patience: usize,
+    /// Signatures of the routes so far, where nodes have labels.
+    seen: FxHashSet<Signature>,
+}
+
+/// What a state is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Demand {
+    molecule: MoleculeId,
+    /// Steps that are left below the depth limit.
+    remaining: u32,
+    /// What nothing else in the route can give.
+    must: Things,
 }
 
 struct State {
-    molecule: MoleculeId,
-    remaining: u32,
+    demand: Demand,
     started: bool,
     /// The ways found, cheapest first.
     found: Vec<Way>,
@@ -97,6 +78,10 @@ struct Way {
     cost: f64,
     /// The reaction and, for each distinct precursor, which of its ways; `None` to buy.
     choice: Option<(ReactionId, Vec<usize>)>,
+    /// What it may give of what routes must have.
+    gives: Things,
+    /// What it makes, ascending; nothing where nobody counts steps.
+    made: Rc<[Key]>,
 }
 
 struct Candidate {
@@ -114,11 +99,25 @@ struct Child {
 }
 
 impl Extractor {
-    /// Routes of at most `max_depth` steps on any branch, as far as they can be told in `room` bytes.
-    pub fn new(graph: &Graph, max_depth: u32, room: usize) -> Self {
-        let mut extractor = Self { states: Vec::new(), known: FxHashMap::default(), root: 0, bytes: 0, room };
-        extractor.root = extractor.state(graph.target(), max_depth);
+    /// Routes of at most `max_depth` steps on any branch that have all that they `must`, as far as they can be told in `room` bytes.
+    pub fn new(graph: &Graph, max_depth: u32, must: Things, room: usize) -> Self {
+        let mut extractor = Self {
+            states: Vec::new(),
+            known: FxHashMap::default(),
+            root: 0,
+            bytes: 0,
+            room,
+            max_depth,
+            patience: usize::MAX,
+            seen: FxHashSet::default(),
+        };
+        extractor.root = extractor.state(Demand { molecule: graph.target(), remaining: max_depth, must });
         extractor
+    }
+
+    /// The same, giving up when constraints do not want so many ways.
+    pub fn patient(self, patience: usize) -> Self {
+        Self { patience, ..self }
     }
 
     /// About how much memory it takes.
@@ -127,19 +126,38 @@ impl Extractor {
     }
 
     /// The `rank`-th cheapest validated route, from 0; `None` when there are no more or the budget or the room is spent.
-    pub fn route(
-        &mut self,
-        source: &mut Source<'_, '_>,
-        rank: usize,
-    ) -> Option<Result<Choices, Inconsistent>> {
+    pub fn route(&mut self, source: &mut Source<'_, '_>, rank: usize) -> Option<Result<Choices, Dropped>> {
         if !self.find(source, self.root, rank) {
             return None;
         }
         let mut route = DiGraph::with_capacity(16, 16);
         let collected = self.collect(source.graph, self.root, rank, &mut route);
         let cost = self.states[self.root].found[rank].cost;
-        let route = collected.and_then(|_| RouteGraph::new(route).ok_or(Inconsistent));
-        Some(route.map(|route| Choices { route, cost }))
+        let route = collected.and_then(|_| RouteGraph::new(route).ok_or(Dropped::Inconsistent));
+        Some(route.and_then(|route| self.wanted(source, Choices { route, cost })))
+    }
+
+    /// The route, if constraints want it as a whole and it is new.
+    fn wanted(&mut self, source: &mut Source<'_, '_>, choices: Choices) -> Result<Choices, Dropped> {
+        let Some(gate) = &mut source.gate else { return Ok(choices) };
+        let graph = &*source.graph;
+        let given = choices.route.molecules().fold(0, |things, chosen| match chosen.reaction {
+            Some(reaction) => things | gate.given_by(graph, graph.reaction(reaction)),
+            None => things | graph.molecule(chosen.molecule).gives,
+        });
+        let missing = gate.required() & !given;
+        if missing != 0 {
+            gate.refuse_for_want_of(missing);
+            return Err(Dropped::Unwanted);
+        }
+        if choices.made().count() > gate.max_steps() {
+            gate.refuse_for_length();
+            return Err(Dropped::Unwanted);
+        }
+        if gate.follows_bonds() && !self.seen.insert(choices.signature(graph)) {
+            return Err(Dropped::Known);
+        }
+        Ok(choices)
     }
 
     /// Adds this way of a state to the route, and says where its molecule stands.
@@ -149,32 +167,39 @@ impl Extractor {
         state: usize,
         rank: usize,
         route: &mut DiGraph<Chosen, u32>,
-    ) -> Result<NodeIndex, Inconsistent> {
-        let State { molecule, remaining, found, .. } = &self.states[state];
+    ) -> Result<NodeIndex, Dropped> {
+        let State { demand, found, .. } = &self.states[state];
         let choice = found[rank].choice.as_ref();
-        let chosen = Chosen { molecule: *molecule, reaction: choice.map(|(reaction, _)| *reaction) };
-        let known = route.node_indices().find(|&place| route[place].molecule == *molecule);
-        if known.is_some_and(|place| route[place] != chosen) {
-            return Err(Inconsistent);
+        let chosen = Chosen { molecule: demand.molecule, reaction: choice.map(|(reaction, _)| *reaction) };
+        let known =
+            route.node_indices().find(|&place| graph.are_alike(route[place].molecule, demand.molecule));
+        if known.is_some_and(|place| !route[place].is_as(chosen, graph)) {
+            return Err(Dropped::Inconsistent);
         }
         let product = known.unwrap_or_else(|| route.add_node(chosen));
         // What is known may still be continued differently below, so the walk goes on.
         if let Some((reaction, ranks)) = choice {
-            for ((precursor, times), &rank) in graph.reaction(*reaction).distinct_precursors().zip(ranks) {
-                let child = self.known[&(precursor, remaining - 1)];
-                let precursor = self.collect(graph, child, rank, route)?;
+            let mut edges: Vec<(NodeIndex, u32)> = Vec::with_capacity(ranks.len());
+            for ((child, times), &rank) in demands(graph, *demand, *reaction).zip(ranks) {
+                let precursor = self.collect(graph, self.known[&child], rank, route)?;
+                // Two nodes with labels of their own may be one molecule.
+                match edges.iter_mut().find(|edge| edge.0 == precursor) {
+                    Some(edge) => edge.1 += times,
+                    None => edges.push((precursor, times)),
+                }
+            }
+            for (precursor, times) in edges {
                 route.update_edge(product, precursor, times);
             }
         }
         Ok(product)
     }
 
-    fn state(&mut self, molecule: MoleculeId, remaining: u32) -> usize {
-        *self.known.entry((molecule, remaining)).or_insert_with(|| {
-            self.bytes += ROOM_TO_GROW * (size_of::<State>() + size_of::<((MoleculeId, u32), usize)>());
+    fn state(&mut self, demand: Demand) -> usize {
+        *self.known.entry(demand).or_insert_with(|| {
+            self.bytes += ROOM_TO_GROW * (size_of::<State>() + size_of::<(Demand, usize)>());
             self.states.push(State {
-                molecule,
-                remaining,
+                demand,
                 started: false,
                 found: Vec::new(),
                 succeeded: 0,
@@ -191,7 +216,7 @@ impl Extractor {
             self.start(source, state);
         }
         while self.states[state].found.len() <= rank {
-            if source.validator.interrupted() || self.bytes >= self.room {
+            if source.validator.interrupted() || self.bytes >= self.room || self.patience == 0 {
                 return false;
             }
             while let Some(way) = self.states[state].found.get(self.states[state].succeeded).cloned() {
@@ -202,37 +227,81 @@ impl Extractor {
             match source.validator.settle(source.graph, candidate.reaction) {
                 None => return false,
                 Some(false) => source.dropped += 1,
-                Some(true) => self.admit(source.graph, state, candidate),
+                Some(true) => self.admit(source, state, candidate),
             }
         }
         true
     }
 
     /// Takes a way whose step is valid, or puts it back if validation settled on a costlier template.
-    fn admit(&mut self, graph: &Graph, state: usize, mut candidate: Candidate) {
-        let step = graph.reaction(candidate.reaction).cost();
-        let state = &mut self.states[state];
+    fn admit(&mut self, source: &mut Source<'_, '_>, state: usize, mut candidate: Candidate) {
+        let step = source.graph.reaction(candidate.reaction).cost();
         if step > candidate.step {
             candidate.cost += step - candidate.step;
             candidate.step = step;
-            state.heap.push(candidate);
+            self.states[state].heap.push(candidate);
+            return;
+        }
+        let Candidate { cost, reaction, ranks, .. } = candidate;
+        let mut way = Way { cost, choice: Some((reaction, ranks)), gives: 0, made: Rc::default() };
+        if source.gate.is_some() && !self.is_wanted(source, state, &mut way) {
+            // It stands for nothing, but what is worse than it may do.
+            self.patience = self.patience.saturating_sub(1);
+            self.push_successors(source, state, &way);
         } else {
-            let choice = Some((candidate.reaction, candidate.ranks));
-            state.found.push(Way { cost: candidate.cost, choice });
+            self.states[state].found.push(way);
         }
     }
 
+    /// Whether a route with this way may be one that constraints want; says what the way gives and makes.
+    fn is_wanted(&self, source: &mut Source<'_, '_>, state: usize, way: &mut Way) -> bool {
+        let (Some(gate), Some((reaction, ranks))) = (&mut source.gate, &way.choice) else { return true };
+        let graph = &*source.graph;
+        let demand = self.states[state].demand;
+        let children: Vec<&Way> = demands(graph, demand, *reaction)
+            .zip(ranks)
+            .map(|((child, _), &rank)| &self.states[self.known[&child]].found[rank])
+            .collect();
+        way.gives = children.iter().fold(graph.reaction(*reaction).gives, |gives, child| gives | child.gives);
+        let missing = demand.must & !way.gives;
+        if missing != 0 {
+            gate.refuse_for_want_of(missing);
+            return false;
+        }
+        if gate.max_steps() == usize::MAX {
+            return true;
+        }
+        let mut made: Vec<Key> = children.iter().flat_map(|child| child.made.iter().copied()).collect();
+        made.push(graph.molecule(demand.molecule).key);
+        made.sort_unstable();
+        made.dedup();
+        way.made = made.into();
+        // No molecule above is made below as well, or the route were a circle.
+        let above = (self.max_depth - demand.remaining) as usize;
+        let fits = way.made.len() + above <= gate.max_steps();
+        if !fits {
+            gate.refuse_for_length();
+        }
+        fits
+    }
+
     fn start(&mut self, source: &mut Source<'_, '_>, state: usize) {
-        let State { molecule, remaining, .. } = self.states[state];
+        let Demand { molecule, remaining, must } = self.states[state].demand;
         self.states[state].started = true;
-        if source.graph.molecule(molecule).block.is_some() {
-            self.states[state].found.push(Way { cost: 0.0, choice: None });
-            self.states[state].succeeded = 1;
+        let node = source.graph.molecule(molecule);
+        if node.block.is_some() {
+            if node.gives & must == must {
+                let bought = Way { cost: 0.0, choice: None, gives: node.gives, made: Rc::default() };
+                self.states[state].found.push(bought);
+                self.states[state].succeeded = 1;
+            }
             return;
         }
-        let in_time = |&reaction: &ReactionId| source.graph.reaction(reaction).height <= remaining;
-        let reactions: Vec<ReactionId> =
-            source.graph.molecule(molecule).reactions.iter().copied().filter(in_time).collect();
+        let may_do = |&reaction: &ReactionId| {
+            let reaction = source.graph.reaction(reaction);
+            reaction.height <= remaining && reaction.supply & must == must
+        };
+        let reactions: Vec<ReactionId> = node.reactions.iter().copied().filter(may_do).collect();
         for reaction in reactions {
             let ranks = vec![0; source.graph.reaction(reaction).distinct_precursors().count()];
             self.push(source, state, reaction, ranks);
@@ -257,12 +326,9 @@ impl Extractor {
         // It is among the seen, and will be on the heap or among the found.
         self.bytes += 2 * block(size_of_val(&*ranks))
             + ROOM_TO_GROW * (size_of::<(ReactionId, Vec<usize>)>() + size_of::<Candidate>());
-        let remaining = self.states[state].remaining - 1;
-        let precursors: Vec<_> = source.graph.reaction(reaction).distinct_precursors().collect();
-        let children: Vec<Child> = precursors
-            .into_iter()
-            .map(|(molecule, times)| Child { state: self.state(molecule, remaining), times })
-            .collect();
+        let demands: Vec<_> = demands(source.graph, self.states[state].demand, reaction).collect();
+        let children: Vec<Child> =
+            demands.into_iter().map(|(child, times)| Child { state: self.state(child), times }).collect();
         let step = source.graph.reaction(reaction).cost();
         let mut cost = step;
         for (child, &rank) in children.iter().zip(&ranks) {
@@ -273,6 +339,16 @@ impl Extractor {
         }
         self.states[state].heap.push(Candidate { cost, step, reaction, ranks });
     }
+}
+
+/// What a reaction that is to meet `demand` asks of each of its distinct precursors, and how many of each it takes.
+fn demands(graph: &Graph, demand: Demand, reaction: ReactionId) -> impl Iterator<Item = (Demand, u32)> {
+    let node = graph.reaction(reaction);
+    node.distinct_precursors().map(move |(molecule, times)| {
+        let others = node.precursors.iter().filter(move |&&other| other != molecule);
+        let elsewhere = others.fold(node.gives, |things, &other| things | graph.molecule(other).supply);
+        (Demand { molecule, remaining: demand.remaining - 1, must: demand.must & !elsewhere }, times)
+    })
 }
 
 impl Ord for Candidate {
@@ -300,159 +376,4 @@ impl PartialEq for Candidate {
 impl Eq for Candidate {}
 
 #[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-    use std::sync::atomic::AtomicBool;
-    use std::time::{Duration, Instant};
-
-    use chem::{Key, Molecule, Precursor};
-    use proptest::prelude::*;
-
-    use super::*;
-    use crate::graph::expander::Found;
-    use crate::graph::update::{Bounds, propagate};
-    use crate::graph::{Verdict, step_cost};
-    use crate::model::RetroModel;
-    use crate::model::policy::Ranked;
-    use crate::task::Budget;
-    use catalogue::Block;
-
-    /// For each molecule its reactions: a probability in hundredths and the numbers of the precursors. Molecules
-    /// without reactions are building blocks.
-    type Chemistry = Vec<Vec<(u32, Vec<usize>)>>;
-
-    const MOLECULES: usize = 7;
-
-    fn chemistry() -> impl Strategy<Value = Chemistry> {
-        let reactions = |product: usize| {
-            // Mostly downwards, so that routes end.
-            let precursor = prop_oneof![4 => product + 1..MOLECULES, 1 => 1..MOLECULES];
-            let precursors = prop::collection::btree_set(precursor, 1..=2);
-            let precursors = precursors.prop_map(move |mut set| {
-                set.remove(&product);
-                set.into_iter().collect::<Vec<_>>()
-            });
-            let reaction =
-                (1_u32..=100, precursors).prop_filter("needs a precursor", |(_, set)| !set.is_empty());
-            prop::collection::vec(reaction, 0..=2)
-        };
-        let mut all: Vec<_> = (0..MOLECULES - 1).map(|product| reactions(product).boxed()).collect();
-        all.push(Just(Vec::new()).boxed());
-        all
-    }
-
-    /// Molecule `number` is an alkane of one carbon more.
-    fn molecule(number: usize) -> Molecule {
-        "C".repeat(number + 1).parse().unwrap()
-    }
-
-    fn graph_of(chemistry: &Chemistry, max_depth: u32) -> Graph {
-        let mut graph = Graph::new(&molecule(0));
-        let numbers: FxHashMap<Key, usize> =
-            (0..MOLECULES).map(|number| (molecule(number).key(), number)).collect();
-        // A molecule without reactions is for sale, but for the target.
-        let block =
-            |molecule: &Molecule| chemistry[numbers[&molecule.key()]].is_empty().then_some(Block::new(0));
-        let mut next = 0;
-        while let Some(id) = graph.all_molecules().nth(next) {
-            next += 1;
-            let product = numbers[&graph.molecule(id).key];
-            for (at, (percent, precursors)) in chemistry[product].iter().enumerate() {
-                let precursor =
-                    |&number: &usize| Precursor { molecule: molecule(number), sources: Arc::default() };
-                let mut precursors: Vec<_> = precursors.iter().map(precursor).collect();
-                precursors.sort_by_key(|precursor| precursor.molecule.key());
-                let found = Arc::new(Found::new(precursors));
-                let ranked = Ranked { template: at as u32, probability: *percent as f32 / 100.0 };
-                graph.link(id, ranked, &[found], block);
-            }
-            for reaction in graph.molecule(id).reactions.clone() {
-                graph.reaction_mut(reaction).verdict = Verdict::Valid;
-            }
-        }
-        propagate(&mut graph, Bounds { max_depth, per_atom: 0.0, solved_penalty: 0.0 });
-        graph
-    }
-
-    /// Every consistent route as its choices, found by trying everything.
-    fn routes(chemistry: &Chemistry, max_depth: u32) -> Vec<f64> {
-        let ways = all_ways(chemistry, 0, max_depth);
-        let mut seen: Vec<_> = ways
-            .into_iter()
-            .filter(|(_, choices)| {
-                choices.iter().all(|(product, at)| choices.iter().all(|(p, a)| p != product || a == at))
-            })
-            .map(|(cost, mut choices)| {
-                choices.sort_unstable();
-                choices.dedup();
-                (choices, cost)
-            })
-            .collect();
-        seen.sort_by(|a, b| a.0.cmp(&b.0));
-        seen.dedup_by(|a, b| a.0 == b.0);
-        let mut costs: Vec<f64> = seen.into_iter().map(|(_, cost)| cost).collect();
-        costs.sort_by(f64::total_cmp);
-        costs
-    }
-
-    fn all_ways(chemistry: &Chemistry, molecule: usize, left: u32) -> Vec<(f64, Vec<(usize, usize)>)> {
-        if chemistry[molecule].is_empty() && molecule > 0 {
-            return vec![(0.0, Vec::new())];
-        }
-        if left == 0 {
-            return Vec::new();
-        }
-        // The graph keeps one reaction per set of precursors, as probable as all templates that propose it.
-        let mut distinct: Vec<(f32, Vec<usize>)> = Vec::new();
-        for (percent, precursors) in &chemistry[molecule] {
-            let probability = *percent as f32 / 100.0;
-            match distinct.iter_mut().find(|(_, known)| known == precursors) {
-                Some((sum, _)) => *sum += probability,
-                None => distinct.push((probability, precursors.clone())),
-            }
-        }
-        let mut all = Vec::new();
-        for (at, (probability, precursors)) in distinct.iter().enumerate() {
-            let mut ways = vec![(step_cost(probability.min(1.0)), vec![(molecule, at)])];
-            for &precursor in precursors {
-                let below = all_ways(chemistry, precursor, left - 1);
-                ways = ways
-                    .iter()
-                    .flat_map(|(cost, choices)| {
-                        below.iter().map(move |(more, added)| (cost + more, [&choices[..], added].concat()))
-                    })
-                    .collect();
-            }
-            all.extend(ways);
-        }
-        all
-    }
-
-    fn extracted(chemistry: &Chemistry, max_depth: u32) -> Vec<f64> {
-        let model = RetroModel::of_one_template("[C:1]-[O:2]>>[C:1].[O:2]");
-        let deadline = Instant::now() + Duration::from_secs(600);
-        let budget = Budget::until(deadline, Arc::new(AtomicBool::new(false)));
-        let mut graph = graph_of(chemistry, max_depth);
-        let mut validator = Validator::new(&model, &budget);
-        let mut extractor = Extractor::new(&graph, max_depth, usize::MAX);
-        let mut source = Source { graph: &mut graph, validator: &mut validator, dropped: 0 };
-        (0..)
-            .map_while(|rank| extractor.route(&mut source, rank))
-            .filter_map(Result::ok)
-            .map(|choices| choices.cost)
-            .collect()
-    }
-
-    proptest! {
-        #[test]
-        fn routes_are_those_of_a_full_enumeration_in_order(chemistry in chemistry(), max_depth in 1_u32..5) {
-            let found = extracted(&chemistry, max_depth);
-
-            let expected = routes(&chemistry, max_depth);
-            prop_assert_eq!(found.len(), expected.len());
-            for (found, expected) in found.iter().zip(&expected) {
-                prop_assert!((found - expected).abs() < 1e-9, "{} is not {}", found, expected);
-            }
-        }
-    }
-}
+mod tests;

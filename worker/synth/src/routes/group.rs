@@ -8,14 +8,15 @@ use petgraph::graph::{DiGraph, NodeIndex};
 use reactivity::ReactionClass;
 use rustc_hash::FxHashMap;
 
-use crate::graph::{Graph, MoleculeId, ReactionId};
+use crate::graph::Graph;
+use crate::graph::nodes::{MoleculeId, ReactionId};
 use crate::model::RetroModel;
 use crate::model::precedents::Nearness;
 use crate::model::records::Records;
 use crate::plan::{BackboneGroup, Route, RouteNode, Step, Warning};
 use crate::route::RouteGraph;
 use crate::routes::backbone::{Keys, Orders, Tree};
-use crate::routes::extract::{Choices, Chosen};
+use crate::routes::choices::{Choices, Chosen};
 use crate::routes::price::{lead_time_days, needs, usd_per_mol};
 use crate::routes::rank::Weighed;
 use crate::task::{GroupOrder, Task};

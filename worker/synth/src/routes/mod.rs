@@ -2,6 +2,7 @@
 //! down. [`reading`] goes through all of it; it stands on the graph and the steps, and the search stands on it.
 
 pub mod backbone;
+pub mod choices;
 pub mod extract;
 pub mod group;
 mod hash;

@@ -4,7 +4,7 @@
 //! twice. What is weighed out is molecules, not kinds of them, so that a dear block of which little is needed is cheap.
 
 use crate::graph::Graph;
-use crate::routes::extract::Choices;
+use crate::routes::choices::Choices;
 use catalogue::{Block, Stock};
 
 /// How many molecules of each block one molecule of the target takes, ascending; none for a target that is bought.

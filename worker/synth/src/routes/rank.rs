@@ -18,9 +18,10 @@ use std::collections::BinaryHeap;
 
 use rustc_hash::FxHashMap;
 
-use crate::graph::{Assessment, Graph, MoleculeId, ReactionId};
+use crate::graph::Graph;
+use crate::graph::nodes::{Assessment, MoleculeId, ReactionId};
 use crate::model::RetroModel;
-use crate::routes::extract::Choices;
+use crate::routes::choices::Choices;
 use crate::routes::price::{needs, usd_per_mol};
 use catalogue::Stock;
 

@@ -7,11 +7,13 @@ use std::sync::Arc;
 use rustc_hash::FxHashSet;
 
 use crate::cores::Seat;
+use crate::graph::Graph;
 use crate::graph::expander::{Expansion, Found};
-use crate::graph::{Graph, ReactionId};
+use crate::graph::nodes::ReactionId;
 use crate::model::RetroModel;
 use crate::plan::{BackboneGroup, Counts};
-use crate::routes::extract::{Choices, Extractor, Source};
+use crate::routes::choices::{Choices, Dropped};
+use crate::routes::extract::{Extractor, Source};
 use crate::routes::group::{Groups, Writer};
 use crate::routes::rank::{Queue, Ranker, Weighed};
 use crate::task::{Budget, Task};
@@ -67,7 +69,8 @@ impl<'a> Reading<'a> {
         let places = self.task.max_groups.saturating_mul(self.task.max_group_size);
         let most = places.saturating_mul(CANDIDATES_PER_PLACE).clamp(100, 20_000);
         let room = self.memory.saturating_sub(source.graph.bytes());
-        let mut extractor = Extractor::new(source.graph, self.task.max_depth, room / 2);
+        let must = source.gate.as_ref().map_or(0, |gate| gate.required());
+        let mut extractor = Extractor::new(source.graph, self.task.max_depth, must, room / 2);
         let mut queue = Queue::default();
         let mut places_left = true;
         for rank in 0..most {
@@ -77,10 +80,14 @@ impl<'a> Reading<'a> {
                 break;
             }
             let Some(route) = extractor.route(source, rank) else { break };
-            let Ok(choices) = route else {
-                counts.unvalidated_routes += 1;
-                counts.refusals.inconsistent += 1;
-                continue;
+            let choices = match route {
+                Ok(choices) => choices,
+                Err(Dropped::Inconsistent) => {
+                    counts.unvalidated_routes += 1;
+                    counts.refusals.inconsistent += 1;
+                    continue;
+                }
+                Err(Dropped::Unwanted | Dropped::Known) => continue,
             };
             counts.validated_routes += 1;
             let cost = choices.cost;

@@ -5,29 +5,33 @@
 //! molecules that are about to be chosen anyway; what a search links does not depend on who computed it.
 //!
 //! This folder is the top of the crate: which molecule comes next, what all searches of a process share
-//! ([`planner`]), and the search itself, which grows the graph and has [routes](crate::routes) read out of it.
+//! ([`planner`]), which constraint stands between a target and its routes ([`constrained`]), and the search itself, which grows the graph and has [routes](crate::routes) read out of it.
 
 pub mod algorithm;
+mod constrained;
+mod help;
 pub mod planner;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use chem::Molecule;
 use rustc_hash::FxHashSet;
 use tracing::{field::Empty, info_span};
 
-use crate::cores::Seat;
+use crate::graph::Graph;
 use crate::graph::expander::{Expansion, Found};
+use crate::graph::gate::{Application, Gate};
+use crate::graph::nodes::{MoleculeId, ReactionId, UNSOLVED, step_cost};
 use crate::graph::update::{Bounds, propagate};
-use crate::graph::{Graph, MoleculeId, ReactionId, UNSOLVED, step_cost};
 use crate::model::RetroModel;
 use crate::plan::{Counts, Plan, Refusals, Timings};
-use crate::routes::extract::{Choices, Extractor, Source};
+use crate::routes::choices::Choices;
+use crate::routes::extract::{Extractor, Source};
 use crate::routes::reading::Reading;
 use crate::search::algorithm::Choice;
+use crate::search::help::Help;
 use crate::search::planner::{Planner, Settings};
 use crate::steps::validate::Validator;
 use crate::task::{Budget, Stop, Task, Trivial};
@@ -41,6 +45,10 @@ const EXTRACTION_SHARE: f64 = 0.5;
 const MAX_EXTRACTION: Duration = Duration::from_millis(2500);
 /// Routes that make a molecule in two ways, looked past in search of the first route.
 const MAX_INCONSISTENT: usize = 100;
+/// Ways that constraints refuse, looked past in search of the first route while the search goes on.
+const MAX_UNWANTED: usize = 1000;
+/// What part of the expansions so far a search waits for before it looks again for a route that constraints let stand.
+const PATIENCE_SHARE: u64 = 8;
 /// What a search for many routes adds to the frontier of every solved reaction once it has a route: as much as
 /// a template's being a twentieth as probable. Measured on the benchmark kit's targets, 150 expansions each: 627
 /// backbones and 190 first disconnections, against 587 and 173 without.
@@ -63,27 +71,16 @@ pub struct Search<'a> {
     budget: &'a Budget,
     started: Instant,
     graph: Graph,
+    /// What constraints let into the graph; `None` where there are none.
+    gate: Option<Gate<'a>>,
+    /// Expansions after which a route is looked for again, where constraints have refused all that there were.
+    look_again: u64,
     bounds: Bounds,
     choice: Box<dyn Choice>,
     help: Help<'a>,
     validator: Validator<'a>,
     counts: Counts,
     timings: Timings,
-}
-
-/// The helpers' side of a search.
-struct Help<'a> {
-    seat: Seat<'a>,
-    at_work: usize,
-    /// Set when the search needs nothing more.
-    over: Arc<AtomicBool>,
-    done: (Sender<MoleculeId>, Receiver<MoleculeId>),
-}
-
-impl Drop for Help<'_> {
-    fn drop(&mut self) {
-        self.over.store(true, Ordering::Relaxed);
-    }
 }
 
 /// Why the growing of the graph ended.
@@ -100,21 +97,27 @@ impl<'a> Search<'a> {
         // The backbones' keys count on the target's atoms being numbered as its canonical SMILES is written.
         let canonical = Molecule::trusted(&task.target.canonical_smiles());
         let choice = planner.settings.algorithm.start();
+        let graph = Graph::new(canonical.as_ref().unwrap_or(&task.target));
+        let gate = Gate::new(&task.constraints, planner.model(), &graph);
+        let longest = task.constraints.max_steps.unwrap_or(u32::MAX);
+        let bounds = Bounds {
+            max_depth: task.max_depth.min(longest),
+            per_atom: PER_ATOM,
+            solved_penalty: 0.0,
+            required: gate.as_ref().map_or(0, Gate::required),
+        };
         Self {
             planner,
             stock,
             task,
             budget,
             started,
-            graph: Graph::new(canonical.as_ref().unwrap_or(&task.target)),
-            bounds: Bounds { max_depth: task.max_depth, per_atom: PER_ATOM, solved_penalty: 0.0 },
+            graph,
+            gate,
+            look_again: 0,
+            bounds,
             choice,
-            help: Help {
-                seat: planner.cores.seat(&budget.turn),
-                at_work: 0,
-                over: Arc::default(),
-                done: channel(),
-            },
+            help: Help::new(planner.cores.seat(&budget.turn)),
             validator: Validator::new(planner.model(), budget),
             counts: Counts::default(),
             timings: Timings::default(),
@@ -129,6 +132,9 @@ impl<'a> Search<'a> {
         } else {
             self.traced_growth(&mut first)
         };
+        if self.gate.is_some() && first.is_none() && self.solved() {
+            self.look_at_last(&mut first);
+        }
         self.help.over.store(true, Ordering::Relaxed);
         if trivial.is_some() {
             self.timings.first_route = Some(Duration::ZERO);
@@ -144,7 +150,8 @@ impl<'a> Search<'a> {
         let memory = self.planner.settings.memory_bytes;
         let mut reading = Reading::new(model, self.stock, task, budget, &self.graph, memory, trivial);
         if task.stop == Stop::Budget && self.solved() {
-            let mut source = Source { graph: &mut self.graph, validator: &mut self.validator, dropped: 0 };
+            let (gate, validator) = (self.gate.as_mut(), &mut self.validator);
+            let mut source = Source { graph: &mut self.graph, validator, gate, dropped: 0 };
             reading.all(&mut source, &self.help.seat, &mut self.counts);
             self.counts.unvalidated_routes += source.dropped;
         }
@@ -174,13 +181,15 @@ impl<'a> Search<'a> {
             timings: self.timings,
             exhausted: end == End::Exhausted,
             stopped_by,
+            constraints: self.gate.as_ref().map(Gate::verdicts).unwrap_or_default(),
         }
     }
 
     /// The target's own block, where buying it counts as a route.
     fn trivial(&self) -> Option<Block> {
         let target = &self.graph.molecule(self.graph.target()).molecule;
-        self.stock.find(target).filter(|_| self.task.trivial == Trivial::Allow)
+        let may_be = self.task.trivial == Trivial::Allow && self.task.constraints.allow_buying(target);
+        self.stock.find(target).filter(|_| may_be)
     }
 
     /// What is neither made nor bought in the cheapest attempt at the target, each once.
@@ -233,14 +242,16 @@ impl<'a> Search<'a> {
         };
         propagate(&mut self.graph, self.bounds);
         loop {
-            if first.is_none() && self.solved() {
-                *first = self.first_route();
+            if first.is_none() && self.solved() && self.counts.expansions >= self.look_again {
+                *first = self.first_route(MAX_UNWANTED);
                 if first.is_some() {
                     self.timings.first_route = Some(self.elapsed());
                     if self.task.stop == Stop::FirstRoute {
                         return End::FirstRoute;
                     }
                     self.diversify();
+                } else if self.gate.is_some() {
+                    self.turn_elsewhere();
                 }
             }
             let spent = self.budget.max_expansions.is_some_and(|most| self.counts.expansions >= most);
@@ -272,19 +283,39 @@ impl<'a> Search<'a> {
     }
 
     fn solved(&self) -> bool {
-        self.graph.molecule(self.graph.target()).height <= self.task.max_depth
+        let target = self.graph.molecule(self.graph.target());
+        target.height <= self.bounds.max_depth && target.supply & self.bounds.required == self.bounds.required
+    }
+
+    /// Looks for a first route that was not looked for because it was soon to be.
+    fn look_at_last(&mut self, first: &mut Option<Choices>) {
+        *first = self.first_route(usize::MAX);
+        self.timings.first_route = first.as_ref().map(|_| self.started.elapsed());
+    }
+
+    /// Has the search turn to what is not solved, since constraints refuse what is, and look for a route again a while later.
+    fn turn_elsewhere(&mut self) {
+        if self.look_again == 0 {
+            self.diversify();
+        }
+        self.look_again = self.counts.expansions + 1 + self.counts.expansions / PATIENCE_SHARE;
     }
 
     /// The cheapest route that stands validation. Refused steps are taken out of the graph's solutions.
-    fn first_route(&mut self) -> Option<Choices> {
+    ///
+    /// Gives up when constraints have refused `patience` ways to make something.
+    fn first_route(&mut self, patience: usize) -> Option<Choices> {
         let _stage = info_span!("search.first_route").entered();
         let start = self.budget.now();
         let validated = self.validator.elapsed;
         let room = self.planner.settings.memory_bytes.saturating_sub(self.graph.bytes());
-        let mut extractor = Extractor::new(&self.graph, self.task.max_depth, room);
-        let mut source = Source { graph: &mut self.graph, validator: &mut self.validator, dropped: 0 };
+        let Bounds { max_depth, required, .. } = self.bounds;
+        let mut extractor = Extractor::new(&self.graph, max_depth, required, room).patient(patience);
+        let (gate, validator) = (self.gate.as_mut(), &mut self.validator);
+        let mut source = Source { graph: &mut self.graph, validator, gate, dropped: 0 };
         let mut found = None;
-        for rank in 0..MAX_INCONSISTENT {
+        let most = if source.gate.is_some() { patience } else { MAX_INCONSISTENT };
+        for rank in 0..most {
             match extractor.route(&mut source, rank) {
                 Some(Ok(choices)) => {
                     found = Some(choices);
@@ -336,11 +367,7 @@ impl<'a> Search<'a> {
 
     /// A molecule whose expansion a helper has warmed up, if there is one within `patience`.
     fn warmed_up(&mut self, patience: Duration) -> Option<MoleculeId> {
-        if self.help.at_work == 0 {
-            return None;
-        }
-        let warm = self.help.done.1.recv_timeout(patience).ok()?;
-        self.help.at_work -= 1;
+        let warm = self.help.done_within(patience)?;
         self.graph.molecule_mut(warm).pending = false;
         Some(warm)
     }
@@ -356,10 +383,9 @@ impl<'a> Search<'a> {
             let end = tried.saturating_add(self.choice.batch(tried));
             self.graph.mark_molecule(id);
             propagate(&mut self.graph, self.bounds);
-            self.help.at_work += 1;
 
             let expander = Arc::clone(&self.planner.expander);
-            let (over, done) = (Arc::clone(&self.help.over), Report { id, to: self.help.done.0.clone() });
+            let (over, done) = (Arc::clone(&self.help.over), self.help.report(id));
             let budget = self.budget.clone();
             self.help.seat.help(move || {
                 let _done = done;
@@ -411,7 +437,20 @@ impl<'a> Search<'a> {
             let mut go_on = || !budget.spent_at(deadline);
             let Some(found) = self.planner.expander.outcomes(&expansion, tried, &mut go_on) else { break };
             self.counts.template_applications += 1;
-            self.graph.link(id, list[tried], &found, block_of);
+            match &mut self.gate {
+                None => self.graph.link(id, list[tried], &found, block_of),
+                Some(gate) => {
+                    let applied = Application {
+                        product: id,
+                        expansion: &expansion,
+                        ranked: list[tried],
+                        found: &found,
+                        block_of: &block_of,
+                        go_on: &|| !budget.spent_at(deadline),
+                    };
+                    gate.link(&mut self.graph, &applied);
+                }
+            }
             tried += 1;
             // The rest of the batch may not be needed; it stays open at its cost.
             let can_be_bought = |found: &Arc<Found>| {
@@ -437,7 +476,12 @@ impl Planner {
     /// Never; a broken template or weight has been refused when the model was loaded.
     #[must_use]
     pub fn plan(&self, stock: &dyn Stock, task: &Task, budget: &Budget) -> Plan {
-        let plan = Search::new(self, stock, task, budget).run();
+        let search = |task: &Task, budget: &Budget| Search::new(self, stock, task, budget).run();
+        let plan = if task.constraints.is_empty() {
+            search(task, budget)
+        } else {
+            constrained::plan(task, budget, search)
+        };
         self.searched();
         plan
     }
@@ -451,17 +495,4 @@ impl Planner {
 pub fn plan(model: &Arc<RetroModel>, stock: &dyn Stock, task: &Task, budget: &Budget) -> Plan {
     let settings = Settings { cache_bytes: 0, ..Settings::default() };
     Planner::new(Arc::clone(model), settings).plan(stock, task, budget)
-}
-
-/// Tells the search that a helper is done with a molecule, however it ends.
-struct Report {
-    id: MoleculeId,
-    to: Sender<MoleculeId>,
-}
-
-impl Drop for Report {
-    fn drop(&mut self) {
-        // A search that is over does not listen any more.
-        let _ = self.to.send(self.id);
-    }
 }

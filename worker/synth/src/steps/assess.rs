@@ -6,7 +6,8 @@
 //! What remains costs what the forward judge finds it to be, by itself; what else the flask could give counts when
 //! routes are put in order ([`crate::routes::rank`]).
 
-use crate::graph::{Assessment, Graph, ReactionId, Verdict};
+use crate::graph::Graph;
+use crate::graph::nodes::{Assessment, ReactionId, Verdict};
 use crate::model::RetroModel;
 
 /// Assesses the proposal that stands for a step, and says how many are refused before it; the step's cost and what

@@ -13,7 +13,8 @@ use chem::{Key, Molecule, Precursor, TautomerKey, Template};
 use reactivity::{Certainty, Facts, Step, judge};
 use tracing::{Span, field::Empty, info_span};
 
-use crate::graph::{Graph, ReactionId, Verdict};
+use crate::graph::Graph;
+use crate::graph::nodes::{ReactionId, Verdict};
 use crate::model::RetroModel;
 use crate::plan::Refusals;
 use crate::steps::assess::{assess, skip_unsound};

@@ -4,6 +4,7 @@
 
 mod algorithms;
 mod bad_input;
+mod constraints;
 mod drugs;
 mod kit;
 mod model;

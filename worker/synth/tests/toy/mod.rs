@@ -14,7 +14,7 @@ use catalogue::{BlockRow, Offer, Shelf};
 use chem::Molecule;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use synth::{Budget, GroupOrder, Plan, RetroModel, Route, Stop, Task, Trivial};
+use synth::{Budget, Constraints, GroupOrder, Plan, RetroModel, Route, Stop, Task, Trivial};
 
 /// The model that ships.
 pub fn shipped() -> Arc<RetroModel> {
@@ -100,6 +100,7 @@ pub fn task(smiles: &str) -> Task {
         max_groups: 10,
         max_group_size: 10,
         group_order: GroupOrder::Total,
+        constraints: Constraints::default(),
     }
 }
 

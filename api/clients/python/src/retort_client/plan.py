@@ -121,9 +121,11 @@ class Plan:
         return bool(self.routes)
 
     def __str__(self) -> str:
-        """Every route as text, as `retort plan` prints them."""
+        """Every route as text, as `retort plan` prints them; where there is none, what stopped the search and what to try."""
         trees = (f"\nRoute {number} · {text.heading(route)}\n{route}" for number, route in enumerate(self.routes, 1))
-        return "\n".join([f"{self.target}\n{text.found(self.answer, len(self.routes))}", *trees])
+        search = self.metadata.search
+        why = [] if self.routes or search is None else [text.without_route(search)]
+        return "\n".join([f"{self.target}\n{text.found(self.answer, len(self.routes))}", *trees, *why])
 
     def _repr_html_(self) -> str:
         if self.best is None:

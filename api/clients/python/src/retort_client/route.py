@@ -166,7 +166,8 @@ def _tree(graph: RouteGraph, offers: Mapping[int, tuple[Offer, ...]]) -> Molecul
             raise BadAnswer(f"a route whose molecule {name} is {'its own precursor' if name in above else 'not in it'}")
         node, edges = nodes[name], leaving.get(name)
         if not edges:
-            return Molecule(node, None, offers.get(node.data.building_block_idx or 0, ()))
+            block = node.data.building_block_idx
+            return Molecule(node, None, () if block is None else offers.get(block, ()))
         precursors = tuple(molecule(edge.target, above | {name}) for edge in edges)
         return Molecule(node, Step(node.data.smiles, precursors, edges[0]), ())
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from .wire import Edge, OrderedPack, ShoppingList, TreeSearchResult
+from .wire import ConstraintReport, Edge, OrderedPack, SearchReport, ShoppingList, TreeSearchResult
 
 if TYPE_CHECKING:
     from .route import Molecule, Route
@@ -37,6 +37,31 @@ def found(answer: TreeSearchResult, shown: int) -> str:
         routes += f", {shown} of them shown"
     seconds = f"{metadata.total_elapsed:.2f} s ({metadata.tree_search_elapsed:.2f} s of search"
     return f"{routes} in {seconds}, {metadata.total_graph_nodes} graph nodes)"
+
+
+def without_route(report: SearchReport) -> str:
+    """What stopped a search that found no route, and what to try."""
+    refused = report.refused_steps
+    reasons = {
+        "something else would happen in the flask": refused.unsound,
+        "run forwards, they do not give their product": refused.product_not_regained,
+        "run forwards, they give other products as well": refused.competing_site,
+    }
+    advice = (
+        "everything was tried: allow more steps (max_depth) or more building blocks (mask_usd_pricing_gte=None, ships_to=None)"
+        if report.exhausted
+        else "the time was over: allow more (max_seconds)"
+    )
+    stopped = [f"neither made nor bought: {smiles}" for smiles in report.stopped_by]
+    counted = [f"{count} steps refused: {reason}" for reason, count in reasons.items() if count]
+    constraints = [_refusal(constraint) for constraint in report.constraints if constraint.refused or constraint.reason]
+    return "\n".join(f"  {line}" for line in [*stopped, *counted, *constraints, advice])
+
+
+def _refusal(constraint: ConstraintReport) -> str:
+    item = "" if constraint.index is None else f"[{constraint.index}]"
+    reason = "" if constraint.reason is None else f": {constraint.reason}"
+    return f"{constraint.constraint}{item} refused {constraint.refused}{reason}"
 
 
 def label(molecule: Molecule, route: Route) -> str:
@@ -88,6 +113,10 @@ def shopping(route: Route) -> Iterator[str]:
     if orders is None or not route.graph.edges:
         return
     yield total(orders)
+    for taken in orders.from_stock:
+        source = taken.location or "stock"
+        entry = f"{taken.vendor_name} {taken.cs_id}"
+        yield f"  take {significant(taken.grams)} g of #{taken.building_block_idx} from {source} ({entry})"
     for vendor in orders.vendors:
         for item in vendor.items:
             yield f"  {_pack(item)}: {vendor.vendor_name} {item.cs_id}, {item.usd:.2f} USD"

@@ -11,7 +11,7 @@ from datetime import date, datetime
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
-from typing_extensions import TypedDict
+from typing_extensions import NotRequired, TypedDict
 
 Country = Literal["US", "CA", "GB", "FR", "CH", "DE", "CN", "AU"]
 """Where building blocks can be sent to."""
@@ -96,6 +96,13 @@ class ModelList(Body):
     data: tuple[Model, ...]
 
 
+class OwnBlock(TypedDict):
+    """A building block that the caller has."""
+
+    smiles: str
+    usd_per_gram: NotRequired[float | None]
+
+
 class PlanSettings(TypedDict, total=False):
     """What a tree search may be told beside its target; what is left out is as the service has it by default."""
 
@@ -131,6 +138,32 @@ class PlanSettings(TypedDict, total=False):
     """Vendors whose offers do not count."""
     vendors_first: list[str]
     """Vendors from whom shopping lists take what they have, whatever others ask for it."""
+    bonds_to_break: list[tuple[int, int]] | None
+    """Bonds of the target that every route breaks, each by the atom map numbers of its atoms in the target's SMILES."""
+    bonds_to_keep: list[tuple[int, int]] | None
+    """Bonds of the target that no step breaks."""
+    fragments_to_keep: list[str] | None
+    """SMARTS, or SMILES, of parts of the target that stay whole."""
+    molecules_never: list[str] | None
+    """SMILES of molecules that are in no route, in no tautomeric or charged form."""
+    substructures_never: list[str] | None
+    """SMARTS of what no molecule of a route has but the target."""
+    building_blocks_required: list[str] | None
+    """SMILES of building blocks that every route uses, each of them."""
+    building_blocks_own: list[OwnBlock] | None
+    """Building blocks that the caller has: in stock whatever the masks say, and not ordered."""
+    reaction_classes_only: list[str] | None
+    """The only classes of reaction that steps may have."""
+    reaction_classes_never: list[str] | None
+    """Classes of reaction that no step has."""
+    reaction_classes_required: list[str] | None
+    """Classes of reaction of each of which every route has a step."""
+    templates_never: list[str] | None
+    """Templates that no step rests on."""
+    max_steps: int | None
+    """Reaction steps of a whole route at most."""
+    protecting_groups: Literal["allowed", "never"]
+    """Whether steps may be protections and deprotections (allowed)."""
 
 
 class RefusedSteps(Body):
@@ -139,6 +172,19 @@ class RefusedSteps(Body):
     unsound: int = 0
     product_not_regained: int = 0
     competing_site: int = 0
+
+
+class ConstraintReport(Body):
+    """What one constraint of a request came to."""
+
+    constraint: str
+    """The setting."""
+    index: int | None = None
+    """The item's place in the setting's list; none where it counts as a whole."""
+    refused: int
+    """Proposed steps, and ways to put steps together, that it refused."""
+    reason: str | None = None
+    """Where there is no route: what is known of its part in that."""
 
 
 class SearchReport(Body):
@@ -150,6 +196,7 @@ class SearchReport(Body):
     refused_steps: RefusedSteps = RefusedSteps()
     stopped_by: tuple[str, ...] = ()
     """Where there is no route: SMILES that the cheapest attempt could neither make nor buy."""
+    constraints: tuple[ConstraintReport, ...] = ()
 
 
 class Metadata(Body):
@@ -197,6 +244,16 @@ class Unpriced(Body):
     vendors: tuple[str, ...]
 
 
+class StockTaken(Body):
+    """What is taken from the company's own stock."""
+
+    building_block_idx: int
+    grams: float
+    vendor_name: str
+    cs_id: str
+    location: str | None = None
+
+
 class ShoppingList(Body):
     """The cheapest packs that make the amount of target asked for."""
 
@@ -205,6 +262,8 @@ class ShoppingList(Body):
     total_usd: float | None = None
     """USD for all packs; none where a building block has none with a known price."""
     lead_time_days: float | None = None
+    from_stock: tuple[StockTaken, ...] = ()
+    """What need not be ordered, since the company has it."""
     vendors: tuple[VendorOrder, ...]
     without_price: tuple[Unpriced, ...]
 

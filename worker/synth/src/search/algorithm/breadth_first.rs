@@ -3,7 +3,8 @@
 //! Molecules are numbered as they are discovered, so that order is the order of their ids.
 
 use super::Choice;
-use crate::graph::{Graph, MoleculeId};
+use crate::graph::Graph;
+use crate::graph::nodes::MoleculeId;
 
 #[derive(Default)]
 pub struct BreadthFirst {

@@ -9,7 +9,8 @@ mod retro_star;
 use std::fmt;
 use std::str::FromStr;
 
-use crate::graph::{Graph, MoleculeId};
+use crate::graph::Graph;
+use crate::graph::nodes::MoleculeId;
 
 /// A search algorithm, by the name that configuration gives it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

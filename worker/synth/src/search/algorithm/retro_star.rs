@@ -6,7 +6,8 @@
 //! to cost (`graph/update.rs`) beside its template.
 
 use super::Choice;
-use crate::graph::{Graph, MoleculeId};
+use crate::graph::Graph;
+use crate::graph::nodes::MoleculeId;
 
 pub struct RetroStar;
 
@@ -74,7 +75,7 @@ mod tests {
         let tried = graph.molecule_mut(target);
         (tried.expanded, tried.untried) = (true, f64::INFINITY);
         graph.mark_molecule(target);
-        propagate(&mut graph, Bounds { max_depth: 5, per_atom, solved_penalty: 0.0 });
+        propagate(&mut graph, Bounds { max_depth: 5, per_atom, solved_penalty: 0.0, required: 0 });
         graph.molecule(RetroStar.next(&graph).unwrap()).heavy_atoms
     }
 

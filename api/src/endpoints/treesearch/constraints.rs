@@ -1,0 +1,154 @@
+//! What a tree search's request asks of routes: read once, here, into what cannot be wrong.
+//!
+//! Bonds are bonds of the target, and every name is one that a step may have; a worker reads the same texts by the same functions
+//! of `chem` and finds nothing to refuse.
+
+use chem::{Limits, Mapped, Molecule, Pattern};
+use contract::{AtomPair, MAX_ATOM_MAP, OwnBlock, ProtectingGroups, TreeSearchRequest};
+use reactivity::CLASS_NAMES;
+
+use super::{MAX_TARGET, not_smiles, second_component};
+use crate::fields::{Fault, Fields, Input, choice, integer, nullable, object, pair, positive, text};
+
+/// Bonds or patterns of one kind.
+const MAX_PARTS: usize = 100;
+/// Fragments, each of which is looked for before the search begins.
+const MAX_FRAGMENTS: usize = 20;
+/// Molecules, own building blocks or templates.
+const MAX_THINGS: usize = 1000;
+/// Classes that are allowed, or not.
+const MAX_CLASSES: usize = 200;
+/// Building blocks, or classes, that every route must have.
+const MAX_REQUIRED: usize = 16;
+/// The dearest own building block, USD per gram.
+const MAX_USD_PER_GRAM: f64 = 1e9;
+
+/// A request with these fields as `body` has them and all others as they are by default; `target` is what bonds are looked up in,
+/// if it could be read.
+pub(super) fn read(body: &mut Fields<'_, '_>, target: Option<&Mapped>) -> Option<TreeSearchRequest> {
+    let map_number = integer(1, Some(MAX_ATOM_MAP.into()));
+    let bonds_to_break = body.list("bonds_to_break", MAX_PARTS, pair(&map_number)).map(pairs);
+    let bonds_to_keep = body.list("bonds_to_keep", MAX_PARTS, pair(&map_number)).map(pairs);
+    let fragments_to_keep = body.list("fragments_to_keep", MAX_FRAGMENTS, pattern);
+    let molecules_never = body.list("molecules_never", MAX_THINGS, molecule);
+    let substructures_never = body.list("substructures_never", MAX_PARTS, pattern);
+    let building_blocks_required = body.list("building_blocks_required", MAX_REQUIRED, molecule);
+    let building_blocks_own = body.list("building_blocks_own", MAX_THINGS, own_block);
+    let reaction_classes_only = body.list("reaction_classes_only", MAX_CLASSES, class);
+    let reaction_classes_never = body.list("reaction_classes_never", MAX_CLASSES, class);
+    let reaction_classes_required = body.list("reaction_classes_required", MAX_REQUIRED, class);
+    let templates_never = body.list("templates_never", MAX_THINGS, text(0, None));
+    let max_steps = body.optional("max_steps", None, nullable(integer(1, None)));
+    let protecting_groups = body.optional(
+        "protecting_groups",
+        ProtectingGroups::Allowed,
+        choice(&ProtectingGroups::ALL, ProtectingGroups::name),
+    );
+    let nothing = Vec::new();
+    let (to_break, to_keep) =
+        (bonds_to_break.as_ref().unwrap_or(&nothing), bonds_to_keep.as_ref().unwrap_or(&nothing));
+    if let Some(target) = target {
+        let breaks = bonds_of(body, target, "bonds_to_break", to_break);
+        let keeps = bonds_of(body, target, "bonds_to_keep", to_keep);
+        for (at, bond) in keeps.iter().enumerate() {
+            if bond.is_some() && breaks.contains(bond) {
+                let fault = Fault::new("contradictory", "The bond is among those to break as well");
+                body.fault("bonds_to_keep", fault.within(at));
+            }
+        }
+    }
+    Some(TreeSearchRequest {
+        bonds_to_break: bonds_to_break?,
+        bonds_to_keep: bonds_to_keep?,
+        fragments_to_keep: fragments_to_keep?.unwrap_or_default(),
+        molecules_never: molecules_never?.unwrap_or_default(),
+        substructures_never: substructures_never?.unwrap_or_default(),
+        building_blocks_required: building_blocks_required?.unwrap_or_default(),
+        building_blocks_own: building_blocks_own?.unwrap_or_default(),
+        reaction_classes_only: reaction_classes_only?.unwrap_or_default(),
+        reaction_classes_never: reaction_classes_never?.unwrap_or_default(),
+        reaction_classes_required: reaction_classes_required?.unwrap_or_default(),
+        templates_never: templates_never?.unwrap_or_default(),
+        // Beyond 32 bits "at most this many" means the same as all.
+        max_steps: max_steps?.map(|most| u32::try_from(most).unwrap_or(u32::MAX)),
+        protecting_groups: protecting_groups?,
+        ..TreeSearchRequest::new("")
+    })
+}
+
+fn pairs(pairs: Option<Vec<(i64, i64)>>) -> Vec<AtomPair> {
+    let number = |number| u32::try_from(number).unwrap_or(MAX_ATOM_MAP);
+    pairs.unwrap_or_default().into_iter().map(|(a, b)| AtomPair(number(a), number(b))).collect()
+}
+
+/// The bonds of the target that pairs of map numbers name, `None` for one that is none, with its fault.
+fn bonds_of(
+    body: &mut Fields<'_, '_>,
+    target: &Mapped,
+    name: &str,
+    pairs: &[AtomPair],
+) -> Vec<Option<(u32, u32)>> {
+    let mut bonds = Vec::with_capacity(pairs.len());
+    for (at, &AtomPair(a, b)) in pairs.iter().enumerate() {
+        let mut atom = |place: usize, number: u32| {
+            let unknown =
+                |why| Fault::new("unknown_atom", format!("Input should name an atom of the target: {why}"));
+            let fault = |why| body.fault(name, unknown(why).within(place).within(at));
+            target.atom(number).map_err(fault).ok()
+        };
+        let atoms = (atom(0, a), atom(1, b));
+        let (Some(first), Some(second)) = atoms else {
+            bonds.push(None);
+            continue;
+        };
+        let is_bond = target.are_bonded(first, second);
+        if !is_bond {
+            let fault = Fault::new("not_bonded", format!("Atoms {a} and {b} of the target are not bonded"));
+            body.fault(name, fault.within(at));
+        }
+        bonds.push(is_bond.then(|| (first.min(second), first.max(second))));
+    }
+    bonds
+}
+
+/// A SMILES of one component.
+fn molecule(input: &Input<'_>) -> Result<String, Fault> {
+    let smiles = text(1, Some(MAX_TARGET))(input)?;
+    let molecule = Molecule::parse(&smiles, Limits::TARGET).map_err(|error| not_smiles(&error))?;
+    if molecule.components().len() == 1 { Ok(smiles) } else { Err(second_component(&smiles)) }
+}
+
+/// A SMARTS.
+fn pattern(input: &Input<'_>) -> Result<String, Fault> {
+    let smarts = text(1, Some(MAX_TARGET))(input)?;
+    match Pattern::parse(&smarts) {
+        Ok(_) => Ok(smarts),
+        Err(why) => Err(Fault::new("smarts_invalid", format!("Input should be a valid SMARTS: {why}"))),
+    }
+}
+
+fn own_block(input: &Input<'_>) -> Result<OwnBlock, Fault> {
+    let (mut smiles, mut usd_per_gram) = (None, None);
+    for (name, value) in object(input, &["smiles", "usd_per_gram"])? {
+        if name == "smiles" {
+            smiles = Some(molecule(&value).map_err(|fault| fault.within("smiles"))?);
+        } else {
+            let price = nullable(positive(MAX_USD_PER_GRAM))(&value);
+            usd_per_gram = price.map_err(|fault| fault.within("usd_per_gram"))?;
+        }
+    }
+    match smiles {
+        Some(smiles) => Ok(OwnBlock { smiles, usd_per_gram }),
+        None => Err(Fault::new("missing", "Field required").within("smiles")),
+    }
+}
+
+/// The name of a class of reaction.
+fn class(input: &Input<'_>) -> Result<String, Fault> {
+    let name = text(0, None)(input)?;
+    if CLASS_NAMES.binary_search(&name.as_str()).is_ok() {
+        return Ok(name);
+    }
+    let names = CLASS_NAMES.join("', '");
+    Err(Fault::new("enum", format!("Input should be the name of a class of reaction: '{names}'")))
+}

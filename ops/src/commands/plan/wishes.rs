@@ -1,0 +1,90 @@
+//! What `retort plan` asks of routes beside reaching building blocks.
+
+use clap::Args;
+use contract::{AtomPair, OwnBlock, ProtectingGroups, TreeSearchRequest};
+
+/// What routes must, may and may not do.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "What routes must and may not do")]
+pub(super) struct Wishes {
+    /// Break the bond between the atoms with these map numbers, as in `C[C:1](=O)[NH:2]C`.
+    #[arg(long, value_name = "MAP,MAP", value_parser = parse_bond)]
+    break_bond: Vec<AtomPair>,
+    /// Break no bond between the atoms with these map numbers.
+    #[arg(long, value_name = "MAP,MAP", value_parser = parse_bond)]
+    keep_bond: Vec<AtomPair>,
+    /// Break no bond within a match of this SMARTS or SMILES in the target.
+    #[arg(long, value_name = "SMARTS")]
+    keep: Vec<String>,
+    /// Use and make no such molecule.
+    #[arg(long, value_name = "SMILES")]
+    never: Vec<String>,
+    /// Use and make no molecule that matches this.
+    #[arg(long, value_name = "SMARTS")]
+    never_with: Vec<String>,
+    /// Use this building block in every route.
+    #[arg(long, value_name = "SMILES")]
+    using: Vec<String>,
+    /// Take this building block for one that is in stock, worth so much where that is said.
+    #[arg(long, value_name = "SMILES[,USD_PER_GRAM]", value_parser = parse_own)]
+    own: Vec<OwnBlock>,
+    /// Take steps of this class, and of others so named, alone.
+    #[arg(long, value_name = "CLASS")]
+    only_class: Vec<String>,
+    /// Take no step of this class.
+    #[arg(long, value_name = "CLASS")]
+    never_class: Vec<String>,
+    /// Have a step of this class in every route.
+    #[arg(long, value_name = "CLASS")]
+    with_class: Vec<String>,
+    /// Take no step that rests on this template.
+    #[arg(long, value_name = "TEMPLATE")]
+    never_template: Vec<String>,
+    /// Reaction steps of a whole route at most.
+    #[arg(long, value_name = "STEPS")]
+    max_steps: Option<u32>,
+    /// Put no protecting group on and take none off.
+    #[arg(long)]
+    no_protecting_groups: bool,
+}
+
+impl Wishes {
+    /// A request that asks for this and for nothing else.
+    pub(super) fn request(&self) -> TreeSearchRequest {
+        TreeSearchRequest {
+            bonds_to_break: self.break_bond.clone(),
+            bonds_to_keep: self.keep_bond.clone(),
+            fragments_to_keep: self.keep.clone(),
+            molecules_never: self.never.clone(),
+            substructures_never: self.never_with.clone(),
+            building_blocks_required: self.using.clone(),
+            building_blocks_own: self.own.clone(),
+            reaction_classes_only: self.only_class.clone(),
+            reaction_classes_never: self.never_class.clone(),
+            reaction_classes_required: self.with_class.clone(),
+            templates_never: self.never_template.clone(),
+            max_steps: self.max_steps,
+            protecting_groups: if self.no_protecting_groups {
+                ProtectingGroups::Never
+            } else {
+                ProtectingGroups::Allowed
+            },
+            ..TreeSearchRequest::new("")
+        }
+    }
+}
+
+fn parse_bond(text: &str) -> Result<AtomPair, String> {
+    let numbers =
+        text.split_once(',').and_then(|(a, b)| Some((a.trim().parse().ok()?, b.trim().parse().ok()?)));
+    numbers.map(|(a, b)| AtomPair(a, b)).ok_or_else(|| "two atom map numbers, as in 1,2".to_owned())
+}
+
+/// A SMILES, and a price after a comma.
+fn parse_own(text: &str) -> Result<OwnBlock, String> {
+    let Some((smiles, price)) = text.split_once(',') else {
+        return Ok(OwnBlock { smiles: text.to_owned(), usd_per_gram: None });
+    };
+    let usd_per_gram = price.trim().parse().map_err(|_| format!("`{price}` is no price"))?;
+    Ok(OwnBlock { smiles: smiles.to_owned(), usd_per_gram: Some(usd_per_gram) })
+}

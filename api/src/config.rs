@@ -32,7 +32,7 @@ pub struct Config {
     pub database_connections: Connections,
     /// `REQUEST_SECONDS`, default 10: how long a request may take that waits for no worker.
     pub request_time: Duration,
-    /// `REQUESTS_AT_ONCE`, default 64 for each of `RETORT_THREADS`: the most requests in hand that wait for no worker; who comes beyond
+    /// `REQUESTS_AT_ONCE`, default 32 for each of `RETORT_THREADS`: the most requests in hand that wait for no worker; who comes beyond
     /// them is refused at once.
     pub requests_at_once: usize,
     /// `HTTP_ADDR`, default `127.0.0.1:8080`.
@@ -75,8 +75,8 @@ pub struct Config {
 /// Threads that no machine has the cores for.
 const MOST_THREADS: usize = 1024;
 
-/// Requests in hand for each thread; two cores answer 128 in some 30 ms.
-const REQUESTS_BY_THREAD: usize = 64;
+/// Requests in hand for each thread; two cores answer 64 in some 20 ms.
+const REQUESTS_BY_THREAD: usize = 32;
 
 /// Requests in hand that no process answers within its deadlines.
 const MOST_REQUESTS: usize = 1_000_000;

@@ -3,7 +3,7 @@
 //! What is asked of the database and not answered yet waits for processor time that all share. Where more is asked than can be done,
 //! every answer would come later and later until all are late; so a request has a place while it is worked on, and without one it is
 //! refused before anything is asked for it. Who was let in waits no longer than the places before them take (Little's law: at 4,000
-//! reads a second 128 places are 32 ms). Nobody has a place who waits for something else: a body that its sender takes their time for
+//! reads a second 64 places are 16 ms). Nobody has a place who waits for something else: a body that its sender takes their time for
 //! ([`leave`]), or a worker, since the queue has an admission of its own.
 
 use std::{

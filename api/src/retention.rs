@@ -37,49 +37,41 @@ pub fn retention(pool: PgPool, keep: Keep) -> Background {
 
 /// Deletes what is older.
 async fn look(pool: &PgPool, keep: Keep) -> Result<(), sqlx::Error> {
-    let mut sweep = Sweep::begin(pool, "samples", keep.samples).await?;
-    while let (Some(keep), Some(mut turn)) = (keep.samples, sweep.turn().await?) {
-        let rows = samples::delete_older(&mut turn, keep).await?;
-        sweep.end(turn, rows).await?;
+    let samples = sweep(pool, "samples", keep.samples, samples::delete_older).await?;
+    if samples > 0 {
+        tracing::info!(samples, "deleted samples older than KEEP_SAMPLES_DAYS");
     }
-    if sweep.deleted() > 0 {
-        tracing::info!(samples = sweep.deleted(), "deleted samples older than KEEP_SAMPLES_DAYS");
+    let plans = sweep(pool, "plans", keep.plans, plans::delete_older).await?;
+    if plans > 0 {
+        tracing::info!(plans, "deleted plans older than KEEP_PLANS_DAYS");
     }
-    let mut sweep = Sweep::begin(pool, "plans", keep.plans).await?;
-    while let (Some(keep), Some(mut turn)) = (keep.plans, sweep.turn().await?) {
-        let rows = plans::delete_older(&mut turn, keep).await?;
-        sweep.end(turn, rows).await?;
+    sweep(pool, "batches", keep.plans, batches::mark_older).await?;
+    let delete_some = async |turn: &mut PgConnection, _| batches::delete_some(turn).await;
+    sweep(pool, "plans of deleted batches", Some(Duration::ZERO), delete_some).await?;
+    let lines = sweep(pool, "journal", keep.journal, delete_older_lines).await?;
+    if lines > 0 {
+        tracing::info!(lines, "deleted lines of the journal older than KEEP_JOURNAL_DAYS");
     }
-    if sweep.deleted() > 0 {
-        tracing::info!(plans = sweep.deleted(), "deleted plans older than KEEP_PLANS_DAYS");
-    }
-    let mut sweep = Sweep::begin(pool, "batches", keep.plans).await?;
-    while let (Some(keep), Some(mut turn)) = (keep.plans, sweep.turn().await?) {
-        let rows = batches::mark_older(&mut turn, keep).await?;
-        sweep.end(turn, rows).await?;
-    }
-    let mut sweep = Sweep::begin(pool, "plans of deleted batches", Some(Duration::ZERO)).await?;
-    while let Some(mut turn) = sweep.turn().await? {
-        let rows = batches::delete_some(&mut turn).await?;
-        sweep.end(turn, rows).await?;
-    }
-    let mut sweep = Sweep::begin(pool, "journal", keep.journal).await?;
-    while let (Some(keep), Some(mut turn)) = (keep.journal, sweep.turn().await?) {
-        let rows = delete_older_lines(&mut turn, keep).await?;
-        sweep.end(turn, rows).await?;
-    }
-    if sweep.deleted() > 0 {
-        tracing::info!(lines = sweep.deleted(), "deleted lines of the journal older than KEEP_JOURNAL_DAYS");
-    }
-    let mut sweep = Sweep::begin(pool, "prices", keep.prices).await?;
-    while let (Some(keep), Some(mut turn)) = (keep.prices, sweep.turn().await?) {
-        let rows = delete_older_prices(&mut turn, keep).await?;
-        sweep.end(turn, rows).await?;
-    }
-    if sweep.deleted() > 0 {
-        tracing::info!(prices = sweep.deleted(), "deleted past prices older than KEEP_PRICES_DAYS");
+    let prices = sweep(pool, "prices", keep.prices, delete_older_prices).await?;
+    if prices > 0 {
+        tracing::info!(prices, "deleted past prices older than KEEP_PRICES_DAYS");
     }
     Ok(())
+}
+
+/// Has `delete` take what is older than `keep`, a batch in each turn; how many rows it took.
+async fn sweep(
+    pool: &PgPool,
+    what: &str,
+    keep: Option<Duration>,
+    delete: impl AsyncFn(&mut PgConnection, Duration) -> Result<u64, sqlx::Error>,
+) -> Result<u64, sqlx::Error> {
+    let mut sweep = Sweep::begin(pool, what, keep).await?;
+    while let (Some(keep), Some(mut turn)) = (keep, sweep.turn().await?) {
+        let rows = delete(&mut turn, keep).await?;
+        sweep.end(turn, rows).await?;
+    }
+    Ok(sweep.deleted())
 }
 
 /// Deletes lines of the journal, the oldest first, at most a batch; the database lets none go that is younger than a year.

@@ -1,8 +1,8 @@
 //! What to order for a route: the cheapest packs that make the amount of target that was asked for, by vendor.
 //!
-//! What every laboratory has is not ordered, nor what the caller has, nor what the company's own stock holds, which is taken first: from the bottle that holds most,
-//! then the next, so that few are fetched. A pack counts if the request's masks let the route buy it. What a pack holds of the
-//! building block follows from its price and its price by the gram, whatever unit it is sold in and whatever salt it is.
+//! What every laboratory has is not ordered, nor what the caller has, nor what the company's own stock holds, which is taken first: from
+//! the bottle that holds most, then the next, so that few are fetched. A pack counts if the request's masks let the route buy it. What a
+//! pack holds of the building block follows from its price and its price by the gram, whatever unit it is sold in and whatever salt it is.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -17,12 +17,12 @@ use contract::{Batch, BatchObject, BatchRequest, Deleted, MAX_BATCH, Page, Plan,
 use edge::{ApiError, json_body_up_to, query_pairs};
 use queue::Client;
 use sqlx::PgPool;
-use ulid::Ulid;
 
 use super::{
     engines::Engines,
+    new_id, nothing_else,
     paging::{Asked, parse_list},
-    path_word,
+    path_id, path_word,
     plans::{
         MAX_DESCRIPTION, MAX_NAME, plan,
         table::{self as plan_table, Target},
@@ -70,7 +70,7 @@ pub async fn create(
     let wanted = reading.await.map_err(|error| ApiError::internal(&error))??;
 
     let engine = engines.chosen(&queue, wanted.engine).await?.ok_or(ApiError::BadReference)?;
-    let id = format!("bat_{}", Ulid::generate().to_string().to_lowercase());
+    let id = new_id("bat");
     let new = NewBatch {
         id: &id,
         account_id: &caller.account_id,
@@ -127,7 +127,7 @@ pub async fn retrieve(
     path: Result<Path<String>, PathRejection>,
     uri: Uri,
 ) -> Result<Json<Batch>, ApiError> {
-    let id = named(path, &uri)?;
+    let id = path_id("batch_id", path, &uri)?;
     with_progress(&pool, &caller, &id).await
 }
 
@@ -191,8 +191,7 @@ pub async fn retrieve_plan(
     let mut faults = Faults::default();
     let batch = path_word("batch_id", batch, &mut faults);
     let id = path_word("plan_id", Ok(Path(id.unwrap_or_default())), &mut faults);
-    Fields::query(query_pairs(&uri), &mut faults).finish();
-    let (batch, id) = faults.settle(batch.zip(id))?;
+    let (batch, id) = nothing_else(&uri, faults, batch.zip(id))?;
     let row = plan_table::find(&pool, &caller.account_id, &id).await?;
     let row = row.filter(|row| row.batch_id.as_ref() == Some(&batch)).ok_or(ApiError::NotFound)?;
     Ok(Json(plan(row).await?))
@@ -309,7 +308,7 @@ pub(crate) fn parse_create(body: &[u8], longest: f64, faults: &mut Faults) -> Op
 fn targets(smiles: Vec<(String, String)>) -> Vec<Target> {
     let mut first: HashMap<String, String> = HashMap::with_capacity(smiles.len());
     let target = |(smiles, canonical)| {
-        let id = format!("pln_{}", Ulid::generate().to_string().to_lowercase());
+        let id = new_id("pln");
         let same_as = match first.entry(canonical) {
             Entry::Occupied(known) => Some(known.get().clone()),
             Entry::Vacant(new) => {
@@ -322,13 +321,6 @@ fn targets(smiles: Vec<(String, String)>) -> Vec<Target> {
     smiles.into_iter().map(target).collect()
 }
 
-fn named(path: Result<Path<String>, PathRejection>, uri: &Uri) -> Result<String, ApiError> {
-    let mut faults = Faults::default();
-    let id = path_word("batch_id", path, &mut faults);
-    Fields::query(query_pairs(uri), &mut faults).finish();
-    faults.settle(id)
-}
-
 /// The id of a batch that the caller asked for.
 async fn own(
     pool: &PgPool,
@@ -336,7 +328,7 @@ async fn own(
     path: Result<Path<String>, PathRejection>,
     uri: &Uri,
 ) -> Result<String, ApiError> {
-    let id = named(path, uri)?;
+    let id = path_id("batch_id", path, uri)?;
     let row = table::find(pool, &caller.account_id, &id).await?.ok_or(ApiError::NotFound)?;
     if row.account_id == caller.account_id { Ok(id) } else { Err(ApiError::NotYours) }
 }

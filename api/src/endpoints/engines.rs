@@ -4,14 +4,12 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use axum::{Json, extract::State, http::Uri};
 use contract::{Engine, Library, StoredPlanJob, Version};
-use edge::{ApiError, query_pairs};
-use queue::{Client, Job, QueueError};
+use edge::ApiError;
+use queue::{Client, Job};
 use sqlx::PgPool;
 
-use crate::{
-    access::Caller,
-    fields::{Faults, Fields},
-};
+use super::{models::live_models, nothing_asked};
+use crate::access::Caller;
 
 /// The engines by the names that clients know them by. Clones share them.
 #[derive(Debug, Clone)]
@@ -49,10 +47,7 @@ impl Engines {
 
 /// The engines that live searchers serve, by name.
 async fn live(queue: &Client) -> Result<Vec<String>, ApiError> {
-    let live = queue.live_models(StoredPlanJob::QUEUE).await.map_err(|error| match error {
-        QueueError::Database(error) => error.into(),
-        error => ApiError::internal(&error),
-    })?;
+    let live = live_models(queue, StoredPlanJob::QUEUE).await?;
     Ok(live.into_iter().map(|engine| engine.model_id).collect())
 }
 
@@ -109,12 +104,6 @@ pub async fn libraries(
 pub async fn version(_: Caller, uri: Uri) -> Result<Json<Version>, ApiError> {
     nothing_asked(&uri)?;
     Ok(Json(Version { version: env!("CARGO_PKG_VERSION") }))
-}
-
-fn nothing_asked(uri: &Uri) -> Result<(), ApiError> {
-    let mut faults = Faults::default();
-    Fields::query(query_pairs(uri), &mut faults).finish();
-    faults.settle(Some(()))
 }
 
 /// Plans that wait or are being worked on, by engine.

@@ -10,10 +10,15 @@ pub mod plans;
 pub mod samples;
 pub mod treesearch;
 
-use axum::extract::{Path, rejection::PathRejection};
+use axum::{
+    extract::{Path, rejection::PathRejection},
+    http::Uri,
+};
 use contract::ErrorItem;
+use edge::{ApiError, query_pairs};
+use ulid::Ulid;
 
-use crate::fields::{Faults, Input, word};
+use crate::fields::{Faults, Fields, Input, word};
 
 /// The longest id in a path or a cursor.
 const MAX_ID: usize = 255;
@@ -29,6 +34,33 @@ fn path_word(
     word(1, Some(MAX_ID))(&Input::Query(text))
         .map_err(|fault| faults.push(fault.at(["path".into(), name.into()])))
         .ok()
+}
+
+/// The id that the path names as `name`, where the query asks for nothing.
+fn path_id(
+    name: &'static str,
+    path: Result<Path<String>, PathRejection>,
+    uri: &Uri,
+) -> Result<String, ApiError> {
+    let mut faults = Faults::default();
+    let id = path_word(name, path, &mut faults);
+    nothing_else(uri, faults, id)
+}
+
+/// What was read of the request, which asks for nothing by its query.
+fn nothing_else<T>(uri: &Uri, mut faults: Faults, read: Option<T>) -> Result<T, ApiError> {
+    Fields::query(query_pairs(uri), &mut faults).finish();
+    faults.settle(read)
+}
+
+/// Refuses a query that asks for anything.
+fn nothing_asked(uri: &Uri) -> Result<(), ApiError> {
+    nothing_else(uri, Faults::default(), Some(()))
+}
+
+/// A new id of what `kind` stands for; ids sort by their time.
+fn new_id(kind: &str) -> String {
+    format!("{kind}_{}", Ulid::generate().to_string().to_lowercase())
 }
 
 /// A fault of an answer, found before it is sent.

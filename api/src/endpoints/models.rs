@@ -8,15 +8,12 @@ use axum::{
     http::Uri,
 };
 use contract::{Model, ModelCard, ModelList, StoredSampleJob};
-use edge::{ApiError, query_pairs};
+use edge::ApiError;
 use queue::{Client, Job, LiveModel, QueueError};
 use sqlx::{PgExecutor, PgPool};
 
-use super::path_word;
-use crate::{
-    access::Caller,
-    fields::{Faults, Fields},
-};
+use super::{nothing_asked, path_id};
+use crate::access::Caller;
 
 /// Returns the models that samples can be drawn from.
 #[utoipa::path(
@@ -31,10 +28,7 @@ pub async fn list(
     _: Caller,
     uri: Uri,
 ) -> Result<Json<ModelList>, ApiError> {
-    let mut faults = Faults::default();
-    Fields::query(query_pairs(&uri), &mut faults).finish();
-    faults.settle(Some(()))?;
-
+    nothing_asked(&uri)?;
     Ok(Json(ModelList { data: models(&pool, &queue).await?, object: Default::default() }))
 }
 
@@ -54,22 +48,23 @@ pub async fn retrieve(
     path: Result<Path<String>, PathRejection>,
     uri: Uri,
 ) -> Result<Json<Model>, ApiError> {
-    let mut faults = Faults::default();
-    let id = path_word("model_id", path, &mut faults);
-    Fields::query(query_pairs(&uri), &mut faults).finish();
-    let id = faults.settle(id)?;
-
+    let id = path_id("model_id", path, &uri)?;
     models(&pool, &queue).await?.into_iter().find(|model| model.id == id).map(Json).ok_or(ApiError::NotFound)
 }
 
 /// What live samplers have loaded.
 async fn models(pool: &PgPool, queue: &Client) -> Result<Vec<Model>, ApiError> {
     let mut ready = ready(pool).await?;
-    let live = queue.live_models(StoredSampleJob::QUEUE).await.map_err(|error| match error {
+    let live = live_models(queue, StoredSampleJob::QUEUE).await?;
+    Ok(live.into_iter().map(|live| model(ready.remove(&live.model_id), live)).collect())
+}
+
+/// The models that the live workers of a queue have loaded.
+pub(super) async fn live_models(queue: &Client, of: &str) -> Result<Vec<LiveModel>, ApiError> {
+    queue.live_models(of).await.map_err(|error| match error {
         QueueError::Database(error) => error.into(),
         error => ApiError::internal(&error),
-    })?;
-    Ok(live.into_iter().map(|live| model(ready.remove(&live.model_id), live)).collect())
+    })
 }
 
 fn model(ready: Option<i64>, LiveModel { model_id, card, .. }: LiveModel) -> Model {

@@ -10,17 +10,14 @@ use axum::{
     http::{StatusCode, Uri},
 };
 use contract::OperationsState;
-use edge::{ApiError, query_pairs};
+use edge::ApiError;
 use identity::tables::{accounts, journal::Act};
 use queue::operations::{self, Refusal};
 use serde_json::json;
 use sqlx::{PgConnection, PgPool};
 
-use super::path_word;
-use crate::{
-    access::Caller,
-    fields::{Faults, Fields},
-};
+use super::{nothing_asked, path_id};
+use crate::access::Caller;
 
 /// Returns what the installation does.
 #[utoipa::path(
@@ -34,7 +31,7 @@ pub async fn state(
     _: Caller,
     uri: Uri,
 ) -> Result<Json<OperationsState>, ApiError> {
-    nothing_else(&uri, Faults::default(), Some(()))?;
+    nothing_asked(&uri)?;
     Ok(Json(seen::look(&pool).await?))
 }
 
@@ -96,7 +93,7 @@ pub async fn cancel(
     path: Result<Path<String>, PathRejection>,
     uri: Uri,
 ) -> Result<StatusCode, ApiError> {
-    let id = job_of(path, &uri)?;
+    let id = path_id("job_id", path, &uri)?;
     operate(&pool, &caller, "job cancel", &id, async |database, operator| {
         done(operations::cancel(database, &id, operator).await?, "cancelled")
     })
@@ -118,7 +115,7 @@ pub async fn retry(
     path: Result<Path<String>, PathRejection>,
     uri: Uri,
 ) -> Result<StatusCode, ApiError> {
-    let id = job_of(path, &uri)?;
+    let id = path_id("job_id", path, &uri)?;
     operate(&pool, &caller, "job retry", &id, async |database, _| {
         done(operations::retry(database, &id).await?, "retried")
     })
@@ -158,21 +155,6 @@ fn done(outcome: Result<(), Refusal>, act: &str) -> Result<bool, ApiError> {
 
 /// The queue that the path names.
 fn queue_of(path: Result<Path<String>, PathRejection>, uri: &Uri) -> Result<&'static str, ApiError> {
-    let mut faults = Faults::default();
-    let named = path_word("queue", path, &mut faults);
-    let named = nothing_else(uri, faults, named)?;
+    let named = path_id("queue", path, uri)?;
     queue::QUEUES.into_iter().find(|queue| *queue == named).ok_or(ApiError::NotFound)
-}
-
-/// The id of a job that the path names.
-fn job_of(path: Result<Path<String>, PathRejection>, uri: &Uri) -> Result<String, ApiError> {
-    let mut faults = Faults::default();
-    let named = path_word("job_id", path, &mut faults);
-    nothing_else(uri, faults, named)
-}
-
-/// What was read of the request, which asks for nothing by its query.
-fn nothing_else<T>(uri: &Uri, mut faults: Faults, read: Option<T>) -> Result<T, ApiError> {
-    Fields::query(query_pairs(uri), &mut faults).finish();
-    faults.settle(read)
 }

@@ -14,11 +14,10 @@ use contract::{Deleted, Plan, PlanJob, PlanParameters, PlanRequest, StoredPlanJo
 use edge::{ApiError, json_body, query_pairs};
 use queue::{Client, Urgency, search_takes};
 use sqlx::PgPool;
-use ulid::Ulid;
 
 use super::{
     engines::Engines,
-    path_word,
+    new_id, path_id,
     treesearch::{target, terms},
 };
 use crate::{
@@ -59,7 +58,7 @@ pub async fn create(
     let wanted = faults.settle(wanted)?;
 
     let engine = engines.chosen(&queue, wanted.engine).await?.ok_or(ApiError::BadReference)?;
-    let id = format!("pln_{}", Ulid::generate().to_string().to_lowercase());
+    let id = new_id("pln");
     let (_, expected_seconds) = search_takes(&wanted.request);
     let job = StoredPlanJob::V1(PlanJob { plan_id: id.clone(), engine: engine.clone(), expected_seconds });
     let parameters = PlanParameters { request: wanted.request, engine };
@@ -92,7 +91,7 @@ pub async fn retrieve(
     path: Result<Path<String>, PathRejection>,
     uri: Uri,
 ) -> Result<Json<Plan>, ApiError> {
-    let id = named(path, &uri)?;
+    let id = path_id("plan_id", path, &uri)?;
     let row = table::find(&pool, &caller.account_id, &id).await?.ok_or(ApiError::NotFound)?;
     Ok(Json(plan(row).await?))
 }
@@ -113,7 +112,7 @@ pub async fn cancel(
     path: Result<Path<String>, PathRejection>,
     uri: Uri,
 ) -> Result<Json<Plan>, ApiError> {
-    let id = named(path, &uri)?;
+    let id = path_id("plan_id", path, &uri)?;
     let row = table::find(&pool, &caller.account_id, &id).await?.ok_or(ApiError::NotFound)?;
     must_be_own(&row, &caller)?;
     let mut transaction = pool.begin().await?;
@@ -140,7 +139,7 @@ pub async fn delete(
     path: Result<Path<String>, PathRejection>,
     uri: Uri,
 ) -> Result<Json<Deleted>, ApiError> {
-    let id = named(path, &uri)?;
+    let id = path_id("plan_id", path, &uri)?;
     let row = table::find(&pool, &caller.account_id, &id).await?.ok_or(ApiError::NotFound)?;
     must_be_own(&row, &caller)?;
     if row.batch_id.is_some() {
@@ -176,14 +175,6 @@ pub(crate) fn parse_create(body: &[u8], longest: f64, faults: &mut Faults) -> Op
     body.finish();
     let (request, engine) = parameters?;
     Some(Wanted { request, engine, name: name?, description: description? })
-}
-
-/// The id that a path names, which alone is asked for.
-fn named(path: Result<Path<String>, PathRejection>, uri: &Uri) -> Result<String, ApiError> {
-    let mut faults = Faults::default();
-    let id = path_word("plan_id", path, &mut faults);
-    Fields::query(query_pairs(uri), &mut faults).finish();
-    faults.settle(id)
 }
 
 fn must_be_own(row: &PlanRow, caller: &Caller) -> Result<(), ApiError> {

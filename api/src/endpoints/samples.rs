@@ -14,7 +14,7 @@ use contract::{ErrorItem, MAX_SAMPLE_SIZE, Ration, Sample, SampleList, SampleObj
 use edge::{ApiError, json_body, query_pairs};
 use sqlx::PgPool;
 
-use super::{MAX_ID, misfit, path_word};
+use super::{MAX_ID, misfit, path_id};
 use crate::{
     access::Caller,
     config::GzipBody,
@@ -182,11 +182,7 @@ pub async fn retrieve(
     path: Result<Path<String>, PathRejection>,
     request: Request,
 ) -> Result<Response, ApiError> {
-    let mut faults = Faults::default();
-    let id = path_word("sample_id", path, &mut faults);
-    Fields::query(query_pairs(request.uri()), &mut faults).finish();
-    let id = faults.settle(id)?;
-
+    let id = path_id("sample_id", path, request.uri())?;
     let row = table::find(&pool, &caller.account_id, &id).await?.ok_or(ApiError::NotFound)?;
     let sample = check(row, None).map_err(bad_answer)?;
     gzip::body(request.headers(), mode, &sample).await
@@ -207,11 +203,7 @@ pub async fn delete(
     path: Result<Path<String>, PathRejection>,
     uri: Uri,
 ) -> Result<StatusCode, ApiError> {
-    let mut faults = Faults::default();
-    let id = path_word("sample_id", path, &mut faults);
-    Fields::query(query_pairs(&uri), &mut faults).finish();
-    let id = faults.settle(id)?;
-
+    let id = path_id("sample_id", path, &uri)?;
     match table::delete(&pool, &caller.account_id, &id).await? {
         Deletion::Done => Ok(StatusCode::NO_CONTENT),
         Deletion::NotYours => Err(ApiError::NotYours),

@@ -91,6 +91,11 @@ impl Stock for OwnBlocks<'_> {
     }
 }
 
+/// Whether an offer of an answer is one of the caller's own blocks.
+pub fn is_callers(offer: &PricingAnnotation) -> bool {
+    offer.major_component_id < 0
+}
+
 /// The integer of own block number `at`.
 fn id(at: u32) -> i32 {
     -1 - i32::try_from(at).unwrap_or_default()

@@ -18,7 +18,7 @@ use synth::Route;
 
 use crate::{
     offers::Offers,
-    own::VENDOR_NAME as OWN,
+    own,
     rounding::{cents, rounded},
 };
 
@@ -67,9 +67,9 @@ impl<'a> Counter<'a> {
             offers.retain(is_first);
         }
         let vendors: BTreeSet<&str> = offers.iter().map(|offer| offer.vendor_name.as_str()).collect();
+        let is_at_hand = vendors.contains(VENDOR_NAME) || offers.iter().any(|offer| own::is_callers(offer));
         let priced = offers.into_iter().filter_map(|offer| Some((pack(offer)?, offer)));
         let (packs, offers) = priced.unzip();
-        let is_at_hand = vendors.contains(VENDOR_NAME) || vendors.contains(OWN);
         Self { is_at_hand, bottles, packs, offers, vendors }
     }
 
@@ -295,6 +295,13 @@ mod tests {
 
         assert_eq!((list.total_usd, list.lead_time_days), (Some(1.0), Some(9.0)));
         assert_eq!(list.without_price[0].building_block_idx, 3);
+    }
+
+    #[test]
+    fn a_vendor_who_is_called_as_the_callers_own_blocks_are_is_ordered_from() {
+        let list = shopping_list(vec![offer(3, own::VENDOR_NAME, 1.0, 3.0, Some(2.0))], &[], None);
+
+        assert_eq!(list.vendors[0].total_usd, 12.0);
     }
 
     #[test]

@@ -4,8 +4,9 @@
 //! [--algorithm retro_star|breadth_first] [--cores 1] [--cache-mb 0] [--memory-mb 512] [--groups 5]
 //! [--group-size 10] [--depth 5] [--trees FILE] [--nearest]`
 //!
-//! The stock has columns `smiles` and, if prices are known, `usd_per_g`, the targets `smiles` and, if they have names,
-//! `id`; lines that are not molecules are counted and skipped. Without `--cache-mb` every target is searched as if it were the first. `--all` uses the whole budget instead of stopping at the first route;
+//! The stock has columns `smiles` and, if prices are known, `usd_per_g`, the targets `smiles`, if they have names `id`, and
+//! if routes are to break or keep bonds, `bonds_to_break` and `bonds_to_keep`, as `1-2 5-6` by the map numbers of their atoms; lines
+//! that are not molecules are counted and skipped. Without `--cache-mb` every target is searched as if it were the first. `--all` uses the whole budget instead of stopping at the first route;
 //! `--nearest` times the search for the nearest building block of each target and nothing else.
 //! `--expansions N` ends each search by its number of expansions, which makes it reproducible. `--trees` writes a line
 //! of JSON a target: `{"id": …, "seconds": …, "routes": [TREE, …], "features": […]}`, best first, a TREE being
@@ -24,13 +25,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use catalogue::{BlockRow, Offer, Shelf, Stock};
-use chem::Molecule;
+use chem::{Limits, Mapped, Molecule};
 use flate2::read::MultiGzDecoder;
 use petgraph::graph::NodeIndex;
 use serde_json::{Value, json};
 use synth::{
-    Algorithm, Budget, Constraints, GroupOrder, Plan, Planner, RetroModel, Route, Settings, Step, Stop, Task,
-    Trivial,
+    Algorithm, Budget, Constraints, GroupOrder, Plan, Planner, RetroModel, Route, Settings, Step, Stop,
+    TargetBond, Task, Trivial,
 };
 
 /// As the worker has it.
@@ -83,16 +84,23 @@ fn main() -> Result<(), Box<dyn Error>> {
     );
     let mut trees = number("--trees").map(File::create).transpose()?.map(BufWriter::new);
     let mut plans = Vec::new();
-    for (at, line) in read_columns(Path::new(targets), &["smiles"], &["id"])?.into_iter().enumerate() {
-        let Ok(target) = line[0].parse::<Molecule>() else {
+    let columns = read_columns(Path::new(targets), &["smiles"], &["id", "bonds_to_break", "bonds_to_keep"])?;
+    for (at, line) in columns.into_iter().enumerate() {
+        let Ok(target) = Mapped::parse(&line[0], Limits::TARGET) else {
             println!("{at}\tnot a molecule: {}", line[0]);
             continue;
         };
+        let constraints = Constraints {
+            bonds_to_break: bonds(&line[2], &target)?,
+            bonds_to_keep: bonds(&line[3], &target)?,
+            ..Constraints::default()
+        };
+        let target = target.molecule().clone();
         let start = Instant::now();
         let deadline = start + Duration::from_secs_f64(seconds);
         let budget = Budget { max_expansions, ..Budget::until(deadline, Arc::new(AtomicBool::new(false))) };
         let cpu = cpu_seconds();
-        let plan = planner.plan(&catalogue, &Task { target, stop, ..shape.clone() }, &budget);
+        let plan = planner.plan(&catalogue, &Task { target, stop, constraints, ..shape.clone() }, &budget);
         let cpu = cpu_seconds() - cpu;
         report(at, &plan, start.elapsed(), cpu);
         if flag("--routes") {
@@ -118,6 +126,17 @@ fn task(target: Molecule) -> Task {
         group_order: GroupOrder::Total,
         constraints: Constraints::default(),
     }
+}
+
+/// Bonds of the target, written as `1-2 5-6`.
+fn bonds(text: &str, target: &Mapped) -> Result<Vec<TargetBond>, Box<dyn Error>> {
+    let bond = |pair: &str| {
+        let (a, b) =
+            pair.split_once('-').ok_or_else(|| format!("{pair}: expected two map numbers, as 1-2"))?;
+        let (a, b) = (target.atom(a.parse()?)?, target.atom(b.parse()?)?);
+        Ok((a.min(b), a.max(b)))
+    };
+    text.split_whitespace().map(bond).collect()
 }
 
 fn report(at: usize, plan: &Plan, total: Duration, cpu: f64) {

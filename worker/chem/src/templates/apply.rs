@@ -39,11 +39,7 @@ impl Template {
     /// what it has or nothing.
     #[must_use]
     pub fn apply_while(&self, product: &PreparedMolecule, go_on: &mut dyn FnMut() -> bool) -> Vec<Outcome> {
-        if !self.may_match(product) {
-            return Vec::new();
-        }
-        on_the_graph(self, product, Alike::Once, go_on)
-            .unwrap_or_else(|| the_long_way(self, product, Alike::Once, go_on))
+        self.applied(product, Alike::Once, go_on)
     }
 
     /// [Applies](Self::apply) the template, and keeps outcomes apart that have the same precursors but take other atoms of the
@@ -51,11 +47,19 @@ impl Template {
     /// [`Self::apply_while`] does.
     #[must_use]
     pub fn apply_apart(&self, product: &PreparedMolecule, go_on: &mut dyn FnMut() -> bool) -> Vec<Outcome> {
+        self.applied(product, Alike::Apart, go_on)
+    }
+
+    fn applied(
+        &self,
+        product: &PreparedMolecule,
+        alike: Alike,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Vec<Outcome> {
         if !self.may_match(product) {
             return Vec::new();
         }
-        on_the_graph(self, product, Alike::Apart, go_on)
-            .unwrap_or_else(|| the_long_way(self, product, Alike::Apart, go_on))
+        on_the_graph(self, product, alike, go_on).unwrap_or_else(|| the_long_way(self, product, alike, go_on))
     }
 }
 

@@ -8,6 +8,7 @@ import { days, dollars, several } from "./words.js";
 
 /** @typedef {import("./answer.js").Tree} Tree */
 /** @typedef {import("./answer.js").Step} Step */
+/** @typedef {import("./picture.js").Picture} Picture */
 /** @typedef {import("./scheme.js").Box} Box */
 /** @typedef {import("./scheme.js").Arrow} Arrow */
 /** @typedef {{kind: "molecule", tree: Tree} | {kind: "step", tree: Tree}} Chosen */
@@ -31,12 +32,13 @@ function widthOf(text) {
 /**
  * Draws a route.
  * @param {Tree} target
- * @param {{caption: (tree: Tree) => string[], folded: Set<string>, choose: (chosen: Chosen) => void, fold: (key: string) => void}} acts
+ * @param {{caption: (tree: Tree) => string[], folded: Set<string>, choose: (chosen: Chosen) => void, fold: (key: string) => void, model?: Picture}} acts `model`: what the target lies like
  * @returns {{content: SVGElement, width: number, height: number}}
  */
-export function draw(target, { caption, folded, choose, fold }) {
+export function draw(target, { caption, folded, choose, fold, model }) {
   const laid = scheme(target, {
-    picture, words, widthOf,
+    words, widthOf,
+    picture: (smiles, above) => picture(smiles, above ?? model),
     isFolded: (key) => folded.has(key),
     captions: (tree, isFolded) => (isFolded ? [`${several(stepsOf(tree), "step")} folded`] : caption(tree)),
   });

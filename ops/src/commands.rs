@@ -3,6 +3,7 @@
 pub mod account;
 pub mod app;
 pub mod backup;
+pub mod batch;
 pub mod catalogue;
 pub mod doctor;
 pub mod journal;

@@ -4,6 +4,9 @@
 
 use std::{io, process::ExitCode};
 
+/// The exit status of what Ctrl-C ends, as shells have it: 128 and the signal's number.
+pub const INTERRUPTED: u8 = 130;
+
 /// Why a command did not do what was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
@@ -25,21 +28,38 @@ pub enum Failure {
     /// A search ended without a route; the text says what stopped it and what to try.
     #[error("no route found\n{0}")]
     NoRoute(String),
+    /// The service takes nothing of the kind for so many seconds; the text says why.
+    #[error("{why}; try again in {seconds} s")]
+    Later {
+        /// What it said.
+        why: String,
+        /// How long to wait.
+        seconds: u64,
+    },
+    /// Some of several things were done, and others could not be.
+    #[error("{0}")]
+    Partly(String),
+    /// Somebody pressed Ctrl-C; the text says what is kept and how to go on.
+    #[error("{0}")]
+    Interrupted(String),
     /// Everything else.
     #[error("{0:#}")]
     Other(#[from] anyhow::Error),
 }
 
 impl Failure {
-    /// The exit code: 1 failure, 2 usage, 3 not logged in, 4 refused by the service, 5 unreachable, 6 no route.
+    /// The exit code: 1 failure, 2 usage, 3 not logged in, 4 refused by the service, 5 unreachable, 6 no route, 7 some of
+    /// several things not done, 130 interrupted.
     pub fn exit_code(&self) -> ExitCode {
         ExitCode::from(match self {
             Self::Other(_) => 1,
             Self::Usage(_) => 2,
             Self::NotLoggedIn(_) => 3,
-            Self::Refused(_) | Self::NotThere => 4,
+            Self::Refused(_) | Self::NotThere | Self::Later { .. } => 4,
             Self::Unreachable(_) => 5,
             Self::NoRoute(_) => 6,
+            Self::Partly(_) => 7,
+            Self::Interrupted(_) => INTERRUPTED,
         })
     }
 

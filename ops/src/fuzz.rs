@@ -1,14 +1,20 @@
 //! What must hold whatever other people's files hold, one function a format: for the fuzz targets in `ops/fuzz`, and for the
 //! tests here, which feed them the same seeds.
 
-use std::{io::Cursor, num::NonZeroUsize, path::Path, sync::Arc};
+use std::{
+    io::{self, Cursor},
+    num::NonZeroUsize,
+    path::Path,
+    sync::Arc,
+};
 
 use ::catalogue::read::{self, Input, KnownKeys, Options, Profile, ReadError};
-use contract::{Country, Sample, TreeSearchResult};
+use contract::{Country, Sample, TreeSearchRequest, TreeSearchResult};
 use serde_json::{Value, json};
 
 use crate::{
     catalogue::load::push_row,
+    formats::{Asked, Format, Output},
     models::{
         card,
         import::{
@@ -21,7 +27,9 @@ use crate::{
         },
         pack,
     },
+    planned::Planned,
     route_tree, sample_file,
+    targets::{Files, Found, check},
 };
 
 /// A good prior, whose tensors are there for a pickle that names them.
@@ -58,6 +66,16 @@ pub fn catalogue(input: &[u8]) {
             assert_eq!(copied.matches('\t').count() + 1, COPIED, "{copied:?}");
             assert!(entry.normalised_usd.is_none_or(|usd| usd.is_finite() && usd >= 0.0), "{entry:?}");
         }
+    }
+}
+
+/// A file of targets in any format, packed or not: what it is said to hold are targets.
+pub fn targets(input: &[u8]) {
+    let mut found = Found::default();
+    let _ = Files::default().read_one(&Input::Bytes("fuzz".into(), input.to_vec()), &mut found);
+    for target in found.targets {
+        assert_eq!(check(&target.smiles), Ok(()));
+        assert!(target.name.is_none_or(|name| !name.trim().is_empty()));
     }
 }
 
@@ -117,12 +135,20 @@ pub fn pack_json(input: &[u8]) {
 /// An answer of a service, which is shown to people.
 pub fn answer(input: &[u8]) {
     if let Ok(sample) = serde_json::from_slice::<Sample>(input) {
-        assert!(sample_file::json(&sample).is_ok() && sample_file::lines(&sample).ends_with('\n'));
+        assert!(
+            sample_file::json(&sample).is_ok()
+                && sample_file::lines(&sample).lines().count() >= sample.smiles.len()
+        );
     }
     if let Ok(result) = serde_json::from_slice::<TreeSearchResult>(input) {
         let _ = route_tree::render(&result, Some(Country::De));
-        let _ = route_tree::page(&result, None);
         let _ = route_tree::without_route(&result);
+        let asked = TreeSearchRequest::new(&result.search_smiles);
+        let planned = Planned { name: None, asked, outcome: Ok(result) };
+        for format in [Format::Json, Format::Csv, Format::Aizynth] {
+            let mut output = Output::new(format, Asked::Several, Box::new(io::sink()));
+            assert!(output.add(planned.clone()).and_then(|()| output.finish()).is_ok());
+        }
     }
 }
 
@@ -135,6 +161,11 @@ mod tests {
     #[test]
     fn any_file_of_a_vendor_is_read_row_by_row() {
         replay("catalogue", 4_000, catalogue);
+    }
+
+    #[test]
+    fn any_file_of_targets_is_read_row_by_row() {
+        replay("targets", 4_000, targets);
     }
 
     #[test]

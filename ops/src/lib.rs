@@ -6,20 +6,32 @@
 //! A library that has one function, [`run`], so that what reads other people's files can be fuzzed too.
 
 mod backup;
+mod batches;
 mod catalogue;
 mod commands;
 mod data_folder;
+mod engine_answer;
 mod failure;
+mod formats;
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;
 mod journal;
 mod models;
+mod patience;
+mod planned;
+mod report;
 mod route_tree;
+mod routes;
 mod sample_file;
 mod service;
+mod targets;
 mod terminal;
 #[cfg(test)]
 mod test_database;
+#[cfg(test)]
+#[path = "../../api/tests/api/webdriver.rs"]
+#[allow(dead_code, missing_docs, reason = "a module of tests, which use the rest of it elsewhere")]
+mod webdriver;
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -35,7 +47,8 @@ use crate::{data_folder::DataFolder, failure::Failure, service::Service};
     version,
     about,
     after_help = "Exit codes: 0 done, 1 failure, 2 wrong usage, 3 not logged in, 4 refused by the service, \
-                  5 service or database unreachable, 6 no route found."
+                  5 service or database unreachable, 6 no route found, 7 some of several \
+                  targets could not be planned, 130 interrupted."
 )]
 struct Cli {
     #[command(flatten)]
@@ -82,8 +95,11 @@ enum Subcommands {
     Token(commands::token::Token),
     /// Generate molecules.
     Sample(commands::sample::Sample),
-    /// Plan routes to a molecule.
+    /// Plan routes to a molecule, or to many.
     Plan(Box<commands::plan::Plan>),
+    /// Look at batches of plans, cancel and delete them.
+    #[command(subcommand)]
+    Batch(commands::batch::Batch),
     /// Load what can be bought, and look at it, in the database.
     #[command(subcommand)]
     Catalogue(commands::catalogue::Catalogue),
@@ -153,6 +169,7 @@ async fn obey(cli: Cli) -> Result<(), Failure> {
         Subcommands::Token(command) => command.run(&cli.place).await,
         Subcommands::Sample(command) => command.run(&cli.place).await,
         Subcommands::Plan(command) => command.run(&cli.place).await,
+        Subcommands::Batch(command) => command.run(&cli.place).await,
         Subcommands::Catalogue(command) => command.run(&cli.place).await,
         Subcommands::Model(command) => command.run(&cli.place),
         Subcommands::Backup(command) => command.run(&cli.place).await,

@@ -1,6 +1,5 @@
 //! Routes as text: one tree a route, the target at its root, each building block with its best offer.
 
-mod page;
 mod shopping;
 
 use std::{
@@ -11,8 +10,6 @@ use std::{
 use contract::{
     Conditions, ConstraintReport, Country, Edge, Node, PricingAnnotation, RouteGraph, TreeSearchResult,
 };
-
-pub use page::page;
 
 /// Every route of `result`; offers are those that ship to `ships_to`.
 pub fn render(result: &TreeSearchResult, ships_to: Option<Country>) -> String {
@@ -38,7 +35,7 @@ fn standing(graph: &RouteGraph) -> String {
 }
 
 /// The routes, best first, each with its steps and its backbone.
-fn routes(result: &TreeSearchResult) -> Vec<(String, &str, &RouteGraph)> {
+pub fn routes(result: &TreeSearchResult) -> Vec<(String, &str, &RouteGraph)> {
     let groups = result.route_hierarchy.iter().flat_map(|(steps, backbones)| {
         let unit = if steps == "1" { "step" } else { "steps" };
         backbones.iter().flat_map(move |(backbone, variations)| {
@@ -261,7 +258,7 @@ mod tests {
     use super::*;
 
     /// A two-step route: the target from `A` and `B`, `A` from `C`; `B` has two offers.
-    pub(super) const RESULT: &str = r#"{
+    const RESULT: &str = r#"{
         "search_smiles": "T",
         "metadata": {"tree_search_elapsed": 0.5, "routes_extracted_elapsed": 0, "routes_validated_elapsed": 0,
             "bblock_annotations_elapsed": 0, "total_elapsed": 0.75, "total_graph_nodes": 9,

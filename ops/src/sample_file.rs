@@ -1,10 +1,19 @@
-//! Samples as files: a SMILES a line, CSV, Parquet or JSON, as the file's name says.
+//! Samples as files: a SMILES a line, CSV, SDF, Parquet or JSON, as the file's name or the user says.
+//!
+//! What has a line or a record a molecule is written sample by sample, so that what an interrupted command has made is there and another
+//! one can go on with it; Parquet and JSON are written at the end.
 
 mod parquet;
 
-use std::{fs, path::Path};
+use std::{
+    collections::HashSet,
+    fs::{self, OpenOptions},
+    io::{self, Write},
+    path::Path,
+};
 
 use anyhow::{Context as _, anyhow};
+use clap::ValueEnum;
 use contract::Sample;
 
 use crate::{failure::Failure, terminal};
@@ -12,14 +21,18 @@ use crate::{failure::Failure, terminal};
 /// The columns of a table: the structures, and where they are from.
 const COLUMNS: [&str; 3] = ["smiles", "model_id", "sample_id"];
 
-/// How a sample is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How samples are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// A SMILES a line.
-    Lines,
+    Smi,
+    /// A table: the structures, their model and their sample.
     Csv,
+    /// Connection tables with places, and the same facts as data.
+    Sdf,
+    /// The table as Parquet.
     Parquet,
-    /// The whole answer.
+    /// The whole answer; of several samples a list of them.
     Json,
 }
 
@@ -32,9 +45,10 @@ impl Format {
         terminal::by_ending(
             path,
             &[
-                ("smi", Self::Lines),
-                ("txt", Self::Lines),
+                ("smi", Self::Smi),
+                ("txt", Self::Smi),
                 ("csv", Self::Csv),
+                ("sdf", Self::Sdf),
                 ("parquet", Self::Parquet),
                 ("json", Self::Json),
             ],
@@ -42,43 +56,154 @@ impl Format {
     }
 }
 
-/// Writes `sample` to `path`.
-pub fn write(sample: &Sample, path: &Path, format: Format) -> Result<(), Failure> {
-    let bytes = match format {
-        Format::Lines => lines(sample).into_bytes(),
-        Format::Csv => csv(sample)?,
-        Format::Parquet => parquet(sample),
-        Format::Json => json(sample)?.into_bytes(),
-    };
-    fs::write(path, bytes).with_context(|| format!("writing {}", path.display()))?;
-    Ok(())
+/// What becomes of a file that is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Begun {
+    /// It is written over.
+    Anew,
+    /// It is gone on with.
+    GoOn,
+}
+
+/// Where samples are written, one after the other.
+pub struct Output {
+    format: Format,
+    sink: Box<dyn Write>,
+    /// What is written at the end.
+    kept: Vec<Sample>,
+    has_header: bool,
+}
+
+impl Output {
+    /// Writes to `path`, or to standard output; and what is there already.
+    ///
+    /// # Errors
+    /// Fails when the file cannot be made, or is of a format that cannot be gone on with.
+    pub fn open(
+        format: Format,
+        path: Option<&Path>,
+        begun: Begun,
+    ) -> Result<(Self, HashSet<String>), Failure> {
+        let (mut sink, mut there): (Box<dyn Write>, _) = (Box::new(io::stdout()), HashSet::new());
+        let mut has_header = false;
+        if let Some(path) = path {
+            let writing = || format!("writing {}", path.display());
+            let goes_on = begun == Begun::GoOn && path.exists();
+            if goes_on {
+                let text = fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))?;
+                // A line that an end cut off is not there.
+                let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
+                there = structures(format, whole)?;
+                has_header = !whole.is_empty();
+                let file = OpenOptions::new().write(true).open(path).with_context(writing)?;
+                file.set_len(whole.len() as u64).with_context(writing)?;
+            }
+            let mut options = OpenOptions::new();
+            let file =
+                if goes_on { options.append(true) } else { options.write(true).create(true).truncate(true) };
+            sink = Box::new(file.open(path).with_context(writing)?);
+        }
+        Ok((Self { format, sink, kept: Vec::new(), has_header }, there))
+    }
+
+    /// Takes the next sample.
+    ///
+    /// # Errors
+    /// Fails when it cannot be written.
+    pub fn add(&mut self, sample: Sample) -> Result<(), Failure> {
+        let text = match self.format {
+            Format::Smi => lines(&sample),
+            Format::Csv => {
+                let header = (!self.has_header).then_some(COLUMNS);
+                self.has_header = true;
+                csv(&sample, header)?
+            }
+            Format::Sdf => sdf(&sample)?,
+            Format::Parquet | Format::Json => {
+                self.kept.push(sample);
+                return Ok(());
+            }
+        };
+        self.write(text.as_bytes())
+    }
+
+    /// Writes what is still to be written.
+    ///
+    /// # Errors
+    /// Fails when it cannot be.
+    pub fn finish(mut self) -> Result<(), Failure> {
+        let kept = std::mem::take(&mut self.kept);
+        let bytes = match (self.format, &kept[..]) {
+            (Format::Parquet, samples) => parquet(samples),
+            (Format::Json, [one]) => json(one)?.into_bytes(),
+            (Format::Json, several) => json(several)?.into_bytes(),
+            _ => Vec::new(),
+        };
+        self.write(&bytes)
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        self.sink.write_all(bytes).and_then(|()| self.sink.flush()).context("writing the sample")?;
+        Ok(())
+    }
+}
+
+/// The structures of a file that was begun.
+fn structures(format: Format, text: &str) -> Result<HashSet<String>, Failure> {
+    let lines = text.lines().filter(|line| !line.is_empty());
+    match format {
+        Format::Smi => Ok(lines.map(ToOwned::to_owned).collect()),
+        // SMILES have no commas, and stand first.
+        Format::Csv => {
+            Ok(lines.skip(1).filter_map(|line| line.split(',').next()).map(ToOwned::to_owned).collect())
+        }
+        _ => Err(Failure::Usage("only a file of SMILES or CSV can be gone on with".to_owned())),
+    }
 }
 
 /// A SMILES a line.
 pub fn lines(sample: &Sample) -> String {
-    sample.smiles.join("\n") + "\n"
+    sample.smiles.iter().map(|smiles| format!("{smiles}\n")).collect()
 }
 
-/// The whole answer.
-pub fn json(sample: &Sample) -> Result<String, Failure> {
+/// The whole answer, or several.
+pub fn json<T: serde::Serialize + ?Sized>(sample: &T) -> Result<String, Failure> {
     Ok(serde_json::to_string_pretty(sample).context("writing the sample as JSON")? + "\n")
 }
 
-fn csv(sample: &Sample) -> Result<Vec<u8>, Failure> {
+fn csv(sample: &Sample, header: Option<[&str; 3]>) -> Result<String, Failure> {
     let id = sample.id.to_string();
     let rows = sample.smiles.iter().map(|smiles| [smiles.as_str(), &sample.model_id, &id]);
     let mut table = csv::Writer::from_writer(Vec::new());
-    for row in std::iter::once(COLUMNS).chain(rows) {
+    for row in header.into_iter().chain(rows) {
         table.write_record(row).context("writing the sample as CSV")?;
     }
-    Ok(table.into_inner().map_err(|error| anyhow!("writing the sample as CSV: {error}"))?)
+    let bytes = table.into_inner().map_err(|error| anyhow!("writing the sample as CSV: {error}"))?;
+    Ok(String::from_utf8(bytes).context("writing the sample as CSV")?)
 }
 
-fn parquet(sample: &Sample) -> Vec<u8> {
-    let id = sample.id.to_string();
-    let rows = sample.smiles.len();
-    let smiles: Vec<&str> = sample.smiles.iter().map(String::as_str).collect();
-    let values = [smiles, vec![sample.model_id.as_str(); rows], vec![id.as_str(); rows]];
+fn sdf(sample: &Sample) -> Result<String, Failure> {
+    let record = |smiles: &String| {
+        let molecule: chem::Molecule = smiles.parse().with_context(|| format!("drawing {smiles}"))?;
+        let data = [smiles, &sample.model_id, &sample.id.to_string()].map(ToOwned::to_owned);
+        let data: String =
+            COLUMNS.iter().zip(data).map(|(name, text)| format!("> <{name}>\n{text}\n\n")).collect();
+        Ok(format!("{}{data}$$$$\n", chem::molfile(&molecule, "")))
+    };
+    sample.smiles.iter().map(record).collect()
+}
+
+fn parquet(samples: &[Sample]) -> Vec<u8> {
+    let ids: Vec<String> = samples.iter().map(|sample| sample.id.to_string()).collect();
+    let rows = || {
+        samples
+            .iter()
+            .zip(&ids)
+            .flat_map(|(sample, id)| sample.smiles.iter().map(move |smiles| (smiles, sample, id)))
+    };
+    let smiles: Vec<&str> = rows().map(|(smiles, ..)| smiles.as_str()).collect();
+    let models: Vec<&str> = rows().map(|(_, sample, _)| sample.model_id.as_str()).collect();
+    let values = [smiles, models, rows().map(|(.., id)| id.as_str()).collect()];
     parquet::table(&COLUMNS.into_iter().zip(values).collect::<Vec<_>>())
 }
 
@@ -94,14 +219,17 @@ mod tests {
         .unwrap()
     }
 
+    fn written(path: &Path, begun: Begun, samples: &[Sample]) -> Vec<u8> {
+        let (mut output, _) = Output::open(Format::of(path).unwrap(), Some(path), begun).unwrap();
+        samples.iter().for_each(|sample| output.add(sample.clone()).unwrap());
+        output.finish().unwrap();
+        fs::read(path).unwrap()
+    }
+
     #[test]
     fn the_name_of_the_file_says_what_it_holds() {
         let folder = tempfile::tempdir().unwrap();
-        let written = |name: &str| {
-            let path = folder.path().join(name);
-            write(&sample(), &path, Format::of(&path).unwrap()).unwrap();
-            fs::read(path).unwrap()
-        };
+        let written = |name: &str| written(&folder.path().join(name), Begun::Anew, &[sample()]);
 
         assert_eq!(written("a.smi"), b"CCO\nc1ccccc1\n");
         assert_eq!(written("a.txt"), written("a.smi"));
@@ -112,13 +240,59 @@ mod tests {
         );
         assert_eq!(serde_json::from_slice::<Sample>(&written("a.json")).unwrap(), sample());
         assert_eq!(&written("a.parquet")[..4], b"PAR1");
-        assert!(write(&sample(), &folder.path().join("nowhere/a.csv"), Format::Csv).is_err());
+        let sdf = String::from_utf8(written("a.sdf")).unwrap();
+        let tables: Vec<String> = sdf
+            .split("$$$$\n")
+            .filter(|record| !record.is_empty())
+            .map(|record| chem::smiles_of_molfile(record).unwrap())
+            .collect();
+        assert_eq!(tables.len(), 2);
+        assert!(sdf.contains("> <model_id>\ndruglike_gru\n\n"), "{sdf}");
+        assert!(Output::open(Format::Csv, Some(&folder.path().join("nowhere/a.csv")), Begun::Anew).is_err());
         for name in ["a.xlsx", "a", ".csv"] {
             let fault = Format::of(Path::new(name)).unwrap_err();
             assert!(
-                matches!(&fault, Failure::Usage(why) if why.contains(".smi, .txt, .csv, .parquet, .json")),
+                matches!(&fault, Failure::Usage(why) if why.contains(".smi, .txt, .csv, .sdf, .parquet, .json")),
                 "{fault}"
             );
         }
+    }
+
+    #[test]
+    fn a_file_that_was_begun_is_gone_on_with_and_a_line_that_was_cut_off_is_not_there() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, begun, there) in [
+            ("a.smi", "CC\nCN\nCC", "CC\nCN\nCCO\nc1ccccc1\n"),
+            (
+                "a.csv",
+                "smiles,model_id,sample_id\nCC,m,s\nCN,m,s\nC",
+                "smiles,model_id,sample_id\nCC,m,s\nCN,m,s\nCCO,druglike_gru,smp_01jd6xq1v3m4c5t6y7z8a9b0cd\n\
+                 c1ccccc1,druglike_gru,smp_01jd6xq1v3m4c5t6y7z8a9b0cd\n",
+            ),
+        ] {
+            let path = folder.path().join(name);
+            fs::write(&path, begun).unwrap();
+
+            let (_, known) = Output::open(Format::of(&path).unwrap(), Some(&path), Begun::GoOn).unwrap();
+            let text = written(&path, Begun::GoOn, &[sample()]);
+
+            assert_eq!(known, HashSet::from(["CC", "CN"].map(str::to_owned)), "{name}");
+            assert_eq!(String::from_utf8(text).unwrap(), there);
+        }
+        let json = folder.path().join("a.json");
+        fs::write(&json, "[]").unwrap();
+        assert!(Output::open(Format::Json, Some(&json), Begun::GoOn).is_err());
+    }
+
+    #[test]
+    fn several_samples_are_one_table_or_a_list() {
+        let folder = tempfile::tempdir().unwrap();
+        let both = [sample(), sample()];
+
+        let csv = written(&folder.path().join("a.csv"), Begun::Anew, &both);
+        let json = written(&folder.path().join("a.json"), Begun::Anew, &both);
+
+        assert_eq!(String::from_utf8(csv).unwrap().matches("smiles,model_id").count(), 1);
+        assert_eq!(serde_json::from_slice::<Vec<Sample>>(&json).unwrap(), both);
     }
 }

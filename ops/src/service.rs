@@ -138,6 +138,11 @@ impl Service {
         self.answer(Method::POST, path, |request| request.timeout(SHORT)).await.map(drop)
     }
 
+    /// Deletes what stands at `path`.
+    pub async fn delete(&self, path: &str) -> Result<(), Failure> {
+        self.answer(Method::DELETE, path, |request| request.timeout(SHORT)).await.map(drop)
+    }
+
     /// Reads the JSON of the answer to what `complete` makes of a request.
     async fn call<T: DeserializeOwned>(
         &self,
@@ -258,12 +263,8 @@ impl Service {
 
     async fn refusal(&self, response: Response) -> Failure {
         let status = response.status();
-        let retry_after = response
-            .headers()
-            .get(header::RETRY_AFTER)
-            .and_then(|value| value.to_str().ok())
-            .map(|seconds| format!("; try again in {seconds} s"))
-            .unwrap_or_default();
+        let retry_after = response.headers().get(header::RETRY_AFTER);
+        let seconds = retry_after.and_then(|value| value.to_str().ok()?.parse().ok());
         let text = response.text().await.unwrap_or_default();
         let reasons = reasons(&text);
         match status {
@@ -273,13 +274,11 @@ impl Service {
                 Failure::Refused(format!("the account may not do this ({why})"))
             }
             StatusCode::BAD_REQUEST => reasons.map_or(Failure::NotThere, Failure::Refused),
-            StatusCode::TOO_MANY_REQUESTS => {
-                Failure::Refused(format!("the rate limit is spent{retry_after}"))
+            StatusCode::TOO_MANY_REQUESTS => later("the rate limit is spent".to_owned(), seconds),
+            StatusCode::SERVICE_UNAVAILABLE => {
+                let reasons = reasons.map(|reasons| format!(" ({reasons})")).unwrap_or_default();
+                later(format!("the service cannot take the job now{reasons}"), seconds)
             }
-            StatusCode::SERVICE_UNAVAILABLE => Failure::Refused(format!(
-                "the service cannot take the job now{}{retry_after}",
-                reasons.map(|reasons| format!(" ({reasons})")).unwrap_or_default()
-            )),
             _ => {
                 let reasons = reasons.unwrap_or_else(|| format!("{} answered {status}", self.base));
                 if status.is_client_error() {
@@ -316,6 +315,14 @@ impl Fault {
             .map(|part| part.as_str().map_or_else(|| part.to_string(), ToOwned::to_owned))
             .collect();
         if place.is_empty() { self.msg.clone() } else { format!("{}: {}", place.join("."), self.msg) }
+    }
+}
+
+/// A refusal that may be no refusal after some seconds, where the service says how many.
+fn later(why: String, seconds: Option<u64>) -> Failure {
+    match seconds {
+        Some(seconds) => Failure::Later { why, seconds },
+        None => Failure::Refused(why),
     }
 }
 

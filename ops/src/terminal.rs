@@ -12,13 +12,10 @@ use std::{
 };
 
 use anyhow::Context as _;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 use tokio::signal;
 
-use crate::failure::Failure;
-
-/// The exit status of what Ctrl-C ends, as shells have it: 128 and the signal's number.
-const INTERRUPTED: i32 = 130;
+use crate::failure::{Failure, INTERRUPTED};
 
 /// Writes `text` and a line feed to standard output.
 pub fn data(text: &str) -> Result<(), Failure> {
@@ -56,7 +53,7 @@ pub fn interrupted() -> Arc<AtomicBool> {
         raised.store(true, Ordering::Relaxed);
         note("stopping after this step; Ctrl-C again ends it at once");
         if signal::ctrl_c().await.is_ok() {
-            process::exit(INTERRUPTED);
+            process::exit(i32::from(INTERRUPTED));
         }
     });
     flag
@@ -89,6 +86,22 @@ pub fn bar(length: u64, message: impl Into<String>) -> ProgressBar {
         .expect("bar: the template is a constant")
         .progress_chars("=> ");
     ProgressBar::new(length).with_style(style).with_message(message.into())
+}
+
+/// A bar over what the service does meanwhile, which says itself how long that takes; invisible where standard error is no terminal.
+pub fn batch_bar(what: &'static str) -> ProgressBar {
+    let style = ProgressStyle::with_template("{prefix} [{bar:40}] {pos}/{len} · {elapsed}{msg}")
+        .expect("batch_bar: the template is a constant")
+        .progress_chars("=> ");
+    let bar = ProgressBar::new(0).with_style(style).with_prefix(what);
+    bar.enable_steady_tick(Duration::from_millis(500));
+    bar
+}
+
+/// ` · 2m left`, as far as that is known.
+pub fn time_left(seconds: Option<f64>) -> String {
+    let span = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    span.map(|span| format!(" · {} left", HumanDuration(span))).unwrap_or_default()
 }
 
 /// A bar over so many bytes, invisible where standard error is no terminal.

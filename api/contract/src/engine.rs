@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::{
     PartialSchema, ToSchema,
     openapi::{AllOfBuilder, ArrayBuilder, ObjectBuilder, Ref, RefOr, Schema, Type, schema::ArrayItems},
@@ -22,7 +22,7 @@ pub const COMMON_CHEMICALS: &str = "Common Lab Chemicals";
 pub type EngineHierarchy = BTreeMap<String, BTreeMap<String, Vec<PricedRoute>>>;
 
 /// Every validated route found, as `route_hierarchy[backbone][steps]`, with offers for the building blocks used.
-#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct EngineAnswer {
     /// Canonical SMILES of the target.
     pub search_smiles: String,
@@ -40,7 +40,7 @@ pub struct EngineAnswer {
 }
 
 /// A route, and USD for the packs that make the amount of target asked for; 9999 where a building block has no known price.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PricedRoute(pub EngineRoute, pub f64);
 
 impl PartialSchema for PricedRoute {
@@ -68,14 +68,14 @@ impl ToSchema for PricedRoute {
 }
 
 /// A route of molecules and reactions, as `NetworkX` node-link data.
-#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct EngineRoute {
     /// Always true: edges run from precursor to reaction, and from reaction to product.
     pub directed: bool,
     /// Always false.
     pub multigraph: bool,
     /// How the route stands beside the others of the answer.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub graph: Option<RouteStanding>,
     /// The molecules, the target first, and after them the reactions.
     pub nodes: Vec<EngineNode>,
@@ -84,7 +84,7 @@ pub struct EngineRoute {
 }
 
 /// A molecule or a reaction of a route.
-#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct EngineNode {
     /// UUID, stable within a response: the same molecule, and the same reaction, has the same id in every route.
     pub id: String,
@@ -93,7 +93,7 @@ pub struct EngineNode {
 }
 
 /// What is known of a node; a reaction is what has a `template_id`.
-#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(untagged)]
 pub enum EngineNodeData {
     /// Of a molecule.
@@ -103,7 +103,7 @@ pub enum EngineNodeData {
 }
 
 /// What is known of a reaction.
-#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ReactionData {
     /// Row of the template in the model's files.
     pub template_id: u32,
@@ -117,16 +117,16 @@ pub struct ReactionData {
     #[schema(minimum = 0, maximum = 1)]
     pub path_cosine_dist: f64,
     /// Probability, from 0 to 1, that the step's precursors give its product rather than something else.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, maximum = 1)]
     pub plausibility: Option<f64>,
     /// What the step rests on.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<StepEvidence>,
 }
 
 /// From a precursor to a reaction, or from a reaction to its product.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct EngineEdge {
     /// Node id.
     pub source: String,
@@ -136,7 +136,7 @@ pub struct EngineEdge {
 
 /// A vendor offer for a building block. What has no price, no pack or no price for a gram is left out, but for what every laboratory
 /// has.
-#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(untagged)]
 pub enum EngineOffer {
     /// Has a price.
@@ -146,7 +146,7 @@ pub enum EngineOffer {
 }
 
 /// What every laboratory has.
-#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CommonOffer {
     /// The catalogue's integer for the major component, `building_block_idx` of its nodes.
@@ -164,7 +164,7 @@ pub struct CommonOffer {
 }
 
 /// An offer with its price. Lead times are whole days, begun ones counted; 9999 stands for one that is not known.
-#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[expect(non_snake_case, reason = "the family's field names end in ISO country codes")]
 pub struct PricedOffer {
     /// The catalogue's integer for the major component, `building_block_idx` of its nodes.

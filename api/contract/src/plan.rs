@@ -119,7 +119,7 @@ pub struct BatchParameters {
 }
 
 /// Targets that were asked for together, each with a plan.
-#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Batch {
     /// Unique resource identifier.
     #[schema(pattern = r"^\w+$")]
@@ -141,12 +141,12 @@ pub struct Batch {
     /// Whether all of its plans are stored: always true.
     pub plans_created: bool,
     /// How far it has come; absent in lists.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<BatchProgress>,
 }
 
 /// How many plans of a batch stand how.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, ToSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct BatchProgress {
     /// Plans that wait for their turn.
     pub pending: i64,
@@ -185,7 +185,7 @@ pub struct Deleted {
 }
 
 /// One page of a list, the newest first.
-#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Page<T> {
     /// Resource type: `list`.
     #[schema(value_type = String, pattern = r"^\w+$")]

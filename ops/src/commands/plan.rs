@@ -1,243 +1,264 @@
-//! `retort plan`.
+//! `retort plan`: one target that is waited for, several one after the other, or a batch that outlives the command.
 
+mod asked;
+mod batch;
 mod wishes;
 
-use std::{fs, path::PathBuf, time::Duration};
+use std::{path::PathBuf, pin::pin, time::Duration};
 
 use anyhow::Context as _;
 use clap::Args;
-use contract::{Country, TreeSearchRequest, TreeSearchResult};
+use contract::TreeSearchResult;
+use futures::{StreamExt as _, stream};
+use tokio::signal;
 
-use crate::{Place, failure::Failure, route_tree, terminal};
-
-use self::wishes::Wishes;
+use self::asked::Asked;
+use crate::{
+    Place,
+    failure::Failure,
+    formats::{self, Format, Output},
+    patience::patiently,
+    planned::Planned,
+    route_tree,
+    service::Service,
+    targets::{self, Files, Target},
+    terminal,
+};
 
 /// What queueing and annotating may add to the search's own seconds.
 const MARGIN: Duration = Duration::from_secs(60);
 
-/// Plan routes to a molecule.
+/// Plan routes to a molecule, or to many.
 #[derive(Debug, Args)]
 pub struct Plan {
-    /// SMILES of the target.
-    smiles: String,
-    /// Seconds to search at most.
-    #[arg(long, default_value_t = 4.0, value_parser = parse_seconds)]
-    max_seconds: f64,
-    /// Reaction steps of the longest branch at most.
-    #[arg(long, default_value_t = 5)]
-    max_depth: u32,
-    /// Search for the whole time and answer with every route, instead of stopping at the first.
-    #[arg(long)]
-    all_routes: bool,
-    /// Let the answer be "buy it" where the target is itself a building block.
-    #[arg(long)]
-    allow_trivial: bool,
-    /// Use building blocks lighter than this, daltons.
-    #[arg(long, value_name = "MW")]
-    mw_below: Option<f64>,
-    /// Use building blocks cheaper than this.
-    #[arg(long, value_name = "USD_PER_GRAM", default_value_t = 10_000.0, conflicts_with = "any_price")]
-    usd_below: f64,
-    /// Use building blocks at any price.
-    #[arg(long)]
-    any_price: bool,
-    /// Country to ship to (US, CA, GB, FR, CH, DE, CN, AU), or `anywhere`.
-    #[arg(long, value_name = "COUNTRY", default_value = "US", value_parser = parse_destination)]
-    ships_to: Destination,
-    /// Use building blocks that arrive in fewer days than this.
-    #[arg(long, value_name = "DAYS")]
-    lead_time_below: Option<f64>,
-    /// Distinct backbones in the answer at most.
-    #[arg(long, default_value_t = 5)]
-    max_backbones: u32,
-    /// Building-block variations of a backbone at most.
-    #[arg(long, default_value_t = 10)]
-    max_variations: u32,
-    /// Keep the cheapest variations instead of the best ones.
-    #[arg(long)]
-    cheapest_variations: bool,
-    /// Millimoles of the target that the shopping lists are for.
-    #[arg(long, value_name = "MMOL", default_value_t = 1.0)]
-    amount: f64,
-    /// The part of each step's product that is expected to be had, over 0, at most 1.
-    #[arg(long, value_name = "PART", default_value_t = 0.8)]
-    step_yield: f64,
-    /// Count offers of this vendor, and of others so named, alone.
-    #[arg(long, value_name = "VENDOR")]
-    only_vendor: Vec<String>,
-    /// Do not count offers of this vendor.
-    #[arg(long, value_name = "VENDOR")]
-    never_vendor: Vec<String>,
-    /// Order what this vendor has from it, whatever others ask.
-    #[arg(long, value_name = "VENDOR")]
-    first_vendor: Vec<String>,
+    /// SMILES of the target, or of several.
+    #[arg(required_unless_present_any = ["input", "resume"])]
+    smiles: Vec<String>,
     #[command(flatten)]
-    wishes: Wishes,
-    /// Write the whole answer to FILE instead of printing trees: JSON, or a page with structural formulas.
-    #[arg(long, value_name = "FILE.json|.html")]
-    out: Option<PathBuf>,
-    /// Print the whole answer as JSON instead of trees.
+    files: Files,
+    #[command(flatten)]
+    asked: Asked,
+    /// Have the service plan all targets as one batch, which goes on whatever becomes of this command.
     #[arg(long)]
+    batch: bool,
+    /// What the batch is called.
+    #[arg(long, value_name = "NAME", requires = "batch")]
+    batch_name: Option<String>,
+    /// Come back to a batch: wait until it is done, and write what was found.
+    #[arg(long, value_name = "BATCH", conflicts_with_all = ["batch", "smiles"])]
+    resume: Option<String>,
+    /// Targets searched for at a time, where they are several and no batch.
+    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=16))]
+    parallel: u8,
+    /// What is written [default: what the ending of FILE promises, else text].
+    #[arg(long, value_enum)]
+    format: Option<Format>,
+    /// Write to FILE instead of standard output.
+    #[arg(long, value_name = "FILE.json|.html|.csv|.svg")]
+    out: Option<PathBuf>,
+    /// Print the whole answer as JSON, whatever is written to a file.
+    #[arg(long, conflicts_with = "format")]
     json: bool,
 }
 
-/// Where building blocks are to be sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Destination {
-    Anywhere,
-    To(Country),
-}
-
-/// What `--out` writes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Format {
-    Json,
-    Page,
+/// How several targets came out.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+struct Tally {
+    solved: usize,
+    without_route: usize,
+    failed: usize,
+    left_out: usize,
 }
 
 impl Plan {
     /// Runs the command.
     pub async fn run(self, place: &Place) -> Result<(), Failure> {
-        let endings = [("json", Format::Json), ("html", Format::Page)];
         // Before anything is searched.
-        let out = match &self.out {
-            Some(file) => Some((file, terminal::by_ending(file, &endings)?)),
-            None => None,
+        let format = match (self.format, &self.out) {
+            (Some(format), _) => format,
+            (None, Some(path)) => Format::of(path)?,
+            (None, None) if self.json => Format::Json,
+            (None, None) => Format::Text,
         };
         let service = place.service()?;
-        let request = self.request();
-        let timeout = Duration::from_secs_f64(self.max_seconds) + MARGIN;
-        let spinner = terminal::spinner(format!("searching for at most {} s", self.max_seconds));
-        let answer = service.post::<_, TreeSearchResult>("/synth/v1/treesearch", &request, timeout).await;
+        if let [smiles] = &self.smiles[..]
+            && !self.files.are_given()
+            && !self.batch
+        {
+            return self.one(&service, smiles, format).await;
+        }
+        if format == Format::Svg {
+            return Err(Failure::Usage(
+                "a picture is of one target: write --format html for several".to_owned(),
+            ));
+        }
+        let mut found = self.files.read()?;
+        found
+            .targets
+            .splice(0..0, self.smiles.iter().map(|smiles| Target { smiles: smiles.clone(), name: None }));
+        targets::tell(&found.faults);
+        let left_out = found.faults.len();
+        let mut tally = if self.batch || self.resume.is_some() {
+            self.as_batch(&service, &found.targets, format).await?
+        } else {
+            self.one_after_the_other(&service, found.targets, format).await?
+        };
+        tally.left_out = left_out;
+        if let Some(path) = &self.out {
+            terminal::note(&format!("{}; written to {}", tally.said(), path.display()));
+        } else {
+            terminal::note(&tally.said());
+        }
+        tally.failure().map_or(Ok(()), Err)
+    }
+
+    /// The only target: its answer, and why there is no route where there is none.
+    async fn one(&self, service: &Service, smiles: &str, format: Format) -> Result<(), Failure> {
+        let spinner = terminal::spinner(format!("searching for at most {} s", self.asked.max_seconds()));
+        let answer = self.search(service, smiles).await;
         spinner.finish_and_clear();
-        let result = answer?;
+        let answer = answer?;
 
-        let json = || serde_json::to_string_pretty(&result).context("writing the answer as JSON");
-        if let Some((file, format)) = out {
-            let text = match format {
-                Format::Page => route_tree::page(&result, request.ships_to),
-                Format::Json => json()? + "\n",
+        if self.json && self.out.is_some() {
+            terminal::data(&serde_json::to_string_pretty(&answer).context("writing the answer as JSON")?)?;
+        }
+        let mut output = Output::open(format, formats::Asked::One, self.out.as_deref())?;
+        output.add(Planned { name: None, asked: self.asked.request(smiles), outcome: Ok(answer.clone()) })?;
+        output.finish()?;
+        if let Some(path) = &self.out {
+            terminal::note(&format!("{}; written to {}", route_tree::found(&answer), path.display()));
+        }
+        route_tree::without_route(&answer).map_or(Ok(()), |why| Err(Failure::NoRoute(why)))
+    }
+
+    async fn search(&self, service: &Service, smiles: &str) -> Result<TreeSearchResult, Failure> {
+        let timeout = Duration::from_secs_f64(self.asked.max_seconds()) + MARGIN;
+        service.post("/synth/v1/treesearch", &self.asked.request(smiles), timeout).await
+    }
+
+    /// Several targets; each is written when it and all before it are done, so that what is there at Ctrl-C is kept.
+    async fn one_after_the_other(
+        &self,
+        service: &Service,
+        targets: Vec<Target>,
+        format: Format,
+    ) -> Result<Tally, Failure> {
+        let bar = terminal::bar(targets.len() as u64, "planning");
+        let mut output = Output::open(format, formats::Asked::Several, self.out.as_deref())?;
+        let mut tally = Tally::default();
+        let searches = stream::iter(targets).map(async |Target { smiles, name }| {
+            let outcome = match patiently(async || self.search(service, &smiles).await).await {
+                Ok(answer) => Ok(answer),
+                // Of this target alone.
+                Err(failure @ (Failure::Refused(_) | Failure::NotThere)) => Err(failure.to_string()),
+                Err(failure) => return Err(failure),
             };
-            fs::write(file, text).with_context(|| format!("writing {}", file.display()))?;
-            terminal::note(&format!("{}; written to {}", route_tree::found(&result), file.display()));
-        }
-        if self.json {
-            terminal::data(&json()?)?;
-        } else if out.is_none() {
-            terminal::data(route_tree::render(&result, request.ships_to).trim_end())?;
-        }
-        route_tree::without_route(&result).map_or(Ok(()), |why| Err(Failure::NoRoute(why)))
-    }
-
-    fn request(&self) -> TreeSearchRequest {
-        TreeSearchRequest {
-            search_smiles: self.smiles.clone(),
-            early_exit_first_solution: !self.all_routes,
-            max_seconds: self.max_seconds,
-            max_depth: self.max_depth,
-            mask_trivial_solution: !self.allow_trivial,
-            mask_bblocks_mw_gte: self.mw_below,
-            mask_usd_pricing_gte: if self.any_price { None } else { Some(self.usd_below) },
-            ships_to: match self.ships_to {
-                Destination::Anywhere => None,
-                Destination::To(country) => Some(country),
-            },
-            mask_lead_times_gte: self.lead_time_below,
-            max_backbone_groups: self.max_backbones,
-            max_backbone_group_size: self.max_variations,
-            limit_backbone_group_size_by_cost: self.cheapest_variations,
-            amount_mmol: self.amount,
-            step_yield: self.step_yield,
-            vendors_only: (!self.only_vendor.is_empty()).then(|| self.only_vendor.clone()),
-            vendors_never: self.never_vendor.clone(),
-            vendors_first: self.first_vendor.clone(),
-            ..self.wishes.request()
-        }
+            Ok(Planned { name, asked: self.asked.request(&smiles), outcome })
+        });
+        let mut searches = pin!(searches.buffered(self.parallel.into()));
+        let mut interrupt = pin!(signal::ctrl_c());
+        let stopped = loop {
+            let planned = tokio::select! {
+                planned = searches.next() => planned,
+                _ = &mut interrupt => break Some(Failure::Interrupted("interrupted; what was found is kept".to_owned())),
+            };
+            match planned {
+                None => break None,
+                Some(Err(failure)) => break Some(failure),
+                Some(Ok(planned)) => {
+                    tally.count(&planned);
+                    bar.suspend(|| output.add(planned))?;
+                    bar.inc(1);
+                }
+            }
+        };
+        bar.finish_and_clear();
+        output.finish()?;
+        stopped.map_or(Ok(tally), Err)
     }
 }
 
-fn parse_seconds(text: &str) -> Result<f64, String> {
-    let seconds: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
-    // The service has its own, configured, upper bound; this one keeps the duration representable.
-    if seconds > 0.0 && seconds <= 86_400.0 {
-        Ok(seconds)
-    } else {
-        Err("must be over 0 and at most a day".to_owned())
+impl Tally {
+    fn count(&mut self, planned: &Planned) {
+        match &planned.outcome {
+            Err(why) => {
+                self.failed += 1;
+                terminal::note(&format!(
+                    "{}: {why}",
+                    planned.name.as_deref().unwrap_or_else(|| planned.smiles())
+                ));
+            }
+            Ok(answer) if answer.route_hierarchy.is_empty() => self.without_route += 1,
+            Ok(_) => self.solved += 1,
+        }
     }
-}
 
-fn parse_destination(text: &str) -> Result<Destination, String> {
-    if text.eq_ignore_ascii_case("anywhere") {
-        return Ok(Destination::Anywhere);
+    fn said(&self) -> String {
+        let counts = [
+            (self.solved, "with a route"),
+            (self.without_route, "without a route"),
+            (self.failed, "not planned"),
+            (self.left_out, "left out"),
+        ];
+        let said =
+            counts.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}"));
+        let said = said.collect::<Vec<_>>().join(", ");
+        if said.is_empty() { "no targets".to_owned() } else { said }
     }
-    Country::ALL
-        .into_iter()
-        .find(|country| country.code().eq_ignore_ascii_case(text))
-        .map(Destination::To)
-        .ok_or_else(|| format!("one of {}, or anywhere", Country::ALL.map(Country::code).join(", ")))
+
+    /// How the command ends where not every target has a route.
+    fn failure(&self) -> Option<Failure> {
+        if self.failed + self.left_out > 0 {
+            return Some(Failure::Partly(format!(
+                "{} targets could not be planned",
+                self.failed + self.left_out
+            )));
+        }
+        let of = self.solved + self.without_route;
+        (self.without_route > 0)
+            .then(|| Failure::NoRoute(format!("  for {} of {of} targets", self.without_route)))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use clap::Parser;
-    use contract::{AtomPair, OwnBlock, ProtectingGroups};
 
     use super::*;
 
-    #[derive(Parser)]
+    #[derive(Debug, Parser)]
     struct Line {
         #[command(flatten)]
         plan: Plan,
     }
 
     #[test]
-    fn a_target_alone_asks_for_what_the_contract_defaults_to() {
-        let line = Line::parse_from(["plan", "CCO"]);
+    fn targets_come_from_the_line_from_files_or_from_a_batch() {
+        let takes = |line: &[&str]| Line::try_parse_from(line).is_ok();
 
-        assert_eq!(line.plan.request(), TreeSearchRequest::new("CCO"));
+        assert!(
+            takes(&["plan", "CCO"]) && takes(&["plan", "CCO", "CCN", "-i", "a.csv", "-i", "-", "--batch"])
+        );
+        assert!(takes(&["plan", "--resume", "bat_1", "--format", "aizynth"]));
+        assert!(!takes(&["plan"]) && !takes(&["plan", "CCO", "--resume", "bat_1"]));
+        assert!(
+            !takes(&["plan", "CCO", "--smiles-column", "x"])
+                && !takes(&["plan", "CCO", "--json", "--format", "csv"])
+        );
     }
 
     #[test]
-    fn what_routes_must_and_may_not_do_is_asked_for_by_its_flags() {
-        let line = Line::parse_from([
-            "plan",
-            "C[C:1](=O)[NH:2]C",
-            "--break-bond",
-            "1,2",
-            "--keep",
-            "c1ccccc1",
-            "--own",
-            "CN,2.5",
-            "--own",
-            "C#N",
-            "--max-steps",
-            "3",
-            "--no-protecting-groups",
-            "--only-class",
-            "amide coupling",
-        ]);
+    fn a_command_ends_as_the_worst_of_its_targets_did() {
+        let status = |tally: Tally| tally.failure().map(|failure| format!("{:?}", failure.exit_code()));
+        let code = |code: u8| Some(format!("{:?}", std::process::ExitCode::from(code)));
+        let solved = Tally { solved: 2, ..Tally::default() };
 
-        let wanted = TreeSearchRequest {
-            bonds_to_break: vec![AtomPair(1, 2)],
-            fragments_to_keep: vec!["c1ccccc1".to_owned()],
-            building_blocks_own: vec![
-                OwnBlock { smiles: "CN".to_owned(), usd_per_gram: Some(2.5) },
-                OwnBlock { smiles: "C#N".to_owned(), usd_per_gram: None },
-            ],
-            max_steps: Some(3),
-            protecting_groups: ProtectingGroups::Never,
-            reaction_classes_only: vec!["amide coupling".to_owned()],
-            ..TreeSearchRequest::new("C[C:1](=O)[NH:2]C")
-        };
-        assert_eq!(line.plan.request(), wanted);
-    }
-
-    #[test]
-    fn lifted_masks_are_null() {
-        let line = Line::parse_from(["plan", "CCO", "--any-price", "--ships-to", "anywhere"]);
-
-        let request = line.plan.request();
-
-        assert_eq!((request.mask_usd_pricing_gte, request.ships_to), (None, None));
+        assert_eq!(status(solved), None);
+        assert_eq!(status(Tally { without_route: 1, ..solved }), code(6));
+        assert_eq!(status(Tally { without_route: 1, left_out: 1, ..solved }), code(7));
+        assert_eq!(
+            Tally { without_route: 1, left_out: 3, ..solved }.said(),
+            "2 with a route, 1 without a route, 3 left out"
+        );
     }
 }

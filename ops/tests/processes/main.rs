@@ -24,6 +24,7 @@ mod metrics;
 mod models;
 mod outage;
 mod pendingai;
+mod planning;
 mod plans;
 mod pooler;
 mod postgres;

@@ -21,7 +21,7 @@ mod smiles;
 mod standard;
 mod templates;
 
-pub use drawing::drawing;
+pub use drawing::{Drawing, drawing, drawing_to_scale, molfile};
 pub use error::{SmilesError, TemplateError};
 pub use flask::{
     change::{Change, Flask},

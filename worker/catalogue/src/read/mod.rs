@@ -2,7 +2,7 @@
 //!
 //! The layers, each in its file: `source` unpacks, `layout` tells the format, `window` cuts the text into records at the ends that
 //! `boundary` knows (`parquet` and `hdf5` have records of their own), `known` and `profile` say what columns hold, `row` sorts a record's fields and `offers` understands them,
-//! and `reading` does that on all cores in the file's order.
+//! and `reading` does that on all cores in the file's order. Who wants no offers reads `records`.
 
 mod boundary;
 mod cutter;
@@ -18,6 +18,7 @@ mod opening;
 mod parquet;
 mod profile;
 mod reading;
+mod records;
 mod row;
 mod sdf;
 mod source;
@@ -33,6 +34,7 @@ pub use self::{
     opening::{Opened, Options, Outline, open},
     profile::{Column, HeaderError, Profile, ProfileError},
     reading::{Batch, Reading},
+    records::{Record, Records},
     source::{Compression, Input},
     window::LIMIT,
 };

@@ -17,6 +17,7 @@ use super::{
     parquet::Rows,
     profile::{Column, HeaderError, Profile, Reader},
     reading::{Reading, Understanding},
+    records::Records,
     source::{Compression, Input, Source},
     window::{Cut, Window},
 };
@@ -92,6 +93,15 @@ impl Opened {
     #[must_use]
     pub fn read(self) -> Reading {
         Reading::begin(self.cutter, self.understanding, self.taken, self.threads)
+    }
+
+    /// Its records as they stand in it.
+    ///
+    /// # Errors
+    /// Fails when it cannot be read any more.
+    pub fn records(self) -> Result<Records, ReadError> {
+        let columns = self.outline.columns.into_iter().map(|column| column.name).collect();
+        Ok(Records::new((self.cutter)()?, self.outline.format, columns))
     }
 }
 

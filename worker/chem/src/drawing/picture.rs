@@ -15,6 +15,8 @@ use crate::molecules::molecule::Molecule;
 const BOND: f64 = 26.0;
 /// Room around the atoms, in pixels.
 const MARGIN: f64 = 14.0;
+/// How wide a picture without a frame is for its height.
+const NATURAL_RATIO: f64 = 1.5;
 const INK: &str = "#1b1f24";
 
 /// Draws a molecule as an SVG element of `width` by `height` pixels.
@@ -22,15 +24,29 @@ const INK: &str = "#1b1f24";
 pub fn drawing(molecule: &Molecule, width: f64, height: f64) -> String {
     let inner = (width - 2.0 * MARGIN, height - 2.0 * MARGIN);
     let plan = Plan::new(molecule.canonical_graph(), inner.0 / inner.1);
-    let mut picture = Picture::new(plan, width, height, inner);
-    for bond in 0..picture.plan.graph.bond_count() {
-        picture.bond(BondIdx(bond as u32));
-    }
-    for atom in 0..picture.plan.graph.atom_count() {
-        picture.label(AtomIdx(atom as u32));
-    }
-    picture.svg.push_str("</svg>");
-    picture.svg
+    Picture::new(plan, width, height, inner).drawn()
+}
+
+/// A picture and its size.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Drawing {
+    /// The SVG element.
+    pub svg: String,
+    /// Pixels.
+    pub width: f64,
+    /// Pixels.
+    pub height: f64,
+}
+
+/// Draws a molecule as large as it is: a bond is as long as in any other molecule that is drawn so.
+#[must_use]
+pub fn drawing_to_scale(molecule: &Molecule) -> Drawing {
+    let plan = Plan::new(molecule.canonical_graph(), NATURAL_RATIO);
+    let [left, right, top, bottom] = plan.bounds();
+    let size = |extent: f64| (extent * BOND / chematic_depict::layout::BOND_LEN).max(BOND).ceil();
+    let inner = (size(right - left), size(bottom - top));
+    let (width, height) = (inner.0 + 2.0 * MARGIN, inner.1 + 2.0 * MARGIN);
+    Drawing { svg: Picture::new(plan, width, height, inner).drawn(), width, height }
 }
 
 struct Picture {
@@ -69,6 +85,17 @@ impl Picture {
              stroke-linecap=\"round\" stroke-width=\"1.3\" font-family=\"Arial,Helvetica,sans-serif\">"
         );
         Self { plan, svg, bond: unit * scale, places, labels }
+    }
+
+    fn drawn(mut self) -> String {
+        for bond in 0..self.plan.graph.bond_count() {
+            self.bond(BondIdx(bond as u32));
+        }
+        for atom in 0..self.plan.graph.atom_count() {
+            self.label(AtomIdx(atom as u32));
+        }
+        self.svg.push_str("</svg>");
+        self.svg
     }
 
     fn at(&self, atom: AtomIdx) -> Point {
@@ -285,10 +312,21 @@ fn signs(charge: i8) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::drawing;
+    use super::{BOND, MARGIN, drawing, drawing_to_scale};
 
     fn drawn(smiles: &str) -> String {
         drawing(&smiles.parse().unwrap(), 200.0, 150.0)
+    }
+
+    #[test]
+    fn a_picture_to_scale_is_as_large_as_its_molecule() {
+        let [ethane, benzene] = ["CC", "c1ccccc1"].map(|smiles| drawing_to_scale(&smiles.parse().unwrap()));
+
+        assert_eq!((ethane.width, ethane.height), (BOND + 2.0 * MARGIN, BOND + 2.0 * MARGIN));
+        assert!((benzene.height.max(benzene.width) - 2.0 * BOND - 2.0 * MARGIN).abs() <= 1.0, "{benzene:?}");
+        assert!(
+            benzene.svg.starts_with("<svg ") && benzene.svg.contains(&format!("width=\"{}\"", benzene.width))
+        );
     }
 
     #[test]

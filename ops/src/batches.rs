@@ -1,0 +1,172 @@
+//! Batches of plans at a service: made, followed to their end whatever happens to the connection, and read.
+
+use std::{collections::VecDeque, time::Duration};
+
+use contract::{
+    Batch, BatchProgress, EngineAnswer, MAX_BATCH, Page, PlanStatus, TreeSearchRequest, TreeSearchResult,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::time::sleep;
+
+use crate::{engine_answer::tree_search_result, failure::Failure, patience::patiently, service::Service};
+
+const BATCHES: &str = "/synth-batches/v1/batches";
+const PLANS: &str = "/synth-batches/v1/plans";
+
+/// The most items of a page.
+const PAGE: usize = 100;
+
+/// To store a hundred thousand targets takes longer than any other call.
+const STORING: Duration = Duration::from_secs(300);
+
+/// Between two looks at a batch: at first, and at last.
+const LOOKS: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(5)];
+
+/// A plan of a batch, without what was found.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Plan {
+    /// Its id.
+    pub id: String,
+    /// How it stands.
+    pub status: PlanStatus,
+    /// Why it failed.
+    pub error: Option<String>,
+    parameters: Value,
+}
+
+/// A plan with what was found.
+#[derive(Debug, Deserialize)]
+struct Found {
+    result: Option<EngineAnswer>,
+}
+
+impl Plan {
+    /// What was asked for; of fields that this version does not know, nothing.
+    pub fn asked(&self) -> TreeSearchRequest {
+        let smiles = self.parameters["search_smiles"].as_str().unwrap_or_default();
+        let mut request = self.parameters.clone();
+        if let Value::Object(fields) = &mut request {
+            fields.remove("engine");
+        }
+        serde_json::from_value(request).unwrap_or_else(|_| TreeSearchRequest::new(smiles))
+    }
+}
+
+/// Stores a batch of targets that are each asked for as `asked`, whatever target that has.
+///
+/// # Errors
+/// Fails where the service refuses it or does not answer.
+pub async fn create(
+    service: &Service,
+    targets: &[&str],
+    asked: &TreeSearchRequest,
+    name: Option<&str>,
+) -> Result<Batch, Failure> {
+    if targets.len() > MAX_BATCH {
+        return Err(Failure::Usage(format!(
+            "{} targets are more than the {MAX_BATCH} of a batch",
+            targets.len()
+        )));
+    }
+    let mut parameters = serde_json::to_value(asked).map_err(anyhow::Error::new)?;
+    if let Value::Object(fields) = &mut parameters {
+        fields.remove("search_smiles");
+    }
+    let body = json!({ "smiles": targets, "parameters": parameters, "name": name });
+    service.post(BATCHES, &body, STORING).await
+}
+
+/// The batches, the newest first, as many as a page holds.
+///
+/// # Errors
+/// Fails as any call does.
+pub async fn list(service: &Service) -> Result<Vec<Batch>, Failure> {
+    let page: Page<Batch> = service.get(&format!("{BATCHES}?limit={PAGE}")).await?;
+    Ok(page.items)
+}
+
+/// A batch and how far it has come.
+///
+/// # Errors
+/// Fails as any call does.
+pub async fn retrieve(service: &Service, id: &str) -> Result<Batch, Failure> {
+    service.get(&format!("{BATCHES}/{id}")).await
+}
+
+/// What is done with a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Act {
+    Cancel,
+    Resume,
+}
+
+/// Does something with a batch.
+///
+/// # Errors
+/// Fails as any call does.
+pub async fn act(service: &Service, id: &str, act: Act) -> Result<(), Failure> {
+    let word = match act {
+        Act::Cancel => "cancel",
+        Act::Resume => "resume",
+    };
+    service.act(&format!("{BATCHES}/{id}/{word}")).await
+}
+
+/// Deletes a batch with all that was found.
+///
+/// # Errors
+/// Fails as any call does.
+pub async fn delete(service: &Service, id: &str) -> Result<(), Failure> {
+    service.delete(&format!("{BATCHES}/{id}")).await
+}
+
+/// Looks at a batch until none of its plans is to be done, and tells `seen` what it sees.
+///
+/// # Errors
+/// Fails as any call does, after [`patiently`] waiting.
+pub async fn follow(service: &Service, id: &str, seen: impl Fn(&BatchProgress)) -> Result<(), Failure> {
+    let mut pause = LOOKS[0];
+    loop {
+        let progress = patiently(async || retrieve(service, id).await).await?.progress.unwrap_or_default();
+        seen(&progress);
+        if progress.pending + progress.processing == 0 {
+            return Ok(());
+        }
+        sleep(pause).await;
+        pause = (pause * 2).min(LOOKS[1]);
+    }
+}
+
+/// The plans of a batch, in the order of its targets.
+///
+/// # Errors
+/// Fails as any call does, after [`patiently`] waiting.
+pub async fn plans(service: &Service, id: &str) -> Result<Vec<Plan>, Failure> {
+    let mut plans = VecDeque::new();
+    loop {
+        // The last targets come first.
+        let after =
+            plans.front().map(|plan: &Plan| format!("&starting_after={}", plan.id)).unwrap_or_default();
+        let path = format!("{BATCHES}/{id}/plans?limit={PAGE}{after}");
+        let page: Page<Plan> = patiently(async || service.get(&path).await).await?;
+        page.items.into_iter().for_each(|plan| plans.push_front(plan));
+        if !page.has_next {
+            return Ok(plans.into());
+        }
+    }
+}
+
+/// What was found for a plan, or why nothing was.
+///
+/// # Errors
+/// Fails as any call does, after [`patiently`] waiting.
+pub async fn outcome(service: &Service, plan: &Plan) -> Result<Result<TreeSearchResult, String>, Failure> {
+    if plan.status != PlanStatus::Completed {
+        let status = serde_json::to_value(plan.status).map_err(anyhow::Error::new)?;
+        return Ok(Err(plan.error.clone().unwrap_or_else(|| status.as_str().unwrap_or_default().to_owned())));
+    }
+    let path = format!("{PLANS}/{}", plan.id);
+    let found: Found = patiently(async || service.get(&path).await).await?;
+    Ok(found.result.map(tree_search_result).ok_or_else(|| "nothing is kept of it".to_owned()))
+}

@@ -1,0 +1,119 @@
+//! `retort batch`.
+
+use std::fmt::Write as _;
+
+use clap::Subcommand;
+use contract::{Batch as Stored, BatchProgress};
+
+use crate::{
+    Place,
+    batches::{self, Act},
+    failure::Failure,
+    terminal,
+};
+
+/// Look at batches of plans, cancel and delete them. `retort plan --batch` makes one, `retort plan --resume ID` reads what was found.
+#[derive(Debug, Subcommand)]
+pub enum Batch {
+    /// List the batches, the newest first.
+    List,
+    /// Print how far a batch has come.
+    Show {
+        /// The batch, as `retort batch list` names it.
+        id: String,
+    },
+    /// Cancel the plans of a batch that have not ended.
+    Cancel {
+        /// The batch.
+        id: String,
+    },
+    /// Go on with the plans of a batch that were cancelled.
+    Resume {
+        /// The batch.
+        id: String,
+    },
+    /// Delete a batch with all that was found.
+    Delete {
+        /// The batch.
+        id: String,
+    },
+}
+
+impl Batch {
+    /// Runs the command.
+    pub async fn run(self, place: &Place) -> Result<(), Failure> {
+        let service = place.service()?;
+        match self {
+            Self::List => {
+                let listed = batches::list(&service).await?;
+                let lines: Vec<String> = listed.iter().map(line).collect();
+                if lines.is_empty() {
+                    terminal::note("no batches")
+                } else {
+                    terminal::data(&lines.join("\n"))?
+                }
+            }
+            Self::Show { id } => {
+                let batch = batches::retrieve(&service, &id).await?;
+                let progress = batch.progress.unwrap_or_default();
+                terminal::data(&format!("{}\n{}", line(&batch), standing(&progress)))?;
+            }
+            Self::Cancel { id } => {
+                batches::act(&service, &id, Act::Cancel).await?;
+                terminal::note(&format!("{id} is cancelled; `retort batch resume {id}` goes on with it"));
+            }
+            Self::Resume { id } => {
+                batches::act(&service, &id, Act::Resume).await?;
+                terminal::note(&format!("{id} goes on; `retort plan --resume {id}` waits for it"));
+            }
+            Self::Delete { id } => {
+                batches::delete(&service, &id).await?;
+                terminal::note(&format!("{id} is deleted"));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn line(batch: &Stored) -> String {
+    let made = batch.created_at.format("%Y-%m-%d %H:%M");
+    let name = batch.name.as_deref().map(|name| format!("  {name}")).unwrap_or_default();
+    format!("{}  {made}  {} targets{name}", batch.id, batch.plan_count)
+}
+
+/// How many plans stand how, in words.
+fn standing(progress: &BatchProgress) -> String {
+    let counts = [
+        (progress.completed, "completed"),
+        (progress.failed, "failed"),
+        (progress.cancelled, "cancelled"),
+        (progress.processing, "in work"),
+        (progress.pending, "waiting"),
+    ];
+    let mut said = String::new();
+    for (count, word) in counts.into_iter().filter(|(count, _)| *count > 0) {
+        let _ = write!(said, "{}{count} {word}", if said.is_empty() { "" } else { ", " });
+    }
+    if let Some(seconds) = progress.seconds_left.filter(|seconds| *seconds > 0.0) {
+        let _ = write!(said, ", about {seconds:.0} s left");
+    }
+    said
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn how_a_batch_stands_is_said_without_what_there_is_none_of() {
+        let progress = BatchProgress {
+            completed: 7,
+            failed: 1,
+            pending: 3,
+            seconds_left: Some(12.4),
+            ..BatchProgress::default()
+        };
+
+        assert_eq!(standing(&progress), "7 completed, 1 failed, 3 waiting, about 12 s left");
+    }
+}

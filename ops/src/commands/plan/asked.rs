@@ -1,0 +1,190 @@
+//! What `retort plan` asks of a search, target by target the same.
+
+use clap::Args;
+use contract::{Country, TreeSearchRequest};
+
+use super::wishes::Wishes;
+
+/// What every target is searched for with.
+#[derive(Debug, Args)]
+pub(super) struct Asked {
+    /// Seconds to search at most.
+    #[arg(long, default_value_t = 4.0, value_parser = parse_seconds)]
+    max_seconds: f64,
+    /// Reaction steps of the longest branch at most.
+    #[arg(long, default_value_t = 5)]
+    max_depth: u32,
+    /// Search for the whole time and answer with every route, instead of stopping at the first.
+    #[arg(long)]
+    all_routes: bool,
+    /// Let the answer be "buy it" where the target is itself a building block.
+    #[arg(long)]
+    allow_trivial: bool,
+    /// Use building blocks lighter than this, daltons.
+    #[arg(long, value_name = "MW")]
+    mw_below: Option<f64>,
+    /// Use building blocks cheaper than this.
+    #[arg(long, value_name = "USD_PER_GRAM", default_value_t = 10_000.0, conflicts_with = "any_price")]
+    usd_below: f64,
+    /// Use building blocks at any price.
+    #[arg(long)]
+    any_price: bool,
+    /// Country to ship to (US, CA, GB, FR, CH, DE, CN, AU), or `anywhere`.
+    #[arg(long, value_name = "COUNTRY", default_value = "US", value_parser = parse_destination)]
+    ships_to: Destination,
+    /// Use building blocks that arrive in fewer days than this.
+    #[arg(long, value_name = "DAYS")]
+    lead_time_below: Option<f64>,
+    /// Distinct backbones in the answer at most.
+    #[arg(long, default_value_t = 5)]
+    max_backbones: u32,
+    /// Building-block variations of a backbone at most.
+    #[arg(long, default_value_t = 10)]
+    max_variations: u32,
+    /// Keep the cheapest variations instead of the best ones.
+    #[arg(long)]
+    cheapest_variations: bool,
+    /// Millimoles of the target that the shopping lists are for.
+    #[arg(long, value_name = "MMOL", default_value_t = 1.0)]
+    amount: f64,
+    /// The part of each step's product that is expected to be had, over 0, at most 1.
+    #[arg(long, value_name = "PART", default_value_t = 0.8)]
+    step_yield: f64,
+    /// Count offers of this vendor, and of others so named, alone.
+    #[arg(long, value_name = "VENDOR")]
+    only_vendor: Vec<String>,
+    /// Do not count offers of this vendor.
+    #[arg(long, value_name = "VENDOR")]
+    never_vendor: Vec<String>,
+    /// Order what this vendor has from it, whatever others ask.
+    #[arg(long, value_name = "VENDOR")]
+    first_vendor: Vec<String>,
+    #[command(flatten)]
+    wishes: Wishes,
+}
+
+/// Where building blocks are to be sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Destination {
+    Anywhere,
+    To(Country),
+}
+
+impl Asked {
+    /// The most seconds of a search.
+    pub(super) const fn max_seconds(&self) -> f64 {
+        self.max_seconds
+    }
+
+    /// A request for the routes to `smiles`.
+    pub(super) fn request(&self, smiles: &str) -> TreeSearchRequest {
+        TreeSearchRequest {
+            search_smiles: smiles.to_owned(),
+            early_exit_first_solution: !self.all_routes,
+            max_seconds: self.max_seconds,
+            max_depth: self.max_depth,
+            mask_trivial_solution: !self.allow_trivial,
+            mask_bblocks_mw_gte: self.mw_below,
+            mask_usd_pricing_gte: if self.any_price { None } else { Some(self.usd_below) },
+            ships_to: match self.ships_to {
+                Destination::Anywhere => None,
+                Destination::To(country) => Some(country),
+            },
+            mask_lead_times_gte: self.lead_time_below,
+            max_backbone_groups: self.max_backbones,
+            max_backbone_group_size: self.max_variations,
+            limit_backbone_group_size_by_cost: self.cheapest_variations,
+            amount_mmol: self.amount,
+            step_yield: self.step_yield,
+            vendors_only: (!self.only_vendor.is_empty()).then(|| self.only_vendor.clone()),
+            vendors_never: self.never_vendor.clone(),
+            vendors_first: self.first_vendor.clone(),
+            ..self.wishes.request()
+        }
+    }
+}
+
+fn parse_seconds(text: &str) -> Result<f64, String> {
+    let seconds: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
+    // The service has its own, configured, upper bound; this one keeps the duration representable.
+    if seconds > 0.0 && seconds <= 86_400.0 {
+        Ok(seconds)
+    } else {
+        Err("must be over 0 and at most a day".to_owned())
+    }
+}
+
+fn parse_destination(text: &str) -> Result<Destination, String> {
+    if text.eq_ignore_ascii_case("anywhere") {
+        return Ok(Destination::Anywhere);
+    }
+    Country::ALL
+        .into_iter()
+        .find(|country| country.code().eq_ignore_ascii_case(text))
+        .map(Destination::To)
+        .ok_or_else(|| format!("one of {}, or anywhere", Country::ALL.map(Country::code).join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use contract::{AtomPair, OwnBlock, ProtectingGroups};
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        asked: Asked,
+    }
+
+    #[test]
+    fn a_target_alone_asks_for_what_the_contract_defaults_to() {
+        let line = Line::parse_from(["plan"]);
+
+        assert_eq!(line.asked.request("CCO"), TreeSearchRequest::new("CCO"));
+    }
+
+    #[test]
+    fn what_routes_must_and_may_not_do_is_asked_for_by_its_flags() {
+        let line = Line::parse_from([
+            "plan",
+            "--break-bond",
+            "1,2",
+            "--keep",
+            "c1ccccc1",
+            "--own",
+            "CN,2.5",
+            "--own",
+            "C#N",
+            "--max-steps",
+            "3",
+            "--no-protecting-groups",
+            "--only-class",
+            "amide coupling",
+        ]);
+
+        let wanted = TreeSearchRequest {
+            bonds_to_break: vec![AtomPair(1, 2)],
+            fragments_to_keep: vec!["c1ccccc1".to_owned()],
+            building_blocks_own: vec![
+                OwnBlock { smiles: "CN".to_owned(), usd_per_gram: Some(2.5) },
+                OwnBlock { smiles: "C#N".to_owned(), usd_per_gram: None },
+            ],
+            max_steps: Some(3),
+            protecting_groups: ProtectingGroups::Never,
+            reaction_classes_only: vec!["amide coupling".to_owned()],
+            ..TreeSearchRequest::new("C[C:1](=O)[NH:2]C")
+        };
+        assert_eq!(line.asked.request("C[C:1](=O)[NH:2]C"), wanted);
+    }
+
+    #[test]
+    fn lifted_masks_are_null() {
+        let line = Line::parse_from(["plan", "--any-price", "--ships-to", "anywhere"]);
+
+        let request = line.asked.request("CCO");
+
+        assert_eq!((request.mask_usd_pricing_gte, request.ships_to), (None, None));
+    }
+}

@@ -1,0 +1,113 @@
+//! Targets as a batch of the service's, which goes on without this command and can be come back to.
+
+use std::collections::HashMap;
+
+use futures::{StreamExt as _, TryStreamExt as _, stream};
+use tokio::signal;
+
+use super::{Plan, Tally};
+use crate::{
+    batches,
+    failure::Failure,
+    formats::{self, Format, Output},
+    planned::Planned,
+    service::Service,
+    targets::{Target, check},
+    terminal,
+};
+
+/// Results that are fetched at a time.
+const AT_A_TIME: usize = 4;
+
+impl Plan {
+    /// Makes a batch of `targets`, or comes back to one, waits until it is done, and writes what was found.
+    pub(super) async fn as_batch(
+        &self,
+        service: &Service,
+        targets: &[Target],
+        format: Format,
+    ) -> Result<Tally, Failure> {
+        let id = match &self.resume {
+            Some(id) => id.clone(),
+            None => self.store(service, targets).await?,
+        };
+        let come_back = format!("`retort plan --resume {id}` comes back to it");
+        tokio::select! {
+            done = self.follow_and_write(service, &id, targets, format) => done,
+            _ = signal::ctrl_c() => Err(Failure::Interrupted(format!("left the batch, which goes on: {come_back}"))),
+        }
+        .map_err(|failure| match failure {
+            Failure::Unreachable(why) => Failure::Unreachable(format!("{why}; the batch goes on: {come_back}")),
+            other => other,
+        })
+    }
+
+    /// Stores the batch.
+    async fn store(&self, service: &Service, targets: &[Target]) -> Result<String, Failure> {
+        // Files were looked at before; one bad target of the line would have the whole batch refused.
+        for target in &self.smiles {
+            check(target).map_err(|why| Failure::Usage(format!("{target}: {why}")))?;
+        }
+        if targets.is_empty() {
+            return Err(Failure::Usage("there is no target to plan".to_owned()));
+        }
+        let smiles: Vec<&str> = targets.iter().map(|target| target.smiles.as_str()).collect();
+        let spinner = terminal::spinner(format!("storing {} targets", smiles.len()));
+        let stored =
+            batches::create(service, &smiles, &self.asked.request(""), self.batch_name.as_deref()).await;
+        spinner.finish_and_clear();
+        let batch = stored?;
+        terminal::note(&format!(
+            "batch {} of {} targets; `retort plan --resume {}` comes back to it",
+            batch.id, batch.plan_count, batch.id
+        ));
+        Ok(batch.id)
+    }
+
+    async fn follow_and_write(
+        &self,
+        service: &Service,
+        id: &str,
+        targets: &[Target],
+        format: Format,
+    ) -> Result<Tally, Failure> {
+        let bar = terminal::batch_bar("planning");
+        let followed = batches::follow(service, id, |progress| {
+            let ended = progress.completed + progress.failed + progress.cancelled;
+            bar.set_length((ended + progress.pending + progress.processing).unsigned_abs());
+            bar.set_position(ended.unsigned_abs());
+            bar.set_message(terminal::time_left(progress.seconds_left));
+        });
+        let followed = followed.await;
+        bar.finish_and_clear();
+        followed?;
+
+        let plans = batches::plans(service, id).await?;
+        let names = names(targets);
+        let bar = terminal::bar(plans.len() as u64, "fetching");
+        let mut output = Output::open(format, formats::Asked::Several, self.out.as_deref())?;
+        let mut tally = Tally::default();
+        let found = stream::iter(plans).map(async |plan| {
+            let outcome = batches::outcome(service, &plan).await?;
+            let asked = plan.asked();
+            let name = names.get(asked.search_smiles.as_str()).map(|name| (*name).to_owned());
+            Ok::<_, Failure>(Planned { name, asked, outcome })
+        });
+        let mut found = std::pin::pin!(found.buffered(AT_A_TIME));
+        while let Some(planned) = found.try_next().await? {
+            tally.count(&planned);
+            output.add(planned)?;
+            bar.inc(1);
+        }
+        bar.finish_and_clear();
+        output.finish()?;
+        Ok(tally)
+    }
+}
+
+/// Names by SMILES as they were written, which is how the service gives them back.
+fn names(targets: &[Target]) -> HashMap<&str, &str> {
+    let named = targets.iter().filter_map(|target| Some((target.smiles.as_str(), target.name.as_deref()?)));
+    // Of two names for one target the first counts.
+    named.rev().collect()
+}

@@ -1,0 +1,195 @@
+//! What `retort plan` writes: answers, routes as other programs read them, a table, the report, a picture.
+//!
+//! What has a line or an object for each target is written as the targets are done, so that a batch of a hundred thousand takes no more
+//! memory than one of them; what is one whole (the report, AiZynthFinder's table) is written at the end.
+
+mod aizynth;
+mod retrocast;
+mod svg;
+mod table;
+
+use std::{
+    fs::File,
+    io::{self, BufWriter, Write},
+    path::Path,
+};
+
+use anyhow::Context as _;
+use clap::ValueEnum;
+use serde_json::{Map, Value};
+
+use crate::{failure::Failure, planned::Planned, report, route_tree, routes::routes, terminal};
+
+/// How targets and their routes are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Trees for people.
+    Text,
+    /// The whole answers.
+    Json,
+    /// The trees that AiZynthFinder reads.
+    Aizynth,
+    /// The routes that RetroCast reads.
+    Retrocast,
+    /// A line a target: solved or not, steps, price, lead time, plausibility, the best route's reactions.
+    Csv,
+    /// The report, a page to be opened, sent and printed.
+    Html,
+    /// A picture of the best route of one target.
+    Svg,
+}
+
+impl Format {
+    /// The format that the name of `path` promises.
+    ///
+    /// # Errors
+    /// Fails where it promises none that there is.
+    pub fn of(path: &Path) -> Result<Self, Failure> {
+        let endings = [
+            ("json", Self::Json),
+            ("html", Self::Html),
+            ("csv", Self::Csv),
+            ("svg", Self::Svg),
+            ("txt", Self::Text),
+        ];
+        terminal::by_ending(path, &endings)
+    }
+}
+
+/// Whether one target was asked for, by itself, or a list of them, which may have one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asked {
+    One,
+    Several,
+}
+
+/// Where planned targets are written, one after the other.
+pub struct Output {
+    format: Format,
+    asked: Asked,
+    sink: Box<dyn Write>,
+    /// What is written at the end.
+    kept: Vec<Planned>,
+    written: usize,
+}
+
+impl Output {
+    /// Writes to `path`, or to standard output.
+    ///
+    /// # Errors
+    /// Fails when the file cannot be made.
+    pub fn open(format: Format, asked: Asked, path: Option<&Path>) -> Result<Self, Failure> {
+        let Some(path) = path else { return Ok(Self::new(format, asked, Box::new(io::stdout()))) };
+        let file = File::create(path).with_context(|| format!("writing {}", path.display()))?;
+        Ok(Self::new(format, asked, Box::new(BufWriter::new(file))))
+    }
+
+    /// Writes to `sink`.
+    pub fn new(format: Format, asked: Asked, sink: Box<dyn Write>) -> Self {
+        Self { format, asked, sink, kept: Vec::new(), written: 0 }
+    }
+
+    /// Takes the next target.
+    ///
+    /// # Errors
+    /// Fails when it cannot be written.
+    pub fn add(&mut self, planned: Planned) -> Result<(), Failure> {
+        let text = match self.format {
+            Format::Text => self.text(&planned),
+            Format::Json => self.json(&planned)?,
+            Format::Csv => table::line(&planned, self.written == 0)?,
+            Format::Svg => {
+                let answer = planned.answer().map(routes).unwrap_or_default();
+                answer.first().map(svg::picture).unwrap_or_default()
+            }
+            Format::Aizynth | Format::Retrocast | Format::Html => {
+                self.kept.push(planned);
+                String::new()
+            }
+        };
+        self.written += 1;
+        self.write(&text)
+    }
+
+    /// Writes what is still to be written.
+    ///
+    /// # Errors
+    /// Fails when it cannot be.
+    pub fn finish(mut self) -> Result<(), Failure> {
+        let kept = std::mem::take(&mut self.kept);
+        let text = match (self.format, self.asked) {
+            (Format::Text | Format::Svg, _) | (Format::Json, Asked::One) => String::new(),
+            (Format::Json, Asked::Several) if self.written == 0 => "[]\n".to_owned(),
+            (Format::Json, Asked::Several) => "\n]\n".to_owned(),
+            (Format::Csv, _) if self.written == 0 => table::header()?,
+            (Format::Csv, _) => String::new(),
+            (Format::Html, _) => report::page(&kept)?,
+            (Format::Aizynth, Asked::One) => pretty(&kept.first().map(aizynth::trees).unwrap_or_default())?,
+            (Format::Aizynth, Asked::Several) => pretty(&aizynth::table(&kept))?,
+            (Format::Retrocast, _) => pretty(&predictions(&kept)?)?,
+        };
+        self.write(&text)?;
+        self.sink.flush().context("writing the routes")?;
+        Ok(())
+    }
+
+    /// The routes as trees; several targets have an empty line between them.
+    fn text(&self, planned: &Planned) -> String {
+        let of_one = |answer| route_tree::render(answer, planned.asked.ships_to);
+        let said = match (self.asked, &planned.outcome) {
+            (Asked::One, outcome) => return outcome.as_ref().map(of_one).unwrap_or_default(),
+            (Asked::Several, Ok(answer)) => {
+                of_one(answer) + &route_tree::without_route(answer).map(|why| why + "\n").unwrap_or_default()
+            }
+            (Asked::Several, Err(why)) => format!("{}\n{why}\n", planned.smiles()),
+        };
+        let before = if self.written == 0 { "" } else { "\n" };
+        let name = planned.name.as_ref().map(|name| format!("{name}\n")).unwrap_or_default();
+        format!("{before}{name}{said}")
+    }
+
+    fn json(&self, planned: &Planned) -> Result<String, Failure> {
+        match (self.asked, &planned.outcome) {
+            (Asked::One, Ok(answer)) => pretty(answer),
+            (Asked::One, Err(_)) => Ok(String::new()),
+            (Asked::Several, _) => {
+                let before = if self.written == 0 { "[\n" } else { ",\n" };
+                let line = serde_json::to_string(planned).context("writing an answer as JSON")?;
+                Ok(format!("{before}{line}"))
+            }
+        }
+    }
+
+    fn write(&mut self, text: &str) -> Result<(), Failure> {
+        self.sink.write_all(text.as_bytes()).context("writing the routes")?;
+        Ok(())
+    }
+}
+
+/// RetroCast's predictions: ranked routes by target, which goes by its name, or by its SMILES where it has none or shares it.
+fn predictions(planned: &[Planned]) -> Result<Value, Failure> {
+    let mut by_target = Map::new();
+    for one in planned {
+        let name = one.name.clone().filter(|name| !by_target.contains_key(name));
+        by_target.insert(name.unwrap_or_else(|| one.smiles().to_owned()), retrocast::candidates(one)?);
+    }
+    Ok(Value::Object(by_target))
+}
+
+fn pretty(value: &impl serde::Serialize) -> Result<String, Failure> {
+    Ok(serde_json::to_string_pretty(value).context("writing the answer as JSON")? + "\n")
+}
+
+/// Facts by name, without those that nobody knows.
+fn known<const N: usize>(facts: [(&str, Value); N]) -> Value {
+    Value::Object(
+        facts
+            .into_iter()
+            .filter(|(_, fact)| !fact.is_null())
+            .map(|(name, fact)| (name.to_owned(), fact))
+            .collect(),
+    )
+}
+
+#[cfg(test)]
+mod tests;

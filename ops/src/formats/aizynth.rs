@@ -1,0 +1,82 @@
+//! Routes as AiZynthFinder writes and reads them: trees in which molecules and reactions alternate (`ReactionTree.to_dict`), reactions
+//! written backwards, `product>>precursor.precursor`; and several targets as the table of its command line.
+
+use serde_json::{Value, json};
+
+use super::known;
+use crate::{
+    planned::Planned,
+    routes::{Molecule, Route, Step, routes},
+};
+
+/// The version of pandas' table schema that is written.
+const PANDAS_VERSION: &str = "1.4.0";
+
+/// The trees of a target, best first.
+pub(super) fn trees(planned: &Planned) -> Value {
+    let answer = planned.answer();
+    Value::Array(answer.map(|answer| routes(answer).iter().map(tree).collect()).unwrap_or_default())
+}
+
+/// Several targets as `aizynthcli` writes them: pandas' JSON of orientation `table`, which `pandas.read_json(…, orient="table")` reads.
+pub(super) fn table(planned: &[Planned]) -> Value {
+    let column = |name: &str, kind: &str| json!({ "name": name, "type": kind });
+    let fields = [
+        column("index", "integer"),
+        column("target", "string"),
+        column("name", "string"),
+        column("is_solved", "boolean"),
+        column("number_of_routes", "integer"),
+        column("search_time", "number"),
+        column("trees", "string"),
+    ];
+    let row = |(index, one): (usize, &Planned)| {
+        let trees = trees(one);
+        let count = trees.as_array().map_or(0, Vec::len);
+        json!({
+            "index": index, "target": one.smiles(), "name": one.name, "is_solved": count > 0, "number_of_routes": count,
+            "search_time": one.answer().map(|answer| answer.metadata.tree_search_elapsed), "trees": trees,
+        })
+    };
+    let data: Vec<Value> = planned.iter().enumerate().map(row).collect();
+    json!({
+        "schema": { "fields": fields, "primaryKey": ["index"], "pandas_version": PANDAS_VERSION },
+        "data": data,
+    })
+}
+
+fn tree(route: &Route<'_>) -> Value {
+    let mut tree = molecule(&route.target);
+    tree["scores"] =
+        route.standing.map_or_else(|| json!({}), |standing| json!({ "retort score": standing.score }));
+    tree["metadata"] = json!({ "is_solved": true, "backbone": route.backbone });
+    tree
+}
+
+fn molecule(molecule_of: &Molecule<'_>) -> Value {
+    let data = molecule_of.data;
+    let mut tree = json!({
+        "type": "mol", "hide": false, "smiles": data.smiles, "is_chemical": true, "in_stock": data.is_building_block,
+    });
+    if let Some(step) = &molecule_of.made_by {
+        tree["children"] = json!([reaction(step, &data.smiles)]);
+    }
+    tree
+}
+
+fn reaction(step: &Step<'_>, product: &str) -> Value {
+    let evidence = step.edge.evidence.as_ref();
+    let metadata = known([
+        ("template_hash", json!(evidence.map(|evidence| &evidence.template))),
+        ("classification", json!(evidence.map(|evidence| &evidence.reaction_class))),
+        ("library_occurrence", json!(evidence.map(|evidence| evidence.precedents))),
+        ("policy_probability", json!(evidence.map(|evidence| evidence.probability))),
+        ("policy_name", json!("retort")),
+        ("plausibility", json!(step.edge.plausibility)),
+    ]);
+    let children: Vec<Value> = step.precursors.iter().map(molecule).collect();
+    json!({
+        "type": "reaction", "hide": false, "smiles": format!("{product}>>{}", step.reactants()), "is_reaction": true,
+        "metadata": metadata, "children": children,
+    })
+}

@@ -1,0 +1,78 @@
+//! A line of comma-separated values a target, for spreadsheets: whether there is a route, and how the best one stands.
+
+use anyhow::{Context as _, anyhow};
+
+use crate::{
+    failure::Failure,
+    planned::Planned,
+    routes::{Route, routes},
+};
+
+const COLUMNS: [&str; 11] = [
+    "name",
+    "smiles",
+    "solved",
+    "routes",
+    "steps",
+    "plausibility",
+    "order_usd",
+    "usd_per_mol",
+    "lead_time_days",
+    "reactions",
+    "error",
+];
+
+/// The names of the columns.
+///
+/// # Errors
+/// Never, but for a fault of ours.
+pub(super) fn header() -> Result<String, Failure> {
+    written(COLUMNS.map(ToOwned::to_owned))
+}
+
+/// The line of a target, after the header where it is the first.
+pub(super) fn line(planned: &Planned, is_first: bool) -> Result<String, Failure> {
+    let routes = planned.answer().map(routes).unwrap_or_default();
+    let of_best =
+        |fact: &dyn Fn(&Route<'_>) -> Option<String>| routes.first().and_then(fact).unwrap_or_default();
+    let line = written([
+        text(planned.name.as_deref().unwrap_or_default()),
+        planned.smiles().to_owned(),
+        (!routes.is_empty()).to_string(),
+        routes.len().to_string(),
+        of_best(&|best| Some(best.steps().len().to_string())),
+        of_best(&|best| Some(format!("{:.4}", plausibility(best)))),
+        of_best(&|best| best.standing?.shopping_list.as_ref()?.total_usd.map(|usd| format!("{usd:.2}"))),
+        of_best(&|best| best.standing?.cost_usd_per_mol.map(|usd| format!("{usd:.2}"))),
+        of_best(&|best| best.standing?.lead_time_days.map(|days| days.to_string())),
+        of_best(&|best| Some(reactions(best))),
+        text(planned.outcome.as_ref().err().map(String::as_str).unwrap_or_default()),
+    ])?;
+    Ok(if is_first { header()? + &line } else { line })
+}
+
+/// The probability that every step gives its product.
+fn plausibility(route: &Route<'_>) -> f64 {
+    route.steps().iter().map(|(step, _)| step.edge.plausibility.unwrap_or(1.0)).product()
+}
+
+/// The steps as reaction SMILES, in the order in which they are done, between blanks.
+fn reactions(route: &Route<'_>) -> String {
+    let steps = route.steps();
+    let written =
+        steps.iter().map(|(step, product)| format!("{}>>{}", step.reactants(), product.data.smiles));
+    written.collect::<Vec<_>>().join(" ")
+}
+
+/// What a spreadsheet would take for a formula is text (SMILES begin with none of these signs).
+fn text(written: &str) -> String {
+    let is_formula = written.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    if is_formula { format!("'{written}") } else { written.to_owned() }
+}
+
+fn written(fields: [String; 11]) -> Result<String, Failure> {
+    let mut table = csv::Writer::from_writer(Vec::new());
+    table.write_record(fields).context("writing a line of the table")?;
+    let bytes = table.into_inner().map_err(|error| anyhow!("writing a line of the table: {error}"))?;
+    Ok(String::from_utf8(bytes).context("writing a line of the table")?)
+}

@@ -1,0 +1,114 @@
+use contract::{TreeSearchRequest, TreeSearchResult};
+use serde_json::json;
+
+use super::*;
+
+fn planned(name: Option<&str>) -> Planned {
+    let answer = include_str!("../../../api/clients/python/tests/data/prazosin.json");
+    let answer: TreeSearchResult = serde_json::from_str(answer).unwrap();
+    let asked = TreeSearchRequest::new(&answer.search_smiles);
+    Planned { name: name.map(ToOwned::to_owned), asked, outcome: Ok(answer) }
+}
+
+fn refused() -> Planned {
+    Planned {
+        name: Some("=salt".to_owned()),
+        asked: TreeSearchRequest::new("CC.CC"),
+        outcome: Err("more than one component".to_owned()),
+    }
+}
+
+fn written(format: Format, asked: Asked, all: &[Planned]) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out");
+    let mut output = Output::open(format, asked, Some(&path)).unwrap();
+    all.iter().for_each(|one| output.add(one.clone()).unwrap());
+    output.finish().unwrap();
+    std::fs::read_to_string(path).unwrap()
+}
+
+fn value(format: Format, asked: Asked, all: &[Planned]) -> Value {
+    serde_json::from_str(&written(format, asked, all)).unwrap()
+}
+
+/// The files are what the Python client made of the same answer: `Plan.from_json(…).best.to_aizynthfinder()` and `.to_retrocast()`, which
+/// its tests have read by those programs themselves.
+#[test]
+fn routes_for_other_programs_are_those_that_the_python_client_makes() {
+    let aizynth: Value = serde_json::from_str(include_str!("data/prazosin.aizynth.json")).unwrap();
+    let retrocast: Value = serde_json::from_str(include_str!("data/prazosin.retrocast.json")).unwrap();
+
+    assert_eq!(value(Format::Aizynth, Asked::One, &[planned(None)]), aizynth);
+    let ours = value(Format::Retrocast, Asked::One, &[planned(None)]);
+    assert_eq!(
+        ours["COc1cc2nc(N3CCN(C(=O)c4ccco4)CC3)nc(N)c2cc1OC"],
+        json!([{ "rank": 1, "route": retrocast[0] }])
+    );
+}
+
+#[test]
+fn several_targets_are_a_table_of_aizynthfinders_and_predictions_of_retrocasts() {
+    let all = [planned(Some("Prazosin")), refused()];
+
+    let table = value(Format::Aizynth, Asked::Several, &all);
+    let predictions = value(Format::Retrocast, Asked::Several, &all);
+
+    let solved: Vec<&Value> = table["data"].as_array().unwrap().iter().map(|row| &row["is_solved"]).collect();
+    assert_eq!(
+        (solved, &table["schema"]["primaryKey"]),
+        (vec![&json!(true), &json!(false)], &json!(["index"]))
+    );
+    assert_eq!(table["data"][0]["trees"], value(Format::Aizynth, Asked::One, &all));
+    assert_eq!((predictions["Prazosin"].as_array().unwrap().len(), &predictions["=salt"]), (1, &json!([])));
+}
+
+#[test]
+fn a_line_of_the_table_says_how_the_best_route_stands_or_what_was_wrong() {
+    let table = written(Format::Csv, Asked::Several, &[planned(Some("Prazosin")), refused()]);
+
+    let lines: Vec<&str> = table.lines().collect();
+    assert_eq!(
+        lines,
+        [
+            "name,smiles,solved,routes,steps,plausibility,order_usd,usd_per_mol,lead_time_days,reactions,error",
+            "Prazosin,COc1cc2nc(N3CCN(C(=O)c4ccco4)CC3)nc(N)c2cc1OC,true,1,2,0.9968,15.30,1308.33,11,\
+             C1CNCCN1.COc1cc2nc(Cl)nc(N)c2cc1OC>>COc1cc2nc(N3CCNCC3)nc(N)c2cc1OC \
+             COc1cc2nc(N3CCNCC3)nc(N)c2cc1OC.O=C(Cl)c1ccco1>>COc1cc2nc(N3CCN(C(=O)c4ccco4)CC3)nc(N)c2cc1OC,",
+            "'=salt,CC.CC,false,0,,,,,,,more than one component",
+        ]
+    );
+    assert_eq!(written(Format::Csv, Asked::Several, &[]).lines().count(), 1);
+}
+
+#[test]
+fn one_answer_is_itself_and_several_are_a_list_with_what_went_wrong() {
+    let one = value(Format::Json, Asked::One, &[planned(None)]);
+    let several = value(Format::Json, Asked::Several, &[planned(Some("Prazosin")), refused()]);
+
+    assert_eq!(one["search_smiles"], several[0]["answer"]["search_smiles"]);
+    assert_eq!((&several[0]["name"], &several[0]["error"]), (&json!("Prazosin"), &Value::Null));
+    assert_eq!(
+        (&several[1]["answer"], &several[1]["error"]),
+        (&Value::Null, &json!("more than one component"))
+    );
+    assert_eq!(value(Format::Json, Asked::Several, &[]), json!([]));
+}
+
+#[test]
+fn a_picture_has_every_molecule_at_one_scale_and_every_step() {
+    let picture = written(Format::Svg, Asked::One, &[planned(None)]);
+
+    assert_eq!(picture.matches("<svg x=").count(), 5);
+    assert!(
+        picture.contains(">1. SNAr amination</text>") && picture.contains(">2. amide formation</text>"),
+        "{picture}"
+    );
+    // The target stands at the right of all that it is made from.
+    let places = picture
+        .split("<svg x=\"")
+        .skip(1)
+        .map(|rest| rest.split('"').next().unwrap().parse::<f64>().unwrap());
+    let places: Vec<f64> = places.collect();
+    assert_eq!(places.iter().copied().fold(0.0, f64::max), places[4]);
+    assert!(!picture.contains("href") && !picture.contains("NaN"));
+}

@@ -1,0 +1,307 @@
+//! Targets from files: SMILES with names, tables, SDF and whatever else vendors' files are read from, packed or not.
+//!
+//! A row that is no target is told with its place and costs itself alone; what counts as one is what the service takes for one, so that a
+//! batch is not refused for what could be seen here.
+
+use std::{
+    collections::BTreeMap,
+    io::{self, Read as _},
+    num::NonZeroUsize,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use anyhow::Context as _;
+use catalogue::{
+    Rates,
+    read::{self, Format, HeaderError, Input, Meaning, Options, Outline, Profile, ReadError, Record},
+};
+use chem::{Limits, Mapped, smiles_of_molfile};
+use clap::Args;
+
+use crate::{failure::Failure, terminal};
+
+/// The longest SMILES of a target, in characters.
+const LONGEST: usize = 1000;
+
+/// Columns that hold names, where no column is said to; compared without regard to case.
+const NAMES: [&str; 8] =
+    ["name", "title", "id", "compound", "compound_id", "compound_name", "molecule_name", "identifier"];
+
+/// Files of targets.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Files of targets")]
+pub struct Files {
+    /// Read targets from FILE, or from standard input where it is `-`: SMILES with names, CSV, TSV, SDF, JSON lines or Parquet, also
+    /// packed by gzip, zstd or bzip2; which it is, it says itself.
+    #[arg(long, short, value_name = "FILE")]
+    input: Vec<PathBuf>,
+    /// The column that holds the SMILES [default: `smiles`, or what vendors call it].
+    #[arg(long, value_name = "COLUMN", requires = "input")]
+    smiles_column: Option<String>,
+    /// The column that holds the names [default: `name`, `id` or `title`, what stands behind the SMILES, or the title in an SDF].
+    #[arg(long, value_name = "COLUMN", requires = "input")]
+    name_column: Option<String>,
+}
+
+/// A molecule to be planned.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// As it was written.
+    pub smiles: String,
+    /// What its file calls it.
+    pub name: Option<String>,
+}
+
+/// What files hold.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// In the order of the files.
+    pub targets: Vec<Target>,
+    /// What is no target, each with its file, its place and why.
+    pub faults: Vec<String>,
+}
+
+impl Files {
+    /// Whether there is any.
+    pub fn are_given(&self) -> bool {
+        !self.input.is_empty()
+    }
+
+    /// Reads all of them.
+    ///
+    /// # Errors
+    /// Fails where a file cannot be read, or has no structures.
+    pub fn read(&self) -> Result<Found, Failure> {
+        let mut found = Found::default();
+        for path in &self.input {
+            self.read_one(&input(path)?, &mut found)?;
+        }
+        Ok(found)
+    }
+
+    /// Reads one more.
+    ///
+    /// # Errors
+    /// Fails as [`Files::read`] does.
+    pub fn read_one(&self, input: &Input, found: &mut Found) -> Result<(), Failure> {
+        let opened = read::open(input, &self.options()).map_err(failure)?;
+        let reader = Reader::new(&opened.outline, self.name_column.clone())
+            .ok_or_else(|| Failure::Usage(format!("{} has InChIKeys and no structures", input.name())))?;
+        let counted = if opened.outline.format.has_lines() { "line" } else { "row" };
+        for record in opened.records().map_err(failure)? {
+            let Record { place, fields } = record.map_err(failure)?;
+            match fields.map_err(|fault| fault.to_string()).and_then(|fields| reader.target(&fields)) {
+                Ok(target) => found.targets.push(target),
+                Err(why) => found.faults.push(format!("{}, {counted} {}: {why}", input.name(), place.number)),
+            }
+        }
+        Ok(())
+    }
+
+    fn options(&self) -> Options {
+        let smiles = self.smiles_column.iter().map(|column| (column.clone(), "smiles".to_owned()));
+        let columns: BTreeMap<String, String> = smiles.collect();
+        Options {
+            vendor: None,
+            profile: Profile { profile: None, columns },
+            rates: Rates::default(),
+            keys: Arc::default(),
+            threads: NonZeroUsize::MIN,
+        }
+    }
+}
+
+/// A target that the service would take for one.
+///
+/// # Errors
+/// Fails with what is wrong with it.
+pub fn check(smiles: &str) -> Result<(), String> {
+    if smiles.chars().count() > LONGEST {
+        return Err(format!("longer than {LONGEST} characters"));
+    }
+    let target = Mapped::parse(smiles, Limits::TARGET).map_err(|why| format!("no target: {why}"))?;
+    match target.molecule().components().len() {
+        1 => Ok(()),
+        count => Err(format!("no target: {count} components")),
+    }
+}
+
+fn input(path: &Path) -> Result<Input, Failure> {
+    if path != Path::new("-") {
+        return Ok(Input::File(path.to_owned()));
+    }
+    let mut bytes = Vec::new();
+    io::stdin().lock().read_to_end(&mut bytes).context("reading standard input")?;
+    Ok(Input::Bytes("standard input".to_owned(), bytes))
+}
+
+fn failure(error: ReadError) -> Failure {
+    match error {
+        ReadError::Header { name, source: HeaderError::NoSmiles { found } } => Failure::Usage(format!(
+            "{name} has no column `smiles` ({found}): name the one that holds them with --smiles-column"
+        )),
+        error @ (ReadError::Header { .. } | ReadError::Profile(_)) => Failure::Usage(error.to_string()),
+        error => Failure::Other(anyhow::Error::new(error)),
+    }
+}
+
+/// Says of a file's faults what a person reads: the first ones, and how many more there are.
+pub fn tell(faults: &[String]) {
+    const TOLD: usize = 20;
+    faults.iter().take(TOLD).for_each(|fault| terminal::note(&format!("left out: {fault}")));
+    if faults.len() > TOLD {
+        terminal::note(&format!("left out: {} more", faults.len() - TOLD));
+    }
+}
+
+/// How the records of a file become targets.
+struct Reader {
+    /// Columns that hold structures, the one that counts first.
+    structures: Vec<String>,
+    format: Format,
+    name: Option<String>,
+}
+
+impl Reader {
+    /// `None` for a file without structures.
+    fn new(outline: &Outline, name: Option<String>) -> Option<Self> {
+        let holds = |wanted: fn(&Meaning) -> bool| {
+            outline
+                .columns
+                .iter()
+                .filter(move |column| wanted(&column.meaning))
+                .map(|column| column.name.clone())
+        };
+        let smiles = holds(|meaning| matches!(meaning, Meaning::Smiles));
+        let molfiles = holds(|meaning| matches!(meaning, Meaning::Molfile));
+        let structures: Vec<String> = smiles.chain(molfiles).collect();
+        let by_id = || holds(|meaning| matches!(meaning, Meaning::Id)).next();
+        let by_name = || {
+            let mut names = NAMES.iter();
+            names
+                .find_map(|name| outline.columns.iter().find(|column| column.name.eq_ignore_ascii_case(name)))
+        };
+        let name = name.or_else(|| by_name().map(|column| column.name.clone())).or_else(by_id);
+        (!structures.is_empty()).then_some(Self { structures, format: outline.format, name })
+    }
+
+    fn target(&self, fields: &[(String, String)]) -> Result<Target, String> {
+        let field = |wanted: &str| {
+            let found = fields.iter().find(|(name, _)| name.trim() == wanted).map(|(_, text)| text.as_str());
+            found.filter(|text| !text.trim().is_empty())
+        };
+        let structure = self.structures.iter().find_map(|column| field(column)).ok_or("no SMILES")?;
+        let smiles = if structure.contains("M  END") {
+            smiles_of_molfile(structure).map_err(|error| format!("structure: {error}"))?
+        } else {
+            without_extension(structure.trim()).to_owned()
+        };
+        check(&smiles)?;
+        let name = match self.format {
+            Format::List(_) => {
+                fields[1..].iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join(" ")
+            }
+            _ => {
+                let column = self.name.as_deref().and_then(field);
+                column.or_else(|| title(structure)).unwrap_or_default().to_owned()
+            }
+        };
+        let name = name.trim();
+        Ok(Target { smiles, name: (!name.is_empty()).then(|| name.to_owned()) })
+    }
+}
+
+/// A SMILES without a ChemAxon extension (`CCO |…|`).
+fn without_extension(written: &str) -> &str {
+    let extended = written.split_once(" |").filter(|(_, rest)| rest.ends_with('|'));
+    extended.map_or(written, |(smiles, _)| smiles.trim_end())
+}
+
+/// The first line of a connection table.
+fn title(structure: &str) -> Option<&str> {
+    structure.contains("M  END").then(|| structure.lines().next()).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ETHANOL: &str = "ethanol\n\n\n  3  2  0  0  0  0            999 V2000\n    0.0000    0.0000    0.0000 C   0  0\n    1.0000    0.0000    0.0000 C   0  0\n    2.0000    0.0000    0.0000 O   0  0\n  1  2  1  0\n  2  3  1  0\nM  END\n";
+
+    fn read(files: &Files, name: &str, bytes: &[u8]) -> Result<Found, Failure> {
+        let mut found = Found::default();
+        files.read_one(&Input::Bytes(name.to_owned(), bytes.to_vec()), &mut found)?;
+        Ok(found)
+    }
+
+    fn target(smiles: &str, name: &str) -> Target {
+        Target { smiles: smiles.to_owned(), name: (!name.is_empty()).then(|| name.to_owned()) }
+    }
+
+    fn targets(name: &str, text: &str) -> Vec<Target> {
+        let found = read(&Files::default(), name, text.as_bytes()).unwrap();
+        assert_eq!(found.faults, [] as [String; 0], "{name}");
+        found.targets
+    }
+
+    #[test]
+    fn every_kind_of_file_gives_its_targets_with_their_names() {
+        let sdf = format!("{ETHANOL}> <ID>\nZ1\n\n$$$$\n");
+        let untitled = format!("{}> <NOTE>\nx\n\n$$$$\n", ETHANOL.replacen("ethanol", "", 1));
+
+        assert_eq!(targets("a.smi", "CCO\nCCN |r|\n"), [target("CCO", ""), target("CCN", "")]);
+        assert_eq!(
+            targets("a.smi", "CCO ethyl alcohol\nCCN ethylamine 70%\nCC x\n"),
+            [target("CCO", "ethyl alcohol"), target("CCN", "ethylamine 70%"), target("CC", "x")]
+        );
+        assert_eq!(targets("a.csv", "Name;SMILES\nA;CCO\n;CCN\n"), [target("CCO", "A"), target("CCN", "")]);
+        assert_eq!(targets("a.tsv", "smiles\tprice\tid\nCCO\tcheap\tX-1\n"), [target("CCO", "X-1")]);
+        assert_eq!(targets("a.jsonl", "{\"smiles\": \"CCO\", \"name\": \"A\"}\n"), [target("CCO", "A")]);
+        assert_eq!(targets("a.sdf", &sdf), [target("CCO", "Z1")]);
+        assert_eq!(targets("a.sdf", &sdf.replace("<ID>", "<OTHER>")), [target("CCO", "ethanol")]);
+        assert_eq!(targets("a.sdf", &untitled), [target("CCO", "")]);
+    }
+
+    #[test]
+    fn a_row_that_is_no_target_is_told_with_its_place_and_the_rest_goes_on() {
+        let text = "smiles,name\nCCO,A\nC1CC,B\nCC.CC,C\n,D\nCCN\nCCN,E\n";
+
+        let found = read(&Files::default(), "a.csv", text.as_bytes()).unwrap();
+
+        assert_eq!(found.targets, [target("CCO", "A"), target("CCN", "E")]);
+        let places: Vec<&str> = found.faults.iter().map(|fault| fault.split(": ").next().unwrap()).collect();
+        assert_eq!(places, ["a.csv, line 3", "a.csv, line 4", "a.csv, line 5", "a.csv, line 6"]);
+        assert!(found.faults[1].ends_with("no target: 2 components"), "{:?}", found.faults);
+        assert!(found.faults[2].ends_with("no SMILES"), "{:?}", found.faults);
+    }
+
+    #[test]
+    fn columns_are_those_that_are_named() {
+        let files = Files {
+            smiles_column: Some("Struktur".to_owned()),
+            name_column: Some("Nr".to_owned()),
+            ..Files::default()
+        };
+        let text = b"Nr,Struktur,smiles\n7,CCO,C\n";
+
+        assert_eq!(read(&files, "a.csv", text).unwrap().targets, [target("CCO", "7")]);
+        let refused = |files: &Files| read(files, "a.csv", b"Nr,Formel\n7,C2H6O\n").unwrap_err().to_string();
+        assert!(
+            refused(&Files::default())
+                .contains("(Nr, Formel): name the one that holds them with --smiles-column")
+        );
+        assert!(refused(&files).contains("no column `struktur`"));
+    }
+
+    #[test]
+    fn packed_files_are_unpacked() {
+        use std::io::Write as _;
+        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        packed.write_all(format!("{ETHANOL}$$$$\n").as_bytes()).unwrap();
+
+        let found = read(&Files::default(), "a.sdf.gz", &packed.finish().unwrap()).unwrap();
+
+        assert_eq!(found.targets, [target("CCO", "ethanol")]);
+    }
+}

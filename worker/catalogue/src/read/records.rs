@@ -1,0 +1,170 @@
+//! The records of a file as they stand in it, for who wants its structures and no offers: a list of targets as vendors, spreadsheets and
+//! drawing programs write it.
+
+use std::collections::VecDeque;
+
+use super::{
+    cutter::Cutter,
+    error::ReadError,
+    json,
+    layout::{BLANKS, Format},
+    sdf,
+    text::decode,
+    window::Cut,
+};
+use crate::{entry::Place, fault::Fault};
+
+/// A record of a file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Record {
+    /// Where it begins.
+    pub place: Place,
+    /// Its fields by the names of their columns, in the file's order (those of JSON by name); or what is wrong with it. Fields of a list without a header are
+    /// called `column 1` and so on, whatever their number, and the connection table of an SDF is called `(connection table)`.
+    pub fields: Result<Vec<(String, String)>, Fault>,
+}
+
+/// The records of a file, in its order.
+pub struct Records {
+    cutter: Cutter,
+    format: Format,
+    /// Of a format with a header.
+    columns: Vec<String>,
+    cut: VecDeque<Record>,
+    is_over: bool,
+}
+
+impl Records {
+    pub(crate) fn new(cutter: Cutter, format: Format, columns: Vec<String>) -> Self {
+        Self { cutter, format, columns, cut: VecDeque::new(), is_over: false }
+    }
+
+    fn fields(&self, record: &[u8]) -> Result<Vec<(String, String)>, Fault> {
+        match self.format {
+            Format::Delimited(_) | Format::List(_) | Format::Hdf5 => self.named(record),
+            Format::Sdf => {
+                let record = decode(record.into());
+                let fields = sdf::fields(&record)?.into_iter();
+                Ok(fields.map(|(name, text)| (name.to_owned(), text)).collect())
+            }
+            // Rows of one object tell of one structure.
+            Format::JsonLines | Format::Json | Format::Parquet => {
+                Ok(json::rows(record)?.into_iter().next().unwrap_or_default())
+            }
+        }
+    }
+
+    fn named(&self, record: &[u8]) -> Result<Vec<(String, String)>, Fault> {
+        let fields = self.format.fields(record).into_iter().map(|field| decode(field).trim().to_owned());
+        let fields: Vec<String> = fields.collect();
+        if matches!(self.format, Format::List(_)) {
+            let numbered = (1..).map(|number| format!("column {number}"));
+            return Ok(numbered.zip(fields).collect());
+        }
+        let expected = self.columns.len();
+        if self.format == Format::Delimited(BLANKS) {
+            // Blanks within a name are no delimiters, and a name may be missing.
+            let texts = (0..expected).map(|at| {
+                let end = if at + 1 == expected { fields.len() } else { at + 1 };
+                fields.get(at..end.max(at)).unwrap_or_default().join(" ")
+            });
+            return Ok(self.columns.iter().cloned().zip(texts).collect());
+        }
+        if fields.len() < expected || fields.iter().skip(expected).any(|field| !field.is_empty()) {
+            return Err(Fault::FieldCount { found: fields.len(), expected });
+        }
+        Ok(self.columns.iter().cloned().zip(fields).collect())
+    }
+}
+
+impl Iterator for Records {
+    type Item = Result<Record, ReadError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while self.cut.is_empty() && !self.is_over {
+            let mut cut = Cut::default();
+            let more = self.cutter.cut(&mut cut);
+            let read = cut.records().map(|(place, record)| Record {
+                place,
+                fields: record.map_err(Clone::clone).and_then(|record| self.fields(record)),
+            });
+            self.cut = read.collect();
+            match more {
+                Ok(more) => self.is_over = !more,
+                Err(error) => {
+                    self.is_over = true;
+                    return Some(Err(error));
+                }
+            }
+        }
+        self.cut.pop_front().map(Ok)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroUsize;
+
+    use crate::{
+        Rates,
+        read::{Input, Options, Profile, open},
+    };
+
+    use super::*;
+
+    /// Each record with its line: its fields as `name=text`, or its fault.
+    fn read(name: &str, text: &str) -> Vec<(u64, String)> {
+        let options = Options {
+            vendor: None,
+            profile: Profile::default(),
+            rates: Rates::default(),
+            keys: std::sync::Arc::default(),
+            threads: NonZeroUsize::MIN,
+        };
+        let opened = open(&Input::Bytes(name.to_owned(), text.as_bytes().to_vec()), &options).unwrap();
+        let told = |record: Record| {
+            let fields = |fields: Vec<(String, String)>| {
+                fields.iter().map(|(name, text)| format!("{name}={text}")).collect::<Vec<_>>().join(" ")
+            };
+            (record.place.number, record.fields.map_or_else(|fault| fault.to_string(), fields))
+        };
+        opened.records().unwrap().map(|record| told(record.unwrap())).collect()
+    }
+
+    fn told(records: &[(u64, &str)]) -> Vec<(u64, String)> {
+        records.iter().map(|(line, text)| (*line, (*text).to_owned())).collect()
+    }
+
+    #[test]
+    fn records_are_their_fields_by_name_and_a_bad_one_costs_itself_alone() {
+        assert_eq!(
+            read("a.csv", "smiles,price\nCCO,free\nCCN\n\"C,C\",1\n"),
+            told(&[
+                (2, "smiles=CCO price=free"),
+                (3, "1 fields where the header has 2"),
+                (4, "smiles=C,C price=1")
+            ])
+        );
+        assert_eq!(read("a.smi", "CCO\nCCN\n"), told(&[(1, "column 1=CCO"), (2, "column 1=CCN")]));
+        assert_eq!(
+            read("a.smi", "CCO ethyl alcohol\nCCN amine x\n"),
+            told(&[
+                (1, "column 1=CCO column 2=ethyl column 3=alcohol"),
+                (2, "column 1=CCN column 2=amine column 3=x")
+            ])
+        );
+        assert_eq!(
+            read("a.smi", "smiles name\nCCO ethyl alcohol\nCCN amine\nCC\n"),
+            told(&[
+                (2, "smiles=CCO name=ethyl alcohol"),
+                (3, "smiles=CCN name=amine"),
+                (4, "smiles=CC name=")
+            ])
+        );
+        assert_eq!(read("a.jsonl", "{\"smiles\": \"CCO\", \"n\": 1}\n"), told(&[(1, "n=1 smiles=CCO")]));
+        assert_eq!(
+            read("a.sdf", "x\n\n\n\nM  END\n> <ID>\nZ\n\n$$$$\nno table\n$$$$\n"),
+            told(&[(1, "(connection table)=x\n\n\n\nM  END ID=Z"), (10, "structure: no `M  END`")])
+        );
+    }
+}

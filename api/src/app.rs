@@ -154,6 +154,10 @@ pub fn router(app: App) -> Router {
         .route("/generator/v1/models/{model_id}", guarded(Operation::RetrieveModel, get(models::retrieve)))
         .route("/synth/v1/treesearch", queued(Operation::CreateTreeSearch, post(treesearch::create)))
         .route(
+            "/synth/v1/treesearch/{search_id}/events",
+            guarded(Operation::SeePlans, get(treesearch::events::watch)),
+        )
+        .route(
             "/synth/v1/{engine}/treesearch",
             queued(Operation::CreateTreeSearch, post(treesearch::create_by_engine)),
         )
@@ -206,6 +210,10 @@ fn plan_routes(guarded: &impl Guard, queued: &impl Guard) -> Router<App> {
                 .merge(guarded(Operation::ChangePlan, delete(plans::delete))),
         )
         .route(
+            "/synth-batches/v1/plans/{plan_id}/events",
+            guarded(Operation::SeePlans, get(plans::events::watch)),
+        )
+        .route(
             "/synth-batches/v1/plans/{plan_id}/cancel",
             guarded(Operation::ChangePlan, post(plans::cancel)),
         )
@@ -240,13 +248,25 @@ fn plan_routes(guarded: &impl Guard, queued: &impl Guard) -> Router<App> {
 /// Lets web pages from the origins that the operator named call the service, with tokens and not with
 /// cookies.
 fn cors(origins: &[HeaderValue]) -> Option<CorsLayer> {
-    let named = |names: [&'static str; 4]| names.map(HeaderName::from_static);
+    let named = |names: [&'static str; 5]| names.map(HeaderName::from_static);
     (!origins.is_empty()).then(|| {
         CorsLayer::new()
             .allow_origin(origins.to_vec())
             .allow_methods([Method::GET, Method::POST, Method::DELETE])
-            .allow_headers(named(["authorization", "content-type", "x-request-id", "traceparent"]))
-            .expose_headers(named(["retry-after", "ratelimit", "ratelimit-policy", "x-request-id"]))
+            .allow_headers(named([
+                "authorization",
+                "content-type",
+                "last-event-id",
+                "x-request-id",
+                "traceparent",
+            ]))
+            .expose_headers(named([
+                "retry-after",
+                "ratelimit",
+                "ratelimit-policy",
+                "x-request-id",
+                "content-location",
+            ]))
             .max_age(Duration::from_secs(3600))
     })
 }

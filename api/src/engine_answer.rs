@@ -41,7 +41,7 @@ pub fn engine_answer(result: TreeSearchResult) -> EngineAnswer {
 fn priced(route: RouteGraph) -> PricedRoute {
     let list = route.graph.as_ref().and_then(|graph| graph.shopping_list.as_ref());
     let price = list.and_then(|list| list.total_usd).unwrap_or_else(|| UNKNOWN.into());
-    PricedRoute(with_reactions(route), price)
+    PricedRoute(engine_route(route), price)
 }
 
 /// A step of a route, by its product.
@@ -57,7 +57,8 @@ impl Step<'_> {
     }
 }
 
-fn with_reactions(route: RouteGraph) -> EngineRoute {
+/// A route with its reactions as nodes.
+pub fn engine_route(route: RouteGraph) -> EngineRoute {
     let mut steps: BTreeMap<&str, Step<'_>> = BTreeMap::new();
     for edge in &route.edges {
         let step = steps.entry(&edge.source).or_insert_with(|| Step { id: String::new(), edges: Vec::new() });

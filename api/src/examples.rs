@@ -115,7 +115,10 @@ fn misfit(operation_id: &str) -> Option<([&'static str; 2], &'static str, &'stat
         "list_engines" | "list_libraries" | "version_of_plans" => {
             Some((["query", "limit"], "extra_forbidden", "Extra inputs are not permitted"))
         }
-        "retrieve_plan" | "cancel_plan" | "delete_plan" | "retrieve_plan_of_batch" => no_word("plan_id"),
+        "watch_tree_search" => no_word("search_id"),
+        "retrieve_plan" | "watch_plan" | "cancel_plan" | "delete_plan" | "retrieve_plan_of_batch" => {
+            no_word("plan_id")
+        }
         "retrieve_batch" | "cancel_batch" | "resume_batch" | "delete_batch" => no_word("batch_id"),
         "retrieve_model" => no_word("model_id"),
         "retrieve_sample" | "delete_sample" => no_word("sample_id"),

@@ -13,6 +13,7 @@ use tower::ServiceExt;
 use crate::{
     endpoints::health::{self, Readiness},
     observe::observe,
+    streams::Closing,
 };
 
 /// What every connection meets.
@@ -20,6 +21,7 @@ use crate::{
 pub struct Front {
     transport: Transport,
     now: watch::Sender<Now>,
+    closing: watch::Sender<bool>,
 }
 
 #[derive(Debug, Clone)]
@@ -39,7 +41,8 @@ impl Front {
     #[must_use]
     pub fn new(transport: Transport) -> Self {
         let router = waiting(transport, Readiness::waiting(None));
-        Self { transport, now: watch::Sender::new(Now { router, stage: Stage::Working }) }
+        let now = watch::Sender::new(Now { router, stage: Stage::Working });
+        Self { transport, now, closing: watch::Sender::new(false) }
     }
 
     /// Says from now on what is missing.
@@ -58,10 +61,16 @@ impl Front {
         self.now.send_modify(|now| now.stage = Stage::Stopping);
     }
 
+    /// Ends the streams: whoever reads one goes on at another process.
+    pub fn close(&self) {
+        self.closing.send_replace(true);
+    }
+
     /// What a server serves, for as long as it lives.
     pub fn router(&self) -> Router {
-        let now = self.now.subscribe();
-        Router::new().fallback(async move |request: Request| {
+        let (now, closing) = (self.now.subscribe(), Closing::once(self.closing.subscribe()));
+        Router::new().fallback(async move |mut request: Request| {
+            request.extensions_mut().insert(closing.clone());
             let Now { router, stage } = now.borrow().clone();
             if stage == Stage::Stopping && request.uri().path() == "/readyz" {
                 return Readiness::stopping().into_response();

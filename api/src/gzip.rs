@@ -87,7 +87,7 @@ fn asks_for_json(headers: &HeaderMap) -> bool {
 }
 
 /// The weight that a header gives to what it names as `wanted`; `None` where it does not name it.
-fn weight(headers: &HeaderMap, name: HeaderName, wanted: &str) -> Option<f32> {
+pub(crate) fn weight(headers: &HeaderMap, name: HeaderName, wanted: &str) -> Option<f32> {
     values(headers, name).find_map(|value| {
         value.split(',').find_map(|item| {
             let mut parts = item.split(';').map(str::trim);

@@ -8,9 +8,9 @@ use std::{sync::Arc, time::Duration};
 use chrono::Utc;
 use contract::{
     Cause, ErrorItem, JobId, Problem, SampleId, SampleJob, SampleRequest, StoredSampleJob,
-    StoredTreeSearchJob, TreeSearchJob, TreeSearchRequest, TreeSearchResult,
+    StoredTreeSearchJob, Told, TreeSearchJob, TreeSearchRequest, TreeSearchResult,
 };
-use queue::{AwaitError, Caller, Job, Pending, SubmitError};
+use queue::{AwaitError, Caller, Job, Pending, SubmitError, Watch};
 
 use edge::ApiError;
 
@@ -100,18 +100,50 @@ impl Jobs {
         request: TreeSearchRequest,
         engine: Option<&str>,
     ) -> Result<TreeSearchResult, ApiError> {
-        let patience = Duration::from_secs_f64(request.max_seconds) + self.patience.search_slack;
-        let caller = self.caller(account_id, patience);
-        let job = StoredTreeSearchJob::V1(TreeSearchJob {
-            request,
-            account_id: Some(account_id.to_owned()),
-            engine: engine.map(str::to_owned),
-            deadline: Utc::now() + patience,
-        });
+        let (job, caller) = self.search_job(account_id, request, engine, Told::Nothing);
         let place = self.crowd.place()?;
         let taken = self.submit(job, caller).await.map_err(not_taken)?;
         drop(place);
         self.outcome(taken, caller, "").await
+    }
+
+    /// The same, to be watched while it is done.
+    pub async fn search_watched(
+        &self,
+        account_id: &str,
+        request: TreeSearchRequest,
+    ) -> Result<Watch<StoredTreeSearchJob>, ApiError> {
+        let (job, caller) = self.search_job(account_id, request, None, Told::Events);
+        let _place = self.crowd.place()?;
+        let taken = self.submit(job, caller).await.map_err(not_taken)?;
+        Ok(self.queue.watch_instead(taken.pending).await?)
+    }
+
+    /// Goes on watching the search `id` that the account asked for, if it can be watched.
+    pub async fn watch_search(
+        &self,
+        account_id: &str,
+        id: &str,
+    ) -> Result<Option<Watch<StoredTreeSearchJob>>, ApiError> {
+        Ok(self.queue.watch_again(id, account_id).await?)
+    }
+
+    fn search_job<'a>(
+        &self,
+        account_id: &'a str,
+        request: TreeSearchRequest,
+        engine: Option<&str>,
+        told: Told,
+    ) -> (StoredTreeSearchJob, Caller<'a>) {
+        let patience = Duration::from_secs_f64(request.max_seconds) + self.patience.search_slack;
+        let job = StoredTreeSearchJob::V1(TreeSearchJob {
+            request,
+            account_id: Some(account_id.to_owned()),
+            engine: engine.map(str::to_owned),
+            told,
+            deadline: Utc::now() + patience,
+        });
+        (job, self.caller(account_id, patience))
     }
 
     fn caller<'a>(&self, account_id: &'a str, patience: Duration) -> Caller<'a> {
@@ -132,33 +164,9 @@ impl Jobs {
         late: &str,
     ) -> Result<J::Outcome, ApiError> {
         let Taken { id, pending, job } = taken;
-        let passed = || ApiError::DeadlinePassed {
-            message: format!("The deadline of job {id} passed before it was done{late}"),
-        };
         match pending.outcome().await {
-            Ok(Ok(outcome)) => Ok(outcome),
-            Ok(Err(Problem::DeadlinePassed)) | Err(AwaitError::DeadlinePassed) => Err(passed()),
-            Ok(Err(Problem::TooLate)) => Err(ApiError::Unavailable {
-                retry_after: self.queue.retry_after(&job, caller).await,
-                reason: "The request's turn came too late for the time that it asks for",
-            }),
-            Ok(Err(Problem::CancelledByOperator)) => Err(ApiError::Unavailable {
-                retry_after: queue::AFTER_AN_OPERATOR,
-                reason: "An operator cancelled the request",
-            }),
-            // Cancelled by somebody else than its caller, forgotten by a database that crashed, or not stored by one that is full.
-            Ok(Err(Problem::Cancelled | Problem::Abandoned { cause: Some(Cause::Database), .. }))
-            | Err(AwaitError::Lost) => Err(ApiError::Unavailable {
-                retry_after: queue::WORKER_START,
-                reason: "The request was lost on its way; it can be sent again",
-            }),
-            Ok(Err(problem)) => Err(unsolved(id, problem)),
-            Err(AwaitError::Undecodable(error)) => {
-                tracing::error!(job.id = %id, %error, "a worker's answer cannot be read");
-                Err(bad_answer("response_invalid", "The worker's answer does not fit the response schema"))
-            }
-            Err(AwaitError::Database(error)) => Err(error.into()),
-            Err(error) => Err(ApiError::internal(&error)),
+            Ok(Err(Problem::TooLate)) => Err(too_late(self.queue.retry_after(&job, caller).await)),
+            outcome => settled(&id.to_string(), outcome, late),
         }
     }
 }
@@ -168,6 +176,43 @@ struct Taken<J: Job> {
     id: JobId,
     job: J,
     pending: Pending<J>,
+}
+
+/// What a job came to; `late` says what becomes of one that is late.
+pub fn settled<T>(
+    id: &str,
+    outcome: Result<Result<T, Problem>, AwaitError>,
+    late: &str,
+) -> Result<T, ApiError> {
+    match outcome {
+        Ok(Ok(outcome)) => Ok(outcome),
+        Ok(Err(Problem::DeadlinePassed)) | Err(AwaitError::DeadlinePassed) => Err(ApiError::DeadlinePassed {
+            message: format!("The deadline of job {id} passed before it was done{late}"),
+        }),
+        Ok(Err(Problem::TooLate)) => Err(too_late(queue::WORKER_START)),
+        Ok(Err(Problem::CancelledByOperator)) => Err(ApiError::Unavailable {
+            retry_after: queue::AFTER_AN_OPERATOR,
+            reason: "An operator cancelled the request",
+        }),
+        // Cancelled by somebody else than its caller, forgotten by a database that crashed, or not stored by one that is full.
+        Ok(Err(Problem::Cancelled | Problem::Abandoned { cause: Some(Cause::Database), .. }))
+        | Err(AwaitError::Lost) => Err(ApiError::Unavailable {
+            retry_after: queue::WORKER_START,
+            reason: "The request was lost on its way; it can be sent again",
+        }),
+        Ok(Err(problem)) => Err(unsolved(id, problem)),
+        Err(AwaitError::Undecodable(error)) => {
+            tracing::error!(job.id = %id, %error, "a worker's answer cannot be read");
+            Err(bad_answer("response_invalid", "The worker's answer does not fit the response schema"))
+        }
+        Err(AwaitError::Database(error)) => Err(error.into()),
+        Err(error) => Err(ApiError::internal(&error)),
+    }
+}
+
+fn too_late(retry_after: Duration) -> ApiError {
+    let reason = "The request's turn came too late for the time that it asks for";
+    ApiError::Unavailable { retry_after, reason }
 }
 
 fn not_taken(error: SubmitError) -> ApiError {
@@ -190,7 +235,7 @@ fn not_taken(error: SubmitError) -> ApiError {
 }
 
 /// A problem that a worker states as its answer.
-fn unsolved(id: JobId, problem: Problem) -> ApiError {
+fn unsolved(id: &str, problem: Problem) -> ApiError {
     match problem {
         Problem::UnknownModel { .. } => ApiError::BadReference,
         Problem::BadTarget { reason } => ApiError::Invalid(vec![ErrorItem {

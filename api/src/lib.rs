@@ -31,6 +31,7 @@ mod openapi;
 mod pool;
 mod retention;
 pub mod server;
+mod streams;
 mod words;
 
 pub use gauges::gauges;

@@ -104,6 +104,7 @@ async fn serve(config: Config, telemetry: telemetry::Guard) -> anyhow::Result<()
         tracing::info!("stopping; requests in flight are finished, for at most {longest:?}");
         stopped.stop();
         tokio::time::sleep(delay).await;
+        stopped.close();
         handle.graceful_shutdown(Some(longest));
     });
     let started = async {

@@ -9,7 +9,9 @@ use axum::{
     http::header,
     response::{IntoResponse, Response as Answer},
 };
-use contract::{ErrorBody, ErrorItem, Location, SampleList, scope};
+use contract::{
+    ErrorBody, ErrorItem, FoundRoute, Location, SampleList, SearchProgress, StreamProblem, scope,
+};
 use serde_json::json;
 use utoipa::{
     OpenApi,
@@ -38,9 +40,11 @@ use crate::{endpoints, examples};
         endpoints::models::list,
         endpoints::models::retrieve,
         endpoints::treesearch::create,
+        endpoints::treesearch::events::watch,
         endpoints::treesearch::create_by_engine,
         endpoints::plans::create,
         endpoints::plans::retrieve,
+        endpoints::plans::events::watch,
         endpoints::plans::cancel,
         endpoints::plans::delete,
         endpoints::batches::create,
@@ -60,7 +64,7 @@ use crate::{endpoints, examples};
         endpoints::operations::cancel,
         endpoints::operations::retry,
     ),
-    components(schemas(ErrorBody, ErrorItem, Location, SampleList)),
+    components(schemas(ErrorBody, ErrorItem, FoundRoute, Location, SampleList, SearchProgress, StreamProblem)),
     tags(
         (name = "samples", description = "Samples of generated molecules."),
         (name = "models", description = "Generative models; an extension."),
@@ -228,12 +232,14 @@ fn complete(path: &str, operation: &mut Operation) {
         }
     } else if path.contains("{plan_id}") {
         add("404", null("No plan that the caller can see has this id."));
-        if id != "retrieve_plan" {
+        if !["retrieve_plan", "watch_plan"].contains(&id.as_str()) {
             add("403", fault("Another account asked for the plan."));
         }
         if id == "delete_plan" {
             add("409", fault("The plan belongs to a batch, with which it is deleted."));
         }
+    } else if path.contains("{search_id}") {
+        add("404", null("No stream of a search that the caller asked for has this id, or no longer."));
     } else if path.contains("{engine}") {
         add("404", null("No live searcher serves an engine of this name."));
     } else if path.ends_with("{sample_id}") {
@@ -287,6 +293,8 @@ fn describe(path: &str, parameter: &mut Parameter) {
         "sample_id" => schema.example = Some(json!(examples::SAMPLE_ID)),
         "plan_id" => schema.example = Some(json!(examples::PLAN_ID)),
         "batch_id" => schema.example = Some(json!(examples::BATCH_ID)),
+        "search_id" => schema.example = Some(json!(examples::JOB_ID)),
+        "last-event-id" => parameter.required = Required::False,
         "engine" => schema.example = Some(json!(examples::ENGINE)),
         "queue" => schema.example = Some(json!("search")),
         "job_id" => schema.example = Some(json!(examples::JOB_ID)),

@@ -9,7 +9,7 @@ use contract::{
     Conditions, Edge, Metadata, Node, NodeData, NodeStanding, ReagentResults, RefusedSteps, RouteGraph,
     RouteHierarchy, RouteStanding, SearchReport, StepEvidence, TreeSearchRequest, TreeSearchResult,
 };
-use synth::{Plan, Records, Role, Route, RouteNode, SharedGraph, Step};
+use synth::{FoundRoute, Plan, Records, Role, Route, RouteNode, SharedGraph, Step};
 use uuid::Uuid;
 
 use crate::{
@@ -51,7 +51,7 @@ pub fn result(
                 backbone: Some(group.skeleton.clone()),
                 ..standing(route, &totals, &shop)
             };
-            routes.iter().map(|route| graph(route, &shared, standing(route))).collect()
+            routes.iter().map(|route| graph(route, Some(&shared), standing(route))).collect()
         };
         let variations = group.variations.iter().map(graphs).collect();
         route_hierarchy.entry(group.steps.to_string()).or_default().insert(group.key.clone(), variations);
@@ -100,20 +100,36 @@ fn report(plan: &Plan) -> SearchReport {
 
 /// Where a route stands among all of its answer, and what to order for it; `totals` are theirs, ascending.
 fn standing(route: &Route, totals: &[f64], shop: &Shop<'_>) -> RouteStanding {
-    let longest = route.graph.longest_branch();
     let better = totals.partition_point(|&total| total < route.total);
     RouteStanding {
         rank: u32::try_from(better + 1).unwrap_or(u32::MAX),
+        shopping_list: Some(shop.list(route)),
+        ..alone(route)
+    }
+}
+
+/// What can be said of a route without any other: as if it were the only one.
+fn alone(route: &Route) -> RouteStanding {
+    let longest = route.graph.longest_branch();
+    RouteStanding {
+        rank: 1,
         score: rounded(1.0 / (1.0 + route.total)),
         cost_usd_per_mol: route.usd_per_mol.map(cents),
         lead_time_days: route.lead_time_days,
         convergence: rounded(route.steps().count().max(1) as f64 / f64::from(longest.max(1))),
-        shopping_list: Some(shop.list(route)),
+        shopping_list: None,
         backbone: None,
     }
 }
 
-fn graph(route: &Route, shared: &SharedGraph<'_>, standing: RouteStanding) -> RouteGraph {
+/// A route that was found and its answer not yet: what hangs on the answer's other routes and its offers is not said.
+pub(crate) fn found(found: FoundRoute) -> contract::FoundRoute {
+    let route = &found.route;
+    let standing = RouteStanding { rank: found.rank, backbone: Some(found.skeleton), ..alone(route) };
+    contract::FoundRoute { route: graph(route, None, standing), backbone: found.key, steps: found.steps }
+}
+
+fn graph(route: &Route, shared: Option<&SharedGraph<'_>>, standing: RouteStanding) -> RouteGraph {
     let ids: Vec<String> = route.molecules().map(|molecule| id(&molecule.smiles)).collect();
     let edges = route.graph.edges().map(|(product, precursor)| {
         let step = route.graph.molecule(product).step.as_ref();
@@ -133,7 +149,7 @@ fn graph(route: &Route, shared: &SharedGraph<'_>, standing: RouteStanding) -> Ro
     }
 }
 
-fn node(node: &RouteNode, own_id: &str, shared: &SharedGraph<'_>) -> Node {
+fn node(node: &RouteNode, own_id: &str, shared: Option<&SharedGraph<'_>>) -> Node {
     Node {
         id: own_id.to_owned(),
         data: NodeData {
@@ -146,7 +162,7 @@ fn node(node: &RouteNode, own_id: &str, shared: &SharedGraph<'_>) -> Node {
             expanded: node.expanded,
             in_solution_path: true,
         },
-        standing: Some(NodeStanding {
+        standing: shared.map(|shared| NodeStanding {
             essential: shared.is_essential(&node.smiles),
             only_for: shared.only_for(&node.smiles).map(id),
         }),

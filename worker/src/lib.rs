@@ -28,6 +28,7 @@ mod settings;
 mod shelf;
 mod shopping;
 mod store;
+mod telling;
 #[cfg(test)]
 mod toy;
 mod vendors;

@@ -43,6 +43,7 @@ const PLANS: &str = "api/src/endpoints/plans/table.rs";
 const MADE: &str = "worker/src/plans.rs";
 const ADMIT: &str = "api/queue/src/admit.sql";
 const DEAL: &str = "api/queue/src/deal.sql";
+const EVENTS: &str = "api/queue/src/events.rs";
 const RETENTION: &str = "api/queue/src/retention.rs";
 const OPERATE: &str = "api/queue/src/operations.rs";
 const QUEUE: &str = "api/queue/src/store.rs";
@@ -64,7 +65,7 @@ const OFFERS: &str = "worker/src/offers.rs";
 const RESERVOIR: &str = "worker/src/reservoir.rs";
 const DRAWN: &str = "worker/src/samples.rs";
 
-const TABLES: [Table; 35] = [
+const TABLES: [Table; 37] = [
     table("account_rations", &[ACCOUNTS], &[]),
     // A login that is older than the account's last change counts for nothing: all that comes from one asks.
     table("accounts", &[ACCOUNTS], &[BROWSERS, CODES, DEVICES, ORGANISATIONS, REFRESH, SESSIONS]),
@@ -79,8 +80,9 @@ const TABLES: [Table; 35] = [
     table("catalogue_version", &[LOAD], &[CATALOGUE, OPERATIONS]),
     table("consents", &[CONSENTS], &[]),
     table("device_codes", &[DEVICES], &[]),
+    table("job_events", &[EVENTS], &[]),
     // What operators do to a job is neither its ordinary way nor in the same file.
-    table("jobs", &[ADMIT, DEAL, OPERATE, QUEUE], &[]),
+    table("jobs", &[ADMIT, DEAL, OPERATE, QUEUE], &[EVENTS]),
     // Operators write it, and the service lets go of what is too old.
     table("journal", &[JOURNAL, OLD_LINES], &[]),
     table("known_browsers", &[BROWSERS], &[]),
@@ -108,6 +110,8 @@ const TABLES: [Table; 35] = [
     table("vendor_organisations", &[VENDORS], &[]),
     table("vendor_preferences", &[VENDORS], &[]),
     table("vendors", &[COMMON, LOAD, VENDORS], &[CATALOGUE, DIFFERENCE, ENGINES, EXPORT, LOOK, OFFERS]),
+    // A worker that holds a job asks whether somebody watches it.
+    table("watched_jobs", &[EVENTS], &[QUEUE]),
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

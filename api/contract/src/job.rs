@@ -70,9 +70,29 @@ pub struct TreeSearchJob {
     /// The engine that is to do it: searchers that serve another are not dealt the job. `None`: any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine: Option<String>,
+    /// Whether somebody wants to hear of it before it is done. Searchers of before do not know this, and tell nothing.
+    #[serde(default, skip_serializing_if = "Told::is_nothing")]
+    pub told: Told,
     /// When the caller stops waiting, by the clock of whoever submitted it. Nobody reads it but workers of before: what counts is
     /// the queue's, by the database's clock.
     pub deadline: DateTime<Utc>,
+}
+
+/// What is told of a search while it runs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Told {
+    /// Nothing but its answer.
+    #[default]
+    Nothing,
+    /// How far it is, and its routes as they are found.
+    Events,
+}
+
+impl Told {
+    fn is_nothing(&self) -> bool {
+        *self == Self::Nothing
+    }
 }
 
 /// Make a plan that is stored: search, and store what was found with it.

@@ -7,6 +7,7 @@
 mod constraints;
 mod engine;
 mod error;
+mod events;
 mod flow;
 mod job;
 mod model;
@@ -25,9 +26,10 @@ pub use engine::{
     EngineOffer, EngineRoute, PricedOffer, PricedRoute, ReactionData, UNKNOWN,
 };
 pub use error::{ErrorBody, ErrorItem, Location};
+pub use events::{FoundRoute, SearchProgress, StreamProblem};
 pub use flow::{Flow, FlowError};
 pub use job::{
-    Cause, JobId, PlanJob, Problem, SampleJob, StoredPlanJob, StoredSampleJob, StoredTreeSearchJob,
+    Cause, JobId, PlanJob, Problem, SampleJob, StoredPlanJob, StoredSampleJob, StoredTreeSearchJob, Told,
     TreeSearchJob,
 };
 pub use model::{Model, ModelCard, ModelList, ModelMetrics, ModelObject, PropertyDistribution};

@@ -7,7 +7,7 @@ use std::fmt::Debug;
 use chrono::{DateTime, TimeZone, Utc};
 use contract::{
     AtomPair, Cause, OwnBlock, PlanJob, Problem, ProtectingGroups, SampleJob, StoredPlanJob, StoredSampleJob,
-    StoredTreeSearchJob, TreeSearchJob, TreeSearchRequest,
+    StoredTreeSearchJob, Told, TreeSearchJob, TreeSearchRequest,
 };
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -45,10 +45,24 @@ fn a_stored_tree_search_job_keeps_its_shape() {
         request,
         account_id: None,
         engine: None,
+        told: Told::Nothing,
         deadline: deadline(),
     });
 
     assert_golden(include_str!("golden/treesearch_job_v1.json"), &job);
+}
+
+#[test]
+fn a_stored_tree_search_job_that_somebody_watches_keeps_its_shape() {
+    let job = TreeSearchJob {
+        request: TreeSearchRequest::new("CC(=O)Nc1ccc(O)cc1"),
+        account_id: None,
+        engine: None,
+        told: Told::Events,
+        deadline: deadline(),
+    };
+
+    assert_golden(include_str!("golden/treesearch_job_v1_told.json"), &StoredTreeSearchJob::V1(job));
 }
 
 #[test]
@@ -87,6 +101,7 @@ fn a_stored_tree_search_job_with_constraints_keeps_its_shape() {
         request,
         account_id: None,
         engine: None,
+        told: Told::Nothing,
         deadline: deadline(),
     });
 

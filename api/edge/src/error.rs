@@ -121,6 +121,11 @@ impl ApiError {
     }
 
     /// The body; `None` is the contract's `null`.
+    #[must_use]
+    pub fn body(self) -> Option<ErrorBody> {
+        self.detail().map(|detail| ErrorBody { detail })
+    }
+
     fn detail(self) -> Option<Vec<ErrorItem>> {
         let one = |loc: Vec<Location>, kind: &str, msg: &str| {
             Some(vec![ErrorItem { loc, msg: msg.to_owned(), kind: kind.to_owned() }])
@@ -185,8 +190,7 @@ impl IntoResponse for ApiError {
             Self::BodyTooLarge { .. } | Self::BodyTooSlow => Some((header::CONNECTION, "close".to_owned())),
             _ => None,
         };
-        let body = self.detail().map(|detail| ErrorBody { detail });
-        with_header((status, Json(body)).into_response(), header)
+        with_header((status, Json(self.body())).into_response(), header)
     }
 }
 

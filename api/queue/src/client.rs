@@ -13,10 +13,12 @@ use tracing::{Instrument, info_span, warn};
 use ulid::Ulid;
 
 use crate::{
-    Caller, Job, Pending, QueueError, SubmitError,
+    Caller, Job, Pending, QueueError, SubmitError, Watch,
     appointments::{Appointments, Refused},
     budget,
     config::CALLER_BEAT,
+    ears::Ears,
+    events::{self, Watching},
     live::ACT,
     metrics::{self, callers},
     pool, store,
@@ -68,6 +70,7 @@ struct Inner {
     name: String,
     appointments: Appointments,
     waiters: Arc<Waiters>,
+    ears: Arc<Ears>,
     _listener: Background,
     _beats: Background,
 }
@@ -88,13 +91,20 @@ impl Client {
         store::beat_as_caller(&pool, &name, connections.process).await?;
         budget::warn_where_short(&pool).await;
         let beats = beats(pool.clone(), name.clone(), connections.process);
-        let waiters = Arc::new(Waiters::default());
-        let listener = database::listen(&database, &[OUTCOME, FINISHED], {
-            let waiters = Arc::clone(&waiters);
+        let (waiters, ears) = (Arc::<Waiters>::default(), Arc::<Ears>::default());
+        let listener = database::listen(&database, &[OUTCOME, FINISHED, events::TOLD], {
+            let (waiters, ears) = (Arc::clone(&waiters), Arc::clone(&ears));
             move |heard| match heard {
-                Heard::Connected => waiters.wake_all(),
+                Heard::Connected => {
+                    waiters.wake_all();
+                    ears.tell_all();
+                }
                 Heard::Notification { channel: OUTCOME, payload } => waiters.tell(payload),
-                Heard::Notification { payload, .. } => waiters.wake(payload),
+                Heard::Notification { channel: events::TOLD, payload } => ears.tell(payload),
+                Heard::Notification { payload, .. } => {
+                    waiters.wake(payload);
+                    ears.tell(payload);
+                }
             }
         });
         Ok(Self {
@@ -103,6 +113,7 @@ impl Client {
                 name,
                 appointments: Appointments::default(),
                 waiters,
+                ears,
                 _listener: listener,
                 _beats: beats,
             }),
@@ -161,6 +172,47 @@ impl Client {
             }
             _ => WORKER_START,
         }
+    }
+
+    /// Watches a job that was taken, instead of waiting for it: from now on whoever watches it may do so from any process, and it is
+    /// cancelled when nobody has for some seconds.
+    ///
+    /// # Errors
+    /// Fails when the database does; then the job is cancelled.
+    pub async fn watch_instead<J: Job>(&self, mut pending: Pending<J>) -> Result<Watch<J>, sqlx::Error> {
+        let id = pending.id().to_string();
+        let watch = self.watch(id.clone(), Watching::ForItsOutcome).await?;
+        database::within(ACT, store::leave_to_watchers(&self.inner.pool, &id)).await?;
+        pending.forget();
+        Ok(watch.asked())
+    }
+
+    /// Watches the job `id` that the account asked for and watched before; `None` where there is none such, or no longer.
+    ///
+    /// # Errors
+    /// Fails when the database does.
+    pub async fn watch_again<J: Job>(
+        &self,
+        id: &str,
+        account_id: &str,
+    ) -> Result<Option<Watch<J>>, sqlx::Error> {
+        if !database::within(ACT, events::can_watch(&self.inner.pool, id, account_id)).await? {
+            return Ok(None);
+        }
+        self.watch(id.to_owned(), Watching::ForItsOutcome).await.map(Some)
+    }
+
+    /// Watches the job `id`, which goes on whether anybody watches it or not.
+    ///
+    /// # Errors
+    /// Fails when the database does.
+    pub async fn watch_idly<J: Job>(&self, id: &str) -> Result<Watch<J>, sqlx::Error> {
+        self.watch(id.to_owned(), Watching::Idly).await
+    }
+
+    async fn watch<J: Job>(&self, id: String, watching: Watching) -> Result<Watch<J>, sqlx::Error> {
+        let begun = Watch::begin(self.inner.pool.clone(), &self.inner.ears, id, watching);
+        database::within(ACT, begun).await
     }
 
     /// Slots of the live workers by queue; a queue without one is absent.

@@ -12,7 +12,7 @@ use std::{
 use contract::{JobId, Problem};
 use sqlx::PgConnection;
 
-use crate::{HandlerError, Job, store};
+use crate::{HandlerError, Job, Teller, store};
 
 /// What a handler knows of the job besides its body.
 #[derive(Debug)]
@@ -26,6 +26,8 @@ pub struct JobContext<J> {
     pub deadline: Instant,
     /// Becomes true when the caller has left, or the job is no longer this worker's.
     pub cancelled: Arc<AtomicBool>,
+    /// Whether somebody watches the job; a second old at most.
+    pub watched: Arc<AtomicBool>,
     /// `attempt` as the database has it: the right to finish the job.
     pub(crate) attempt_number: i32,
     /// Whether `finish` was called; a handler that forgets it is at fault.
@@ -44,6 +46,12 @@ pub enum Finished {
 }
 
 impl<J: Job> JobContext<J> {
+    /// What tells those who watch the job.
+    #[must_use]
+    pub fn teller(&self) -> Teller {
+        Teller::new(self.id.to_string(), self.attempt_number)
+    }
+
     /// Writes the outcome in the caller's transaction, so that it and the caller's own rows commit together.
     ///
     /// # Errors

@@ -5,7 +5,8 @@
 //! outcome over by LISTEN/NOTIFY in milliseconds. Our table `jobs` holds what is true of a job (deadline,
 //! attempts, cancelled, outcome); apalis only deals the jobs out. Whoever writes an outcome does it in the
 //! transaction of its own rows, so that a job that runs again after a crash sees that it is done. Jobs that nobody waits for
-//! ([`enqueue`]) are dealt out by the same means, and have neither deadline nor waiter.
+//! ([`enqueue`]) are dealt out by the same means, and have neither deadline nor waiter. What a job tells while it runs is rows as well, which
+//! any process shows to those who [watch](Watch) it.
 
 mod appointments;
 mod budget;
@@ -13,7 +14,9 @@ mod caller;
 mod client;
 mod config;
 mod context;
+mod ears;
 mod error;
+mod events;
 mod job;
 mod live;
 mod metrics;
@@ -26,6 +29,7 @@ mod run;
 mod store;
 mod unawaited;
 mod waiters;
+mod watch;
 mod worker;
 
 pub use budget::{Budget, budget};
@@ -34,10 +38,12 @@ pub use client::{AFTER_AN_OPERATOR, Client, Connections, LiveModel, WORKER_START
 pub use config::{LISTENER, WorkerConfig};
 pub use context::{Finished, JobContext};
 pub use error::{AwaitError, HandlerError, QueueError, SubmitError};
+pub use events::{JobEvent, NewEvent, Teller};
 pub use job::{Job, QUEUES, Ready, Work, search_takes};
 pub use pending::Pending;
 pub use pool::setup;
 pub use run::Handler;
 pub use store::{Backlog, LiveWorkers, backlogs, live_models, live_workers};
 pub use unawaited::{Urgency, cancel, enqueue};
+pub use watch::{Seen, Watch};
 pub use worker::run_worker;

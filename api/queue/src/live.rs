@@ -9,6 +9,7 @@ use tracing::{debug, info, warn};
 
 use crate::{
     config::{CALLER_DEAD_AFTER, WorkerConfig},
+    events,
     retention::Sweep,
     run::Running,
     store::{self, Turn, Turns},
@@ -70,14 +71,14 @@ impl Process {
         store::beat(&self.pool, alive, self.turns()).await
     }
 
-    /// Holds the jobs that run here, and stops those that need not go on.
+    /// Holds the jobs that run here, stops those that need not go on, and tells the others whether somebody watches.
     async fn hold(&self) -> Result<(), sqlx::Error> {
         let running = self.running.attempts();
         if running.is_empty() {
             return Ok(());
         }
         let held = store::hold(&self.pool, &self.name, &running, self.config.lease()).await?;
-        self.running.cancel_what_is_over(&held);
+        self.running.take_in(&held);
         Ok(())
     }
 
@@ -99,6 +100,11 @@ impl Process {
         let jobs = store::cancel_of_the_dead(&self.pool, self.queue, CALLER_DEAD_AFTER).await?;
         if jobs > 0 {
             info!(jobs, "cancelled: the process that waited for them is gone");
+        }
+        let unwatched = events::unwatched(&self.pool, self.queue).await?;
+        if !unwatched.is_empty() {
+            store::cancel(&self.pool, &unwatched).await?;
+            info!(jobs = unwatched.len(), "cancelled: nobody watches them any more");
         }
         if store::let_go(&self.pool, self.queue).await? {
             warn!("jobs wait again or have ended: the worker that held them is silent");
@@ -186,6 +192,7 @@ impl Process {
         let mut rows = sweep.deleted();
         rows += store::sweep_tasks(&self.pool, self.queue, keep).await?;
         rows += store::sweep_workers(&self.pool).await?;
+        rows += events::sweep(&self.pool).await?;
         rows += store::sweep_apalis_workers(&self.pool, keep).await?;
         Ok(rows)
     }

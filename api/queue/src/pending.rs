@@ -138,7 +138,8 @@ impl<J: Job> Pending<J> {
     }
 }
 
-fn decode<J: Job>(outcome: Value) -> Result<Result<J::Outcome, Problem>, AwaitError> {
+/// The outcome as it is stored, read.
+pub(crate) fn decode<J: Job>(outcome: Value) -> Result<Result<J::Outcome, Problem>, AwaitError> {
     serde_json::from_value(outcome).map_err(AwaitError::Undecodable)
 }
 

@@ -59,6 +59,7 @@ pub(crate) struct Running {
 struct RunningJob {
     attempt: i32,
     cancelled: Arc<AtomicBool>,
+    watched: Arc<AtomicBool>,
     task: Option<AbortHandle>,
 }
 
@@ -83,14 +84,15 @@ impl Running {
         }
     }
 
-    /// Tells the jobs that are over, or have become another worker's, to stop.
-    pub(crate) fn cancel_what_is_over(&self, held: &[store::Held]) {
+    /// Tells the jobs that are over, or have become another worker's, to stop, and the others whether somebody watches them.
+    pub(crate) fn take_in(&self, held: &[store::Held]) {
         for held in held {
             // A lower attempt was seen before ours began.
-            if let Some(job) = self.lock().get(&held.id)
-                && (held.over || held.attempt > job.attempt)
-            {
-                job.cancelled.store(true, Ordering::Release);
+            if let Some(job) = self.lock().get(&held.id) {
+                job.watched.store(held.watched, Ordering::Relaxed);
+                if held.over || held.attempt > job.attempt {
+                    job.cancelled.store(true, Ordering::Release);
+                }
             }
         }
     }
@@ -107,13 +109,19 @@ impl Running {
 
     /// Reserves the id; `None` when the job runs here already.
     fn enter(self: &Arc<Self>, id: &str, attempt: i32) -> Option<Entry> {
-        let cancelled = Arc::new(AtomicBool::new(false));
+        let (cancelled, watched) = (Arc::<AtomicBool>::default(), Arc::<AtomicBool>::default());
         let mut jobs = self.lock();
         if jobs.contains_key(id) {
             return None;
         }
-        jobs.insert(id.to_owned(), RunningJob { attempt, cancelled: Arc::clone(&cancelled), task: None });
-        Some(Entry { running: Arc::clone(self), id: id.to_owned(), cancelled })
+        let job = RunningJob {
+            attempt,
+            cancelled: Arc::clone(&cancelled),
+            watched: Arc::clone(&watched),
+            task: None,
+        };
+        jobs.insert(id.to_owned(), job);
+        Some(Entry { running: Arc::clone(self), id: id.to_owned(), cancelled, watched })
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, RunningJob>> {
@@ -126,6 +134,7 @@ struct Entry {
     running: Arc<Running>,
     id: String,
     cancelled: Arc<AtomicBool>,
+    watched: Arc<AtomicBool>,
 }
 
 impl Drop for Entry {
@@ -241,6 +250,7 @@ impl<H> Runner<H> {
             attempt_number: begun.attempt,
             deadline: dealt + begun.left,
             cancelled: Arc::clone(&entry.cancelled),
+            watched: Arc::clone(&entry.watched),
             answered: Arc::clone(&answered),
             job: PhantomData,
         };
@@ -341,7 +351,7 @@ mod tests {
     fn stops(attempt: i32, held: i32, over: bool) -> bool {
         let running = Arc::new(Running::default());
         let entry = running.enter("job", attempt).expect("nothing runs yet");
-        running.cancel_what_is_over(&[store::Held { id: "job".to_owned(), attempt: held, over }]);
+        running.take_in(&[store::Held { id: "job".to_owned(), attempt: held, over, watched: false }]);
         entry.cancelled.load(Ordering::Acquire)
     }
 

@@ -211,6 +211,39 @@ pub(crate) async fn outcome(pool: &PgPool, id: &str) -> Result<Outcome, sqlx::Er
     })
 }
 
+/// How a job stands for who watches it.
+#[derive(Debug)]
+pub(crate) enum State {
+    Open,
+    /// Its deadline has passed.
+    Late,
+    Finished(Value),
+    Missing,
+}
+
+pub(crate) async fn state(pool: &PgPool, id: &str) -> Result<State, sqlx::Error> {
+    let row = sqlx::query!(
+        r#"select finished_at is not null as "finished!", deadline < now() as "late!", outcome from jobs where id = $1"#,
+        id
+    )
+    .fetch_optional(pool)
+    .await?;
+    Ok(match row {
+        None => State::Missing,
+        Some(row) if row.finished => State::Finished(row.outcome.unwrap_or_default()),
+        Some(row) if row.late => State::Late,
+        Some(_) => State::Open,
+    })
+}
+
+/// Leaves a job to those who watch it: the process that submitted it no longer waits for it.
+pub(crate) async fn leave_to_watchers(pool: &PgPool, id: &str) -> Result<(), sqlx::Error> {
+    sqlx::query!("update jobs set caller = null where id = $1 and finished_at is null", id)
+        .execute(pool)
+        .await?;
+    Ok(())
+}
+
 /// Cancels what callers wait for whose process is silent for `silence`.
 pub(crate) async fn cancel_of_the_dead(
     pool: &PgPool,
@@ -365,6 +398,8 @@ pub(crate) struct Held {
     pub(crate) attempt: i32,
     /// Whether the caller left or the job has an outcome.
     pub(crate) over: bool,
+    /// Whether somebody watches it.
+    pub(crate) watched: bool,
 }
 
 /// Holds the jobs that run in the process `name`, each by its attempt, for another `lease` and says how they stand.
@@ -389,7 +424,8 @@ pub(crate) async fn hold(
         )
         from unnest($1::text[], $2::int[]) as mine (id, attempt)
         where jobs.id = mine.id
-        returning jobs.id, attempts as attempt, cancelled_at is not null or finished_at is not null as "over!""#,
+        returning jobs.id, attempts as attempt, cancelled_at is not null or finished_at is not null as "over!",
+            exists (select from watched_jobs where job_id = jobs.id and until > now()) as "watched!""#,
         &ids as &[&str],
         &attempts,
         interval(lease),

@@ -3,6 +3,7 @@
 //! A plan is a row, and its job is stored with it: a plan that was answered with 201 is made, whatever dies meanwhile. Whoever may read
 //! an account's samples may read its plans; only the account itself cancels and deletes them.
 
+pub mod events;
 pub(super) mod table;
 
 use axum::{

@@ -1,6 +1,7 @@
 //! The tree search: one operation, answered when the search is done.
 
 mod constraints;
+pub mod events;
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -26,6 +27,7 @@ use crate::{
     fields::{Fault, Faults, Fields, Input, boolean, choice, integer, nullable, number, positive, text},
     jobs::Jobs,
     limits,
+    streams::{Closing, asks_for_events},
 };
 
 /// Characters of the longest target.
@@ -40,16 +42,24 @@ const MAX_VENDORS: usize = 100;
     description = "Searches for routes to the target within the time budget and returns every one. Experimental.",
     summary = "Create a tree search",
     request_body(content = TreeSearchRequest),
-    responses((status = 200, description = "The routes; none is no error.", body = TreeSearchResult)),
+    responses((status = 200,
+        description = "The routes; none is no error. With `Accept: text/event-stream`, an extension, events while they are found: \
+            `progress` (`SearchProgress`), `route` (`FoundRoute`), and as the last one `answer` (`TreeSearchResult`) or `problem` \
+            (`StreamProblem`). A stream that ends without either is gone on with at its `Content-Location`.",
+        content((TreeSearchResult = "application/json"), (String = "text/event-stream")),
+        headers(("Content-Location" = String, description = "Of a stream: where it is gone on with.")))),
 )]
-pub async fn create(search: Searching, request: Request) -> Result<Response, ApiError> {
-    let pairs = query_pairs(request.uri());
+pub async fn create(search: Searching, closing: Closing, request: Request) -> Result<Response, ApiError> {
+    let (pairs, is_stream) = (query_pairs(request.uri()), asks_for_events(request.headers()));
     let body = json_body(request).await?;
     let mut faults = Faults::default();
     Fields::query(pairs, &mut faults).finish();
     let wanted = parse(&body, search.jobs.longest_search(), &mut faults);
     let wanted = faults.settle(wanted)?;
 
+    if is_stream {
+        return events::begin(search, wanted, closing).await;
+    }
     search.answer(wanted, None, |result| Json(result).into_response()).await
 }
 
@@ -136,14 +146,22 @@ impl Searching {
             deadlines.search(arrival, wanted.max_seconds, jobs.search(account, wanted, engine)).await;
         let used = searched.as_ref().map_or(0, |result| whole_seconds(result.metadata.total_elapsed));
         limits.give_back(Ration::SearchSeconds, account, rations, most.saturating_sub(used));
-        let result = searched?;
-        let faults = check(&result, groups, group_size);
-        if faults.is_empty() {
-            return Ok(write(result));
-        }
-        tracing::error!(?faults, "a tree search result does not fit the response schema");
-        Err(ApiError::BadAnswer(faults))
+        Ok(write(fitting(searched?, groups, group_size)?))
     }
+}
+
+/// `result`, if it is as the contract promises.
+fn fitting(
+    result: TreeSearchResult,
+    max_groups: u32,
+    max_group_size: u32,
+) -> Result<TreeSearchResult, ApiError> {
+    let faults = check(&result, max_groups, max_group_size);
+    if faults.is_empty() {
+        return Ok(result);
+    }
+    tracing::error!(?faults, "a tree search result does not fit the response schema");
+    Err(ApiError::BadAnswer(faults))
 }
 
 /// Seconds as rations count them: begun ones are whole.

@@ -24,7 +24,8 @@ use super::{
 use crate::{failure::Failure, models::ModelsFolder, terminal};
 
 /// Tables whose rows are worth something only while the service runs.
-const PASSING: [&str; 10] = [
+const PASSING: [&str; 12] = [
+    "public.job_events",
     "public.jobs",
     "public.live_callers",
     "public.live_models",
@@ -33,6 +34,7 @@ const PASSING: [&str; 10] = [
     "public.reservoir_blocks",
     "public.reservoir_models",
     "public.retention",
+    "public.watched_jobs",
     "apalis.jobs",
     "apalis.workers",
 ];

@@ -14,6 +14,8 @@ mod console;
 mod container;
 mod contract;
 mod disk;
+#[path = "../../../api/tests/api/events.rs"]
+mod events;
 mod faults;
 mod imports;
 mod installation;
@@ -34,6 +36,7 @@ mod samples;
 mod searches;
 mod settings;
 mod shutdown;
+mod streams;
 mod systemd;
 mod top;
 mod traces;

@@ -6,13 +6,16 @@ use std::{
     time::Instant,
 };
 
-use contract::{PlanJob, Problem, StoredPlanJob, TreeSearchJob, TreeSearchResult};
+use contract::{PlanJob, Problem, StoredPlanJob, Told, TreeSearchJob, TreeSearchResult};
 use flate2::{Compression, write::GzEncoder};
 use queue::{Finished, Handler, HandlerError, JobContext};
 use synth::Budget;
 
 use super::{DATABASE, Search, search::seconds};
-use crate::plans;
+use crate::{
+    plans,
+    telling::{Telling, Wanted},
+};
 
 /// Makes plans.
 #[derive(Debug, Clone)]
@@ -59,9 +62,15 @@ impl Plans {
             request: wanted.request,
             account_id: Some(wanted.account_id),
             engine: None,
+            told: Told::Events,
             deadline: chrono::Utc::now(),
         };
-        self.search.answer(&job, budget, started).await
+        // Somebody may begin to watch at any time, and few plans are ever watched.
+        let wanted = Wanted::While(Arc::clone(&context.watched));
+        let telling = Telling::begin(self.search.pool.clone(), context.teller(), wanted);
+        let answer = self.search.answer_telling(&job, budget, started, Some(telling.listener())).await;
+        telling.end().await;
+        answer
     }
 
     /// Stores the outcome with the job's end, so that neither is ever without the other.

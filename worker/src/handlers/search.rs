@@ -7,10 +7,10 @@ use std::{
 
 use ::catalogue::{Masks, Region, Shelf, VendorSet};
 use chem::{Limits, Mapped};
-use contract::{Problem, StoredTreeSearchJob, TreeSearchJob, TreeSearchRequest};
+use contract::{Problem, StoredTreeSearchJob, Told, TreeSearchJob, TreeSearchRequest};
 use queue::{Finished, Handler, HandlerError, JobContext};
 use sqlx::PgPool;
-use synth::{Budget, GroupOrder, Plan, Planner, Stop, Task, Trivial};
+use synth::{Budget, GroupOrder, Listener, Plan, Planner, Stop, Task, Trivial};
 use tracing::{Instrument, info, info_span};
 
 use super::DATABASE;
@@ -21,7 +21,9 @@ use crate::{
     metrics,
     offers::offers_for,
     own::OwnBlocks,
-    result, terms,
+    result,
+    telling::{Heard, Telling, Wanted},
+    terms,
 };
 
 /// Runs search jobs.
@@ -45,7 +47,15 @@ impl Handler<StoredTreeSearchJob> for Search {
         // It was begun while there was so much time before its deadline.
         let end = started + seconds(job.request.max_seconds);
         let budget = Budget::until(end, Arc::clone(&context.cancelled));
-        let outcome = self.answer(&job, budget, started).await?;
+        let outcome = match job.told {
+            Told::Nothing => self.answer(&job, budget, started).await?,
+            Told::Events => {
+                let telling = Telling::begin(self.pool.clone(), context.teller(), Wanted::Always);
+                let outcome = self.answer_telling(&job, budget, started, Some(telling.listener())).await;
+                telling.end().await;
+                outcome?
+            }
+        };
         if context.cancelled.load(Ordering::Acquire) {
             return Ok(());
         }
@@ -73,6 +83,20 @@ impl Search {
         budget: Budget,
         started: Instant,
     ) -> Result<Result<contract::TreeSearchResult, Problem>, HandlerError> {
+        self.answer_telling(job, budget, started, None).await
+    }
+
+    /// The same, telling `listener` what is found meanwhile.
+    ///
+    /// # Errors
+    /// As [`Self::answer`].
+    pub(super) async fn answer_telling(
+        &self,
+        job: &TreeSearchJob,
+        budget: Budget,
+        started: Instant,
+        listener: Option<Heard>,
+    ) -> Result<Result<contract::TreeSearchResult, Problem>, HandlerError> {
         let request = &job.request;
         let terms = terms(&self.pool, job.account_id.as_deref(), request);
         let terms = database::within(DATABASE, terms).await?;
@@ -80,7 +104,11 @@ impl Search {
         let shelf = Shelf::new(self.catalogue.now(), masks);
         let (span, wanted) = (info_span!("search", max_seconds = request.max_seconds), request.clone());
         let compute = if budget.turn.is_awaited() { compute } else { compute_aside };
-        let plan = compute(move || span.in_scope(|| search(&planner, &shelf, &wanted, &budget))).await?;
+        let search = move || {
+            let listener = listener.as_ref().map(|heard| heard as &dyn Listener);
+            span.in_scope(|| search_telling(&planner, &shelf, &wanted, &budget, listener))
+        };
+        let plan = compute(search).await?;
         let plan = match plan {
             Ok(plan) => plan,
             Err(problem) => return Ok(Err(problem)),
@@ -117,12 +145,22 @@ pub fn search(
     request: &TreeSearchRequest,
     budget: &Budget,
 ) -> Result<Plan, Problem> {
+    search_telling(planner, shelf, request, budget, None)
+}
+
+fn search_telling(
+    planner: &Planner,
+    shelf: &Shelf,
+    request: &TreeSearchRequest,
+    budget: &Budget,
+    listener: Option<&dyn Listener>,
+) -> Result<Plan, Problem> {
     let task = task(request)?;
     if request.building_blocks_own.is_empty() {
-        return Ok(planner.plan(shelf, &task, budget));
+        return Ok(planner.plan_telling(shelf, &task, budget, listener));
     }
     let own = OwnBlocks::new(shelf, &request.building_blocks_own).map_err(bad_target)?;
-    Ok(planner.plan(&own, &task, budget))
+    Ok(planner.plan_telling(&own, &task, budget, listener))
 }
 
 fn bad_target(why: impl ToString) -> Problem {

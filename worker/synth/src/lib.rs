@@ -11,7 +11,7 @@
 //! | | |
 //! |---|---|
 //! | `model/` | what a model's directory holds: templates, the policy network, the judge, precedents, records |
-//! | `constraints.rs`, `turns.rs`, `task.rs`, `plan.rs`, `route.rs`, `shared.rs`, `cores.rs` | what routes must and may not do, whose turn it is, what is asked, what is answered, a route as a graph, what routes share, and the cores |
+//! | `constraints.rs`, `turns.rs`, `task.rs`, `plan.rs`, `news.rs`, `route.rs`, `shared.rs`, `cores.rs` | what routes must and may not do, whose turn it is, what is asked, what is answered, what is told before that, a route as a graph, what routes share, and the cores |
 //! | `graph/` | the AND/OR graph, what templates make of a molecule, how costs flow |
 //! | `steps/` | one step by itself: assessed, validated, explained |
 //! | `routes/` | routes out of the graph: extraction, order, groups, prices |
@@ -23,6 +23,7 @@ mod cores;
 pub mod fuzz;
 mod graph;
 mod model;
+mod news;
 mod plan;
 mod route;
 mod routes;
@@ -40,11 +41,12 @@ pub use model::library::Library;
 pub use model::policy::ReferencePolicy;
 pub use model::precedents::Nearness;
 pub use model::records::{Records, Role};
+pub use news::{FoundRoute, Listener, News, Pace, Progress};
 pub use plan::{BackboneGroup, Counts, Plan, Refusals, Route, RouteNode, Step, Timings, Warning};
 pub use reactivity::{Category, ReactionClass};
 pub use route::RouteGraph;
 pub use search::algorithm::{Algorithm, UnknownAlgorithm};
-pub use search::plan;
+pub use search::entry::plan;
 pub use search::planner::{Planner, Settings};
 pub use shared::SharedGraph;
 pub use steps::explain::{ProposedBy, StepFault, explain};

@@ -9,7 +9,7 @@ use crate::support::{Database, MACHINE, models, offer, raise_version, shelve};
 use catalogue::{Builder, Folder, Masks, Shelf, Snapshot};
 use clap::Parser;
 use contract::{
-    AtomPair, Country, OwnBlock, Problem, StoredTreeSearchJob, TreeSearchJob, TreeSearchRequest,
+    AtomPair, Country, OwnBlock, Problem, StoredTreeSearchJob, Told, TreeSearchJob, TreeSearchRequest,
     TreeSearchResult,
 };
 use synth::Budget;
@@ -55,6 +55,7 @@ async fn answer(database: &Database, request: &TreeSearchRequest) -> Result<Tree
         request: request.clone(),
         account_id: None,
         engine: None,
+        told: Told::Nothing,
         deadline: chrono::DateTime::UNIX_EPOCH,
     };
     search.answer(&job, budget, Instant::now()).await.unwrap()
@@ -296,6 +297,7 @@ async fn a_stored_job_is_replayed_whatever_its_deadline() {
         request: TreeSearchRequest::new(TARGET),
         account_id: None,
         engine: None,
+        told: Told::Nothing,
         deadline: chrono::DateTime::UNIX_EPOCH,
     });
 

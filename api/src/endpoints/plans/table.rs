@@ -128,6 +128,31 @@ pub async fn find(pool: &PgPool, reader: &str, id: &str) -> Result<Option<PlanRo
     .await
 }
 
+/// How a plan stands for who waits for it.
+#[derive(Debug)]
+pub struct Standing {
+    /// The job that makes it; `None`: none yet.
+    pub job_id: Option<String>,
+    pub has_ended: bool,
+}
+
+/// How the plan stands, if `reader` may see it.
+pub async fn stands(pool: &PgPool, reader: &str, id: &str) -> Result<Option<Standing>, sqlx::Error> {
+    sqlx::query_as!(
+        Standing,
+        r#"select made.job_id, (plan.status <> 'pending' or made.status <> 'pending') as "has_ended!"
+        from plans as plan
+            join plans as made on made.id = coalesce(plan.same_as, plan.id)
+            left join batches as batch on batch.id = plan.batch_id
+        where plan.id = $2 and plan.account_id in (select owner from accounts_readable_by($1) owner)
+            and batch.deleted_at is null"#,
+        reader,
+        id
+    )
+    .fetch_optional(pool)
+    .await
+}
+
 /// Cancels the plan unless it has ended; the jobs that are to be cancelled with it.
 pub async fn cancel(connection: &mut PgConnection, id: &str) -> Result<Vec<String>, sqlx::Error> {
     let jobs = sqlx::query_scalar!(

@@ -369,6 +369,16 @@ impl<'a> Gate<'a> {
         self.refused[rule] += 1;
     }
 
+    /// How often each rule refused something, for [`Self::count_as`].
+    pub fn counted(&self) -> Vec<u64> {
+        self.refused.clone()
+    }
+
+    /// Has refused as often as that.
+    pub fn count_as(&mut self, counted: Vec<u64>) {
+        self.refused = counted;
+    }
+
     /// What each rule refused.
     pub fn verdicts(&self) -> Vec<Verdict> {
         let verdict = |(&rule, &refused): (&Rule, &u64)| Verdict { rule, refused, alone: None };

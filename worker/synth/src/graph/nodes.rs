@@ -119,6 +119,14 @@ impl Assessment {
     }
 }
 
+/// What is held of a reaction, which changes as it is looked at.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Judgement {
+    current: usize,
+    verdict: Verdict,
+    assessment: Option<Assessment>,
+}
+
 /// A reaction of the graph.
 #[derive(Debug)]
 pub struct ReactionNode {
@@ -190,6 +198,16 @@ impl ReactionNode {
                 step_cost(self.probability()) + self.assessment.map_or(0.0, Assessment::cost)
             }
         }
+    }
+
+    /// What is held of it now.
+    pub fn judgement(&self) -> Judgement {
+        Judgement { current: self.current, verdict: self.verdict, assessment: self.assessment }
+    }
+
+    /// Holds that of it.
+    pub fn judge_as(&mut self, judgement: Judgement) {
+        Judgement { current: self.current, verdict: self.verdict, assessment: self.assessment } = judgement;
     }
 
     /// The precursors without repetitions, each with the number of times it is needed.

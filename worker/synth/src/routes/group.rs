@@ -150,7 +150,7 @@ pub struct Writer<'a> {
     /// Weight and similarity to the nearest building block, which are the same in every route.
     known: FxHashMap<MoleculeId, (f64, f32)>,
     /// The same in every route, too.
-    evidence: FxHashMap<ReactionId, Evidence>,
+    evidence: FxHashMap<(ReactionId, u32), Evidence>,
 }
 
 /// Below this the forward judge takes a step for one that does not happen: 98 of 100 recorded reactions are above.
@@ -278,7 +278,7 @@ impl<'a> Writer<'a> {
     fn evidence(&mut self, graph: &Graph, product: MoleculeId, step: ReactionId) -> Evidence {
         let (model, product, proposal) =
             (self.model, graph.molecule(product), graph.reaction(step).proposal());
-        let evidence = self.evidence.entry(step).or_insert_with(|| Evidence {
+        let evidence = self.evidence.entry((step, proposal.template)).or_insert_with(|| Evidence {
             records: model.records(proposal.template),
             precedent: model.nearest_precedent(proposal.template, &product.molecule.fingerprint()),
             rank: product.expansion.as_ref().and_then(|it| it.rank_of(proposal.template)),

@@ -13,8 +13,8 @@ use crate::task::{Budget, Stop, Task};
 /// Part of the time that a search with constraints keeps for finding out which of them is one too many.
 const LOOKING_INTO: f64 = 0.2;
 
-/// The plan of a task with constraints; `search` searches for once.
-pub fn plan(task: &Task, budget: &Budget, search: impl Fn(&Task, &Budget) -> Plan) -> Plan {
+/// The plan of a task with constraints; `search` searches for once, for the routes of the answer the first time.
+pub fn plan(task: &Task, budget: &Budget, mut search: impl FnMut(&Task, &Budget) -> Plan) -> Plan {
     let time = budget.deadline.saturating_duration_since(Instant::now());
     let kept = Budget { deadline: budget.deadline - time.mul_f64(LOOKING_INTO), ..budget.clone() };
     let mut plan = search(task, &kept);

@@ -5,19 +5,21 @@
 //! molecules that are about to be chosen anyway; what a search links does not depend on who computed it.
 //!
 //! This folder is the top of the crate: which molecule comes next, what all searches of a process share
-//! ([`planner`]), which constraint stands between a target and its routes ([`constrained`]), and the search itself, which grows the graph and has [routes](crate::routes) read out of it.
+//! ([`planner`]), which constraint stands between a target and its routes ([`constrained`]), what is told meanwhile ([`telling`]), and the search itself, which grows the graph and has [routes](crate::routes) read out of it.
 
 pub mod algorithm;
 mod constrained;
+pub mod entry;
 mod help;
 pub mod planner;
+mod stopped;
+mod telling;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use chem::Molecule;
-use rustc_hash::FxHashSet;
 use tracing::{field::Empty, info_span};
 
 use crate::graph::Graph;
@@ -25,14 +27,16 @@ use crate::graph::expander::{Expansion, Found};
 use crate::graph::gate::{Application, Gate};
 use crate::graph::nodes::{MoleculeId, ReactionId, UNSOLVED, step_cost};
 use crate::graph::update::{Bounds, propagate};
-use crate::model::RetroModel;
+use crate::news::Listener;
 use crate::plan::{Counts, Plan, Refusals, Timings};
 use crate::routes::choices::Choices;
 use crate::routes::extract::{Extractor, Source};
 use crate::routes::reading::Reading;
 use crate::search::algorithm::Choice;
 use crate::search::help::Help;
-use crate::search::planner::{Planner, Settings};
+use crate::search::planner::Planner;
+use crate::search::stopped::stopped_by;
+use crate::search::telling::{Standing, Telling};
 use crate::steps::validate::Validator;
 use crate::task::{Budget, Stop, Task, Trivial};
 use catalogue::{Block, Stock};
@@ -79,6 +83,8 @@ pub struct Search<'a> {
     choice: Box<dyn Choice>,
     help: Help<'a>,
     validator: Validator<'a>,
+    /// `None` where nobody listens.
+    telling: Option<Telling<'a>>,
     counts: Counts,
     timings: Timings,
 }
@@ -92,13 +98,21 @@ enum End {
 }
 
 impl<'a> Search<'a> {
-    pub fn new(planner: &'a Planner, stock: &'a dyn Stock, task: &'a Task, budget: &'a Budget) -> Self {
+    pub fn new(
+        planner: &'a Planner,
+        stock: &'a dyn Stock,
+        task: &'a Task,
+        budget: &'a Budget,
+        listener: Option<&'a dyn Listener>,
+    ) -> Self {
         let started = budget.now();
         // The backbones' keys count on the target's atoms being numbered as its canonical SMILES is written.
         let canonical = Molecule::trusted(&task.target.canonical_smiles());
         let choice = planner.settings.algorithm.start();
         let graph = Graph::new(canonical.as_ref().unwrap_or(&task.target));
         let gate = Gate::new(&task.constraints, planner.model(), &graph);
+        let telling =
+            listener.map(|it| Telling::new(it, planner.expander.model(), stock, (task, budget), &graph));
         let longest = task.constraints.max_steps.unwrap_or(u32::MAX);
         let bounds = Bounds {
             max_depth: task.max_depth.min(longest),
@@ -119,6 +133,7 @@ impl<'a> Search<'a> {
             choice,
             help: Help::new(planner.cores.seat(&budget.turn)),
             validator: Validator::new(planner.model(), budget),
+            telling,
             counts: Counts::default(),
             timings: Timings::default(),
         }
@@ -126,6 +141,9 @@ impl<'a> Search<'a> {
 
     pub fn run(mut self) -> Plan {
         let trivial = self.trivial();
+        if let (Some(block), Some(telling)) = (trivial, &mut self.telling) {
+            telling.bought(&self.graph, block);
+        }
         let mut first = None;
         let end = if trivial.is_some() && self.task.stop == Stop::FirstRoute {
             End::FirstRoute
@@ -173,7 +191,7 @@ impl<'a> Search<'a> {
         self.counts.molecules = self.graph.molecules() as u64;
         self.counts.reactions = self.graph.reactions() as u64;
         self.counts.graph_bytes = self.graph.bytes() as u64;
-        let stopped_by = if written.is_empty() { self.stopped_by() } else { Vec::new() };
+        let stopped_by = if written.is_empty() { stopped_by(&self.graph) } else { Vec::new() };
         Plan {
             target: self.graph.molecule(self.graph.target()).molecule.canonical_smiles(),
             groups: written,
@@ -190,28 +208,6 @@ impl<'a> Search<'a> {
         let target = &self.graph.molecule(self.graph.target()).molecule;
         let may_be = self.task.trivial == Trivial::Allow && self.task.constraints.allow_buying(target);
         self.stock.find(target).filter(|_| may_be)
-    }
-
-    /// What is neither made nor bought in the cheapest attempt at the target, each once.
-    fn stopped_by(&self) -> Vec<String> {
-        let mut seen = FxHashSet::default();
-        let mut stopped = Vec::new();
-        let mut open = vec![self.graph.target()];
-        while let Some(id) = open.pop() {
-            let molecule = self.graph.molecule(id);
-            if molecule.height != UNSOLVED && id != self.graph.target() || !seen.insert(id) {
-                continue;
-            }
-            let reactions = molecule.reactions.iter().map(|&reaction| self.graph.reaction(reaction));
-            let cheapest = reactions
-                .filter(|reaction| reaction.best.is_finite())
-                .min_by(|a, b| a.best.total_cmp(&b.best).then_with(|| a.precursors.cmp(&b.precursors)));
-            match cheapest {
-                Some(reaction) => open.extend(reaction.precursors.iter().rev()),
-                None => stopped.push(molecule.molecule.canonical_smiles()),
-            }
-        }
-        stopped
     }
 
     /// [`Self::grow`] as a stage of the trace.
@@ -244,7 +240,10 @@ impl<'a> Search<'a> {
         loop {
             if first.is_none() && self.solved() && self.counts.expansions >= self.look_again {
                 *first = self.first_route(MAX_UNWANTED);
-                if first.is_some() {
+                if let Some(choices) = first {
+                    if let Some(telling) = &mut self.telling {
+                        telling.found(&self.graph, choices);
+                    }
                     self.timings.first_route = Some(self.elapsed());
                     if self.task.stop == Stop::FirstRoute {
                         return End::FirstRoute;
@@ -254,6 +253,7 @@ impl<'a> Search<'a> {
                     self.turn_elsewhere();
                 }
             }
+            self.tell(first.is_some());
             let spent = self.budget.max_expansions.is_some_and(|most| self.counts.expansions >= most);
             let memory = self.planner.settings.memory_bytes;
             let full = self.graph.bytes() >= memory - memory / READING_SHARE;
@@ -275,6 +275,20 @@ impl<'a> Search<'a> {
                 None => return End::Exhausted,
             }
         }
+    }
+
+    /// Tells whoever listens what there is to tell.
+    fn tell(&mut self, has_route: bool) {
+        let Some(telling) = &mut self.telling else { return };
+        let room = self.planner.settings.memory_bytes.saturating_sub(self.graph.bytes()) / 2;
+        telling.tell_more(Standing {
+            graph: &mut self.graph,
+            gate: self.gate.as_mut(),
+            bounds: self.bounds,
+            expansions: self.counts.expansions,
+            room,
+            has_route,
+        });
     }
 
     /// Since the search began, by its own clock.
@@ -410,6 +424,9 @@ impl<'a> Search<'a> {
         if !node.expanded {
             self.counts.expanded_molecules += 1;
         }
+        if let Some(telling) = &mut self.telling {
+            telling.deepen(node.depth);
+        }
         let end = node.tried.saturating_add(self.choice.batch(node.tried));
         self.apply(id, end, deadline);
         self.graph.mark_molecule(id);
@@ -467,32 +484,4 @@ impl<'a> Search<'a> {
         self.planner.expander.keep(&expansion);
         self.graph.charge(id);
     }
-}
-
-impl Planner {
-    /// Searches for routes to the task's target until the budget is spent.
-    ///
-    /// # Panics
-    /// Never; a broken template or weight has been refused when the model was loaded.
-    #[must_use]
-    pub fn plan(&self, stock: &dyn Stock, task: &Task, budget: &Budget) -> Plan {
-        let search = |task: &Task, budget: &Budget| Search::new(self, stock, task, budget).run();
-        let plan = if task.constraints.is_empty() {
-            search(task, budget)
-        } else {
-            constrained::plan(task, budget, search)
-        };
-        self.searched();
-        plan
-    }
-}
-
-/// Plans once, on one thread and without a cache.
-///
-/// # Panics
-/// As [`Planner::plan`].
-#[must_use]
-pub fn plan(model: &Arc<RetroModel>, stock: &dyn Stock, task: &Task, budget: &Budget) -> Plan {
-    let settings = Settings { cache_bytes: 0, ..Settings::default() };
-    Planner::new(Arc::clone(model), settings).plan(stock, task, budget)
 }

@@ -4,4 +4,5 @@
 pub mod assess;
 pub mod explain;
 pub mod proposals;
+pub mod trial;
 pub mod validate;

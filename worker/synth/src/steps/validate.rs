@@ -18,6 +18,7 @@ use crate::graph::nodes::{ReactionId, Verdict};
 use crate::model::RetroModel;
 use crate::plan::Refusals;
 use crate::steps::assess::{assess, skip_unsound};
+use crate::steps::trial::Trial;
 use crate::task::Budget;
 
 /// Runs steps forwards, each reaction once; the verdicts live in the graph.
@@ -28,6 +29,8 @@ pub struct Validator<'a> {
     pub deadline: Instant,
     pub refusals: Refusals,
     pub elapsed: Duration,
+    /// Where what is found out is to be taken back.
+    pub trial: Option<Trial>,
     /// The span of the validations of the stage that is under way.
     stage: Option<Span>,
 }
@@ -47,6 +50,7 @@ impl<'a> Validator<'a> {
             deadline: budget.deadline,
             refusals: Refusals::default(),
             elapsed: Duration::ZERO,
+            trial: None,
             stage: None,
         }
     }
@@ -63,6 +67,7 @@ impl<'a> Validator<'a> {
     pub fn assess(&mut self, graph: &mut Graph, id: ReactionId) -> bool {
         let is_new = graph.reaction(id).assessment.is_none();
         if is_new {
+            self.touch(graph, id);
             self.refusals.unsound += assess(self.model, graph, id);
         }
         is_new
@@ -77,6 +82,7 @@ impl<'a> Validator<'a> {
     /// when the budget is spent before that is known.
     pub fn settle(&mut self, graph: &mut Graph, id: ReactionId) -> Option<bool> {
         if graph.reaction(id).verdict == Verdict::Unchecked {
+            self.touch(graph, id);
             let start = self.budget.now();
             let stage = self.stage.get_or_insert_with(stage).clone();
             let settled = stage.in_scope(|| self.check(graph, id));
@@ -85,6 +91,12 @@ impl<'a> Validator<'a> {
             graph.mark_reaction(id);
         }
         Some(graph.reaction(id).verdict == Verdict::Valid)
+    }
+
+    fn touch(&mut self, graph: &Graph, id: ReactionId) {
+        if let Some(trial) = &mut self.trial {
+            trial.touch(graph, id);
+        }
     }
 
     fn check(&mut self, graph: &mut Graph, id: ReactionId) -> Option<()> {

@@ -10,5 +10,6 @@ mod kit;
 mod model;
 mod search;
 mod steps;
+mod telling;
 #[path = "../toy/mod.rs"]
 mod toy;

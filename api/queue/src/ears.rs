@@ -1,0 +1,93 @@
+//! Who in this process wants to hear of which job, any number of them for each.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use tokio::sync::watch;
+
+/// All of them; one listening connection tells them.
+#[derive(Debug, Default)]
+pub(crate) struct Ears {
+    by_job: Mutex<HashMap<String, watch::Sender<()>>>,
+}
+
+/// One of them; dropped, it hears no more.
+#[derive(Debug)]
+pub(crate) struct Ear {
+    ears: Arc<Ears>,
+    id: String,
+    /// `None` once it is dropped.
+    heard: Option<watch::Receiver<()>>,
+}
+
+impl Ears {
+    /// One that hears of the job `id` from now on.
+    pub(crate) fn open(self: &Arc<Self>, id: String) -> Ear {
+        let heard = self.lock().entry(id.clone()).or_insert_with(|| watch::Sender::new(())).subscribe();
+        Ear { ears: Arc::clone(self), id, heard: Some(heard) }
+    }
+
+    /// Something has happened to the job `id`.
+    pub(crate) fn tell(&self, id: &str) {
+        if let Some(ears) = self.lock().get(id) {
+            ears.send_replace(());
+        }
+    }
+
+    /// Anything may have happened.
+    pub(crate) fn tell_all(&self) {
+        for ears in self.lock().values() {
+            ears.send_replace(());
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, watch::Sender<()>>> {
+        self.by_job.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Ear {
+    /// Waits until something has happened since the last time, for at most so long.
+    pub(crate) async fn heard(&mut self, patience: Duration) {
+        let Some(heard) = &mut self.heard else { return };
+        // Its sender is there as long as it is.
+        let _ = tokio::time::timeout(patience, heard.changed()).await;
+    }
+}
+
+impl Drop for Ear {
+    fn drop(&mut self) {
+        self.heard = None;
+        let mut by_job = self.ears.lock();
+        if by_job.get(&self.id).is_some_and(watch::Sender::is_closed) {
+            by_job.remove(&self.id);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    #[tokio::test]
+    async fn all_who_listen_hear_and_nothing_is_left_of_those_who_went() {
+        let ears = Arc::<Ears>::default();
+        let (mut one, mut other) = (ears.open("job".to_owned()), ears.open("job".to_owned()));
+
+        ears.tell("job");
+        ears.tell("another");
+
+        one.heard(LONG).await;
+        other.heard(LONG).await;
+        drop(one);
+        ears.tell_all();
+        other.heard(LONG).await;
+        drop(other);
+        assert!(ears.lock().is_empty());
+    }
+}

@@ -1,0 +1,198 @@
+//! What jobs tell while they run, and who watches them: the tables `job_events` and `watched_jobs`.
+//!
+//! A worker tells as rows, and says so by NOTIFY; so any process serves any stream, and one that comes back to it begins where it was. Who
+//! watches says so again and again. That is a worker's reason to tell, and where only those who watch want the outcome (a search), the
+//! job is cancelled when nobody has said so for a while.
+
+use std::time::Duration;
+
+use database::interval;
+use sqlx::{PgExecutor, PgPool};
+
+use crate::retention::BATCH;
+
+/// The channel that says which job has told something.
+pub(crate) const TOLD: &str = "job_event";
+
+/// How long somebody watches without saying so again: the grace of one who left, in which they may come back.
+pub(crate) const LEASE: Duration = Duration::from_secs(8);
+
+/// How often it is said.
+pub(crate) const RENEWAL: Duration = Duration::from_secs(2);
+
+/// How long events are kept after the end of their job.
+const KEEP: Duration = Duration::from_secs(300);
+
+/// Events that are read at once.
+const PAGE: i64 = 64;
+
+/// Something that a job tells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewEvent {
+    /// `progress` or `route`.
+    pub event: &'static str,
+    /// JSON on one line.
+    pub data: String,
+}
+
+/// Something that a job told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobEvent {
+    /// Greater than those of all events before it.
+    pub number: i64,
+    /// As in [`NewEvent`].
+    pub event: String,
+    /// As in [`NewEvent`].
+    pub data: String,
+}
+
+/// An attempt's right to tell.
+#[derive(Debug, Clone)]
+pub struct Teller {
+    job_id: String,
+    attempt: i32,
+    last: i64,
+}
+
+impl Teller {
+    pub(crate) fn new(job_id: String, attempt: i32) -> Self {
+        Self { job_id, attempt, last: 0 }
+    }
+
+    /// Tells `events`, in their order; nothing where the job is over or another attempt's.
+    ///
+    /// # Errors
+    /// Fails when the database does.
+    pub async fn tell(&mut self, database: &PgPool, events: &[NewEvent]) -> Result<(), sqlx::Error> {
+        let names: Vec<&str> = events.iter().map(|event| event.event).collect();
+        let data: Vec<&str> = events.iter().map(|event| &*event.data).collect();
+        let told = tell(database, (&self.job_id, self.attempt), self.last, (&names, &data)).await?;
+        self.last = told.unwrap_or(self.last);
+        Ok(())
+    }
+}
+
+/// Stores events of the `attempt` at the job `id` whose last one was number `last`; the number of the last one now.
+async fn tell(
+    database: impl PgExecutor<'_>,
+    (id, attempt): (&str, i32),
+    last: i64,
+    (names, data): (&[&str], &[&str]),
+) -> Result<Option<i64>, sqlx::Error> {
+    let told = sqlx::query!(
+        r#"with told as (
+            insert into job_events (job_id, number, event, data)
+            select jobs.id, greatest($3, (extract(epoch from now()) * 1000)::bigint) + nth, new.event, new.data
+            from jobs, unnest($4::text[], $5::text[]) with ordinality as new (event, data, nth)
+            where jobs.id = $1 and attempts = $2 and finished_at is null and cancelled_at is null
+            returning number
+        )
+        select number, pg_notify($6, $1) from told order by number desc limit 1"#,
+        id,
+        attempt,
+        last,
+        names as &[&str],
+        data as &[&str],
+        TOLD,
+    )
+    .fetch_optional(database)
+    .await?;
+    Ok(told.map(|told| told.number))
+}
+
+/// What a job told after number `after`, the first of it.
+pub(crate) async fn told_after(
+    database: impl PgExecutor<'_>,
+    id: &str,
+    after: i64,
+) -> Result<Vec<JobEvent>, sqlx::Error> {
+    sqlx::query_as!(
+        JobEvent,
+        "select number, event, data from job_events where job_id = $1 and number > $2 order by number limit $3",
+        id,
+        after,
+        PAGE
+    )
+    .fetch_all(database)
+    .await
+}
+
+/// Why somebody watches a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Watching {
+    /// They alone want its outcome.
+    ForItsOutcome,
+    /// It is done whether they watch or not.
+    Idly,
+}
+
+/// Says that somebody watches the job, for as long as [`LEASE`].
+pub(crate) async fn watch(pool: &PgPool, id: &str, watching: Watching) -> Result<(), sqlx::Error> {
+    sqlx::query!(
+        "insert into watched_jobs (job_id, until, is_awaited) values ($1, now() + $2, $3)
+        on conflict (job_id) do update set until = excluded.until",
+        id,
+        interval(LEASE),
+        watching == Watching::ForItsOutcome
+    )
+    .execute(pool)
+    .await?;
+    Ok(())
+}
+
+/// Whether the account asked for the job and it was watched for its outcome.
+pub(crate) async fn can_watch(pool: &PgPool, id: &str, account_id: &str) -> Result<bool, sqlx::Error> {
+    let found = sqlx::query_scalar!(
+        "select job_id from watched_jobs join jobs on jobs.id = job_id
+        where job_id = $1 and account_id = $2 and is_awaited",
+        id,
+        account_id
+    )
+    .fetch_optional(pool)
+    .await?;
+    Ok(found.is_some())
+}
+
+/// Whether somebody watches the job, or did a moment ago.
+pub(crate) async fn is_watched(pool: &PgPool, id: &str) -> Result<bool, sqlx::Error> {
+    let found =
+        sqlx::query_scalar!("select job_id from watched_jobs where job_id = $1 and until > now()", id)
+            .fetch_optional(pool)
+            .await?;
+    Ok(found.is_some())
+}
+
+/// The open jobs of `queue` whose outcome only those wanted who watched, and nobody does any more.
+pub(crate) async fn unwatched(pool: &PgPool, queue: &str) -> Result<Vec<String>, sqlx::Error> {
+    sqlx::query_scalar!(
+        "select job_id from watched_jobs join jobs on jobs.id = job_id
+        where is_awaited and until < now() and queue = $1 and caller is null and finished_at is null and cancelled_at is null",
+        queue
+    )
+    .fetch_all(pool)
+    .await
+}
+
+/// Deletes what jobs told that ended a while ago, and who watched them; some of it.
+pub(crate) async fn sweep(pool: &PgPool) -> Result<u64, sqlx::Error> {
+    let done = sqlx::query!(
+        "with forgotten as (
+            delete from watched_jobs where until < now() - $1::interval and not exists (
+                select from jobs where jobs.id = watched_jobs.job_id and finished_at is null
+            )
+        )
+        delete from job_events where (job_id, number) in (
+            select job_id, number from job_events as told
+            where number < (extract(epoch from now() - $1::interval) * 1000)::bigint and not exists (
+                select from jobs
+                where jobs.id = told.job_id and coalesce(finished_at > now() - $1::interval, true)
+            )
+            limit $2
+        )",
+        interval(KEEP),
+        BATCH
+    )
+    .execute(pool)
+    .await?;
+    Ok(done.rows_affected())
+}

@@ -1,0 +1,57 @@
+//! What jobs tell, and what becomes of it.
+
+use crate::support::{Act, Database, Put, Toy, Toys, Worker, eventually, live};
+use contract::JobId;
+
+/// Stores an event of the job that was told so many seconds ago.
+async fn told(database: &Database, id: &str, seconds_ago: f64) {
+    sqlx::query(
+        "insert into job_events (job_id, number, event, data)
+        values ($1, (extract(epoch from now() - make_interval(secs => $2)) * 1000)::bigint, 'progress', '{}')",
+    )
+    .bind(id)
+    .bind(seconds_ago)
+    .execute(&database.pool)
+    .await
+    .unwrap();
+}
+
+async fn events(database: &Database) -> Vec<String> {
+    sqlx::query_scalar("select job_id from job_events order by job_id")
+        .fetch_all(&database.pool)
+        .await
+        .unwrap()
+}
+
+async fn watchers(database: &Database) -> i64 {
+    sqlx::query_scalar("select count(*) from watched_jobs").fetch_one(&database.pool).await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn events_go_some_minutes_after_their_job_and_not_before() {
+    let database = Database::create().await;
+    let (client, toys) = (database.client().await, Toys::new(&database));
+    let open = JobId::generate();
+    let first = Worker::start(&toys, 1);
+    live(&client).await;
+    let pending = client.put(open, &Toy::new(Act::Sleep(20_000))).await.unwrap();
+    for (id, seconds_ago) in [(open.to_string().as_str(), 3600.0), ("gone", 3600.0), ("gone_just_now", 10.0)]
+    {
+        told(&database, id, seconds_ago).await;
+    }
+    sqlx::query("insert into watched_jobs values ('gone', now() - interval '1 hour', true)")
+        .execute(&database.pool)
+        .await
+        .unwrap();
+
+    // A worker sweeps when it begins.
+    let second = Worker::start(&toys, 1);
+    eventually("who watched is forgotten", || async { watchers(&database).await == 0 }).await;
+    eventually("events are swept", || async { !events(&database).await.contains(&"gone".to_owned()) }).await;
+
+    assert_eq!(events(&database).await, [open.to_string(), "gone_just_now".to_owned()]);
+    drop(pending);
+    first.stop().await;
+    second.stop().await;
+    database.drop_database().await;
+}

@@ -1,0 +1,122 @@
+//! A plan as a stream: what its search finds while it runs, and then the plan.
+//!
+//! A plan goes on whether anybody reads its stream or not.
+
+use std::time::Duration;
+
+use axum::{
+    extract::{Path, State, rejection::PathRejection},
+    http::{HeaderMap, Uri},
+    response::Response,
+};
+use contract::{FoundRoute, StoredPlanJob};
+use edge::ApiError;
+use queue::{Client, JobEvent, Watch};
+use serde_json::json;
+use sqlx::PgPool;
+
+use super::{plan, table};
+use crate::{
+    access::Caller,
+    endpoints::path_id,
+    engine_answer::engine_route,
+    streams::{Closing, Look, Source, last_event, respond},
+};
+
+/// How often a plan is looked at that has no job yet, or another one.
+const RE_READ: Duration = Duration::from_secs(2);
+
+/// Streams what is found for a plan.
+#[utoipa::path(
+    get, path = "/synth-batches/v1/plans/{plan_id}/events", tag = "plans", operation_id = "watch_plan",
+    description = "Streams what is found for a plan while it is worked on, after the event that `Last-Event-ID` names, and the plan once \
+        it has ended. A searcher tells of a plan from about a second after somebody has begun to read its stream. The plan goes on whether \
+        anybody does. An extension.",
+    summary = "Watch a plan",
+    params(
+        ("plan_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$", description = "Id of the plan."),
+        ("last-event-id" = u64, Header, minimum = 0, maximum = 9_007_199_254_740_991_u64,
+            description = "Id of the last event that was read."),
+    ),
+    responses((status = 200, description = "Events: `progress` (`SearchProgress`), `route` (`FoundRoute`, with a route as a plan's result \
+        has it), and as the last one `answer` (`Plan`) or `problem` (`StreamProblem`). A stream that ends without either is to be gone on \
+        with.", content_type = "text/event-stream", body = String)),
+)]
+pub async fn watch(
+    State(pool): State<PgPool>,
+    State(queue): State<Client>,
+    caller: Caller,
+    closing: Closing,
+    path: Result<Path<String>, PathRejection>,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let id = path_id("plan_id", path, &uri)?;
+    let after = last_event(&headers)?;
+    let address = format!("/synth-batches/v1/plans/{id}/events");
+    let events = Events { pool, queue, reader: caller.account_id, id, watch: None };
+    table::stands(&events.pool, &events.reader, &events.id).await?.ok_or(ApiError::NotFound)?;
+    Ok(respond(events, after, closing, &address))
+}
+
+/// The events of a plan.
+struct Events {
+    pool: PgPool,
+    queue: Client,
+    reader: String,
+    id: String,
+    /// `None` while the plan has no job.
+    watch: Option<Watch<StoredPlanJob>>,
+}
+
+impl Source for Events {
+    async fn look(&mut self, after: i64) -> Result<Look, ApiError> {
+        let stands = table::stands(&self.pool, &self.reader, &self.id).await?.ok_or(ApiError::NotFound)?;
+        self.turn_to(stands.job_id).await?;
+        if let Some(watch) = &mut self.watch {
+            let events = watch.look(after).await?.events;
+            if !events.is_empty() {
+                let events = events.into_iter().map(as_plans_have_it).collect::<Result<_, _>>();
+                return Ok(Look { events: events.map_err(|error| ApiError::internal(&error))?, end: None });
+            }
+        }
+        let end = if stands.has_ended { Some(self.written().await) } else { None };
+        Ok(Look { events: Vec::new(), end })
+    }
+
+    async fn heard(&mut self) {
+        match &mut self.watch {
+            Some(watch) => watch.heard().await,
+            None => tokio::time::sleep(RE_READ).await,
+        }
+    }
+}
+
+impl Events {
+    /// Watches the job that makes the plan, which is another one after the plan was cancelled and resumed.
+    async fn turn_to(&mut self, job_id: Option<String>) -> Result<(), ApiError> {
+        if self.watch.as_ref().map(|watch| watch.id()) != job_id.as_deref() {
+            self.watch = match job_id {
+                Some(id) => Some(self.queue.watch_idly(&id).await?),
+                None => None,
+            };
+        }
+        Ok(())
+    }
+
+    /// The plan as retrieval gives it.
+    async fn written(&self) -> Result<String, ApiError> {
+        let row = table::find(&self.pool, &self.reader, &self.id).await?.ok_or(ApiError::NotFound)?;
+        serde_json::to_string(&plan(row).await?).map_err(|error| ApiError::internal(&error))
+    }
+}
+
+/// A route with its reactions as nodes.
+fn as_plans_have_it(told: JobEvent) -> Result<JobEvent, serde_json::Error> {
+    if told.event != "route" {
+        return Ok(told);
+    }
+    let FoundRoute { route, backbone, steps } = serde_json::from_str(&told.data)?;
+    let data = json!({ "route": engine_route(route), "backbone": backbone, "steps": steps }).to_string();
+    Ok(JobEvent { data, ..told })
+}

@@ -1,0 +1,137 @@
+//! The tree search as a stream: what it finds while it runs, and then its answer.
+//!
+//! Whoever reads the stream is who waits. One who leaves has some seconds to come back, to any process; then the search is cancelled.
+
+use std::sync::Arc;
+
+use axum::{
+    extract::{Path, State, rejection::PathRejection},
+    http::{HeaderMap, Uri},
+    response::{IntoResponse, Response},
+};
+use contract::{Ration, StoredTreeSearchJob, TreeSearchRequest, TreeSearchResult};
+use edge::ApiError;
+use identity::Rations;
+use queue::Watch;
+
+use super::{Searching, fitting, whole_seconds};
+use crate::{
+    access::Caller,
+    endpoints::path_id,
+    jobs::{Jobs, settled},
+    limits::Limits,
+    streams::{Closing, Look, Source, last_event, respond},
+};
+
+/// Goes on with the stream of a search.
+#[utoipa::path(
+    get, path = "/synth/v1/treesearch/{search_id}/events", tag = "tree search", operation_id = "watch_tree_search",
+    description = "Goes on with the stream of a search that was asked for as one (`Accept: text/event-stream`), after the event that \
+        `Last-Event-ID` names, at any process of the service; without that header from its beginning. For the account that asked for the \
+        search, until some minutes after its end. A search that nobody reads the stream of for some seconds is cancelled. An extension.",
+    summary = "Watch a tree search",
+    params(
+        ("search_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
+            description = "Id of the search, as the stream's `Content-Location` has it."),
+        ("last-event-id" = u64, Header, minimum = 0, maximum = 9_007_199_254_740_991_u64,
+            description = "Id of the last event that was read."),
+    ),
+    responses((status = 200, description = "Events: `progress` (`SearchProgress`), `route` (`FoundRoute`), and as the last one `answer` \
+        (`TreeSearchResult`) or `problem` (`StreamProblem`). A stream that ends without either is to be gone on with.",
+        content_type = "text/event-stream", body = String)),
+)]
+pub async fn watch(
+    State(jobs): State<Jobs>,
+    caller: Caller,
+    closing: Closing,
+    path: Result<Path<String>, PathRejection>,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let id = path_id("search_id", path, &uri)?;
+    let after = last_event(&headers)?;
+    let watch = jobs.watch_search(&caller.account_id, &id).await?.ok_or(ApiError::NotFound)?;
+    // Who asked for how many is forgotten with the job; the worker that made the answer kept to it.
+    let events = Events { watch, groups: u32::MAX, group_size: u32::MAX, spending: None };
+    Ok(respond(events, after, closing, &address(&id)))
+}
+
+/// Searches for what is `wanted` and tells what is found.
+pub(super) async fn begin(
+    search: Searching,
+    wanted: TreeSearchRequest,
+    closing: Closing,
+) -> Result<Response, ApiError> {
+    let Searching { jobs, limits, deadlines, arrival, caller } = search;
+    let (groups, group_size) = (wanted.max_backbone_groups, wanted.max_backbone_group_size);
+    let most = whole_seconds(wanted.max_seconds);
+    let headroom = limits.take(Ration::SearchSeconds, &caller.account_id, &caller.rations, most).await?;
+    if let Some(retry_after) = headroom.spent() {
+        return Ok(headroom.attach(ApiError::RateLimited { retry_after }.into_response()));
+    }
+    let spending = Spending { limits, account_id: caller.account_id, rations: caller.rations, most };
+    let asked = jobs.search_watched(&spending.account_id, wanted);
+    let watch = match deadlines.search(arrival, f64::from(most), asked).await {
+        Ok(watch) => watch,
+        Err(error) => {
+            spending.end(0.0);
+            return Err(error);
+        }
+    };
+    let address = address(watch.id());
+    let events = Events { watch, groups, group_size, spending: Some(spending) };
+    Ok(respond(events, 0, closing, &address))
+}
+
+fn address(id: &str) -> String {
+    format!("/synth/v1/treesearch/{id}/events")
+}
+
+/// Seconds of searching that an account was let have.
+struct Spending {
+    limits: Arc<Limits>,
+    account_id: String,
+    rations: Rations,
+    most: u32,
+}
+
+impl Spending {
+    /// Gives back what was not used.
+    fn end(self, used: f64) {
+        let left = self.most.saturating_sub(whole_seconds(used));
+        self.limits.give_back(Ration::SearchSeconds, &self.account_id, &self.rations, left);
+    }
+}
+
+/// The events of a search.
+struct Events {
+    watch: Watch<StoredTreeSearchJob>,
+    /// Most backbones, and most variations of each, of the answer.
+    groups: u32,
+    group_size: u32,
+    /// Of who asked for the search; who goes on with its stream has nothing to be given back.
+    spending: Option<Spending>,
+}
+
+impl Source for Events {
+    async fn look(&mut self, after: i64) -> Result<Look, ApiError> {
+        let seen = self.watch.look(after).await?;
+        let end = seen.end.map(|outcome| {
+            let result = settled(self.watch.id(), outcome, "");
+            if let Some(spending) = self.spending.take() {
+                spending.end(result.as_ref().map_or(0.0, |result| result.metadata.total_elapsed));
+            }
+            written(&fitting(result?, self.groups, self.group_size)?)
+        });
+        Ok(Look { events: seen.events, end })
+    }
+
+    async fn heard(&mut self) {
+        self.watch.heard().await;
+    }
+}
+
+/// As the operation without a stream writes it.
+fn written(result: &TreeSearchResult) -> Result<String, ApiError> {
+    serde_json::to_string(result).map_err(|error| ApiError::internal(&error))
+}

@@ -1,0 +1,265 @@
+//! Streams of events (the HTML standard's server-sent events): what is told before an answer, and then the answer.
+//!
+//! A stream holds nothing but its connection: what it sends is read from rows, so that who loses it goes on from the last event that they
+//! had (`Last-Event-ID`) at any process. One that ends without `answer` or `problem` is to be gone on with: its process stops, or it has
+//! lasted so long that whoever reads it should show once more who they are.
+
+use std::{collections::VecDeque, convert::Infallible, time::Duration};
+
+use axum::{
+    extract::FromRequestParts,
+    http::{HeaderMap, HeaderName, HeaderValue, header, request::Parts},
+    response::{
+        IntoResponse, Response, Sse,
+        sse::{Event, KeepAlive},
+    },
+};
+use contract::StreamProblem;
+use edge::ApiError;
+use futures::{Stream, stream::unfold};
+use queue::JobEvent;
+use tokio::{sync::watch, time::Instant};
+
+use crate::{
+    fields::{Faults, Input, integer},
+    gzip::weight,
+};
+
+/// What a stream is called where types of content are named.
+pub const EVENT_STREAM: &str = "text/event-stream";
+
+/// The header by which a stream is gone on with.
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+
+/// Keeps nginx, and those who heed its word, from holding events back.
+const UNBUFFERED: (HeaderName, &str) = (HeaderName::from_static("x-accel-buffering"), "no");
+
+/// From one sign of life to the next.
+const HEARTBEAT: Duration = Duration::from_secs(10);
+
+/// When to come back to a stream that broke off.
+const COME_BACK: Duration = Duration::from_secs(1);
+
+/// How long a stream lasts at most.
+const LONGEST: Duration = Duration::from_secs(900);
+
+/// The greatest number of an event: what JavaScript can count to.
+const MOST: i64 = (1 << 53) - 1;
+
+/// Where a stream's events come from.
+pub trait Source: Send + 'static {
+    /// What there is after event number `after`; no end before all events were given.
+    fn look(&mut self, after: i64) -> impl Future<Output = Result<Look, ApiError>> + Send;
+
+    /// Waits until there may be more.
+    fn heard(&mut self) -> impl Future<Output = ()> + Send;
+}
+
+/// What a source has.
+#[derive(Debug)]
+pub struct Look {
+    /// In order.
+    pub events: Vec<JobEvent>,
+    /// How it ends, if it does: with the answer as JSON, or without.
+    pub end: Option<Result<String, ApiError>>,
+}
+
+/// When streams end because their process does.
+#[derive(Debug, Clone, Default)]
+pub struct Closing(Option<watch::Receiver<bool>>);
+
+impl Closing {
+    /// Once `closing` says so.
+    pub fn once(closing: watch::Receiver<bool>) -> Self {
+        Self(Some(closing))
+    }
+
+    async fn closed(&mut self) {
+        match &mut self.0 {
+            // A process that can no longer say so has ended.
+            Some(closing) => drop(closing.wait_for(|closing| *closing).await),
+            None => std::future::pending().await,
+        }
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for Closing {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        Ok(parts.extensions.get().cloned().unwrap_or_default())
+    }
+}
+
+/// Whether `Accept` names a stream, and JSON with no more weight (RFC 9110, section 12.5.1). Who accepts anything gets JSON, and so does who
+/// names both alike.
+pub fn asks_for_events(headers: &HeaderMap) -> bool {
+    let named = |kind| weight(headers, header::ACCEPT, kind);
+    let Some(stream) = named(EVENT_STREAM).filter(|&weight| weight > 0.0) else { return false };
+    match named("application/json") {
+        Some(json) => stream > json,
+        None => stream >= named("application/*").or_else(|| named("*/*")).unwrap_or(0.0),
+    }
+}
+
+/// The number of the last event that the caller had; 0 for who had none.
+///
+/// # Errors
+/// Fails where it is no number of an event.
+pub fn last_event(headers: &HeaderMap) -> Result<i64, ApiError> {
+    let Some(value) = headers.get(LAST_EVENT_ID) else { return Ok(0) };
+    let mut faults = Faults::default();
+    let text = String::from_utf8_lossy(value.as_bytes()).into_owned();
+    let number = integer(0, Some(MOST))(&Input::Query(text));
+    let number =
+        number.map_err(|fault| faults.push(fault.at(["header".into(), LAST_EVENT_ID.as_str().into()]))).ok();
+    faults.settle(number)
+}
+
+/// The events of `source` after number `after`; whoever loses the stream goes on at `address`.
+pub fn respond(source: impl Source, after: i64, closing: Closing, address: &str) -> Response {
+    let sending = Sending {
+        source,
+        closing,
+        after,
+        end: Instant::now() + LONGEST,
+        waiting: VecDeque::new(),
+        is_over: false,
+        has_begun: false,
+    };
+    let kept_alive = KeepAlive::new().interval(HEARTBEAT);
+    let mut response = Sse::new(sending.events()).keep_alive(kept_alive).into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(UNBUFFERED.0, HeaderValue::from_static(UNBUFFERED.1));
+    let address = HeaderValue::try_from(address).expect("streams: addresses are plain ASCII");
+    headers.insert(header::CONTENT_LOCATION, address);
+    response
+}
+
+/// A stream under way.
+struct Sending<S> {
+    source: S,
+    closing: Closing,
+    /// The number of the last event that was read.
+    after: i64,
+    /// When it ends whether there is an answer or not.
+    end: Instant,
+    waiting: VecDeque<Event>,
+    /// Whether nothing comes after what waits.
+    is_over: bool,
+    has_begun: bool,
+}
+
+impl<S: Source> Sending<S> {
+    fn events(self) -> impl Stream<Item = Result<Event, Infallible>> {
+        unfold(self, async |mut sending| sending.next().await.map(|event| (Ok(event), sending)))
+    }
+
+    async fn next(&mut self) -> Option<Event> {
+        loop {
+            if let Some(event) = self.waiting.pop_front() {
+                return Some(self.begin(event));
+            }
+            if self.is_over {
+                return None;
+            }
+            match self.source.look(self.after).await {
+                Ok(look) => self.take_in(look),
+                // It comes back, and the stream with it.
+                Err(ApiError::Unavailable { .. }) => {}
+                Err(error) => self.finish(Err(error)),
+            }
+            if !self.waiting.is_empty() {
+                continue;
+            }
+            tokio::select! {
+                () = self.source.heard() => {}
+                () = self.closing.closed() => return None,
+                () = tokio::time::sleep_until(self.end) => return None,
+            }
+        }
+    }
+
+    /// The first event says when to come back.
+    fn begin(&mut self, event: Event) -> Event {
+        if std::mem::replace(&mut self.has_begun, true) { event } else { event.retry(COME_BACK) }
+    }
+
+    fn take_in(&mut self, look: Look) {
+        for told in look.events {
+            self.after = told.number;
+            self.waiting.push_back(event(told.number, told.event, &told.data));
+        }
+        if let Some(end) = look.end {
+            self.finish(end);
+        }
+    }
+
+    fn finish(&mut self, end: Result<String, ApiError>) {
+        let (kind, data) = match end {
+            Ok(answer) => ("answer", answer),
+            Err(error) => ("problem", problem(error)),
+        };
+        self.waiting.push_back(event(self.after + 1, kind, &data));
+        self.is_over = true;
+    }
+}
+
+fn event(number: i64, kind: impl AsRef<str>, data: &str) -> Event {
+    Event::default().id(number.to_string()).event(kind).data(data)
+}
+
+fn problem(error: ApiError) -> String {
+    let status = error.status().as_u16();
+    let detail = error.body().map(|body| body.detail);
+    serde_json::to_string(&StreamProblem { status, detail })
+        .expect("streams: numbers and texts can be written as JSON")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stream_is_for_who_names_it_and_prefers_nothing_else() {
+        let cases = [
+            ("text/event-stream", true),
+            ("Text/Event-Stream", true),
+            ("text/event-stream, */*", true),
+            ("text/event-stream, application/json;q=0.9", true),
+            ("text/event-stream;q=0.5, */*;q=0.1", true),
+            ("*/*", false),
+            ("text/*", false),
+            ("application/json", false),
+            ("application/json, text/event-stream", false),
+            ("application/json, text/event-stream;q=0.9", false),
+            ("text/event-stream;q=0.5, application/*", false),
+            ("text/event-stream;q=0", false),
+            ("text/event-stream;q=much", false),
+            ("text/event-streams", false),
+        ];
+        for (value, asked) in cases {
+            let headers = HeaderMap::from_iter([(header::ACCEPT, value.parse().unwrap())]);
+
+            assert_eq!(asks_for_events(&headers), asked, "{value}");
+        }
+        assert!(!asks_for_events(&HeaderMap::new()));
+    }
+
+    #[test]
+    fn the_last_event_is_a_whole_number_or_a_fault_of_its_header() {
+        let last = |text: &str| last_event(&HeaderMap::from_iter([(LAST_EVENT_ID, text.parse().unwrap())]));
+
+        assert_eq!(last_event(&HeaderMap::new()).unwrap(), 0);
+        assert_eq!(last("1764000000000").unwrap(), 1_764_000_000_000);
+        for text in ["", "-1", "1.5", "x", "9007199254740992"] {
+            let Err(ApiError::Invalid(items)) = last(text) else { panic!("{text} is taken") };
+            assert_eq!(
+                items[0].loc,
+                ["header".into(), "last-event-id".into()] as [contract::Location; 2],
+                "{text}"
+            );
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! Tree searches and plans as streams of events.
+
+use std::time::Duration;
+
+use reqwest::{Method, RequestBuilder};
+use serde_json::{Value, json};
+
+use crate::{
+    events::{Event, Reader},
+    support::{Service, add_account, answer, claims},
+};
+
+const SEARCH: &str = "/synth/v1/treesearch";
+const PLANS: &str = "/synth-batches/v1/plans";
+
+/// `max_depth` of a search that tells something before it answers, and of one that goes on until it is cancelled.
+const TOLD: u32 = 43;
+const ENDLESS: u32 = 47;
+
+fn body(depth: u32) -> Value {
+    json!({ "search_smiles": "CCO", "max_depth": depth, "max_seconds": 60 })
+}
+
+fn names(events: &[Event]) -> Vec<&str> {
+    events.iter().map(|(_, name, _)| name.as_str()).collect()
+}
+
+impl Service {
+    async fn asked(&self, body: &Value) -> RequestBuilder {
+        self.request(Method::POST, SEARCH).await.header("accept", "text/event-stream").json(body)
+    }
+
+    async fn stream(&self, body: &Value) -> Reader {
+        Reader::of(self.request(Method::POST, SEARCH).await.json(body)).await
+    }
+
+    async fn watched(&self, path: &str) -> Reader {
+        Reader::of(self.request(Method::GET, path).await).await
+    }
+
+    /// Waits until `query` counts one.
+    async fn until(&self, query: &'static str) {
+        for _ in 0..1500 {
+            let count: i64 = sqlx::query_scalar(query).fetch_one(&self.pool).await.unwrap();
+            if count == 1 {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        panic!("never one: {query}");
+    }
+}
+
+#[tokio::test]
+async fn a_stream_tells_what_is_found_and_ends_with_the_answer_that_there_is_without_one() {
+    let service = Service::start().await;
+    let plain = service.post(SEARCH, &body(TOLD).to_string()).await;
+
+    let request = service.request(Method::POST, SEARCH).await.header("accept-encoding", "gzip");
+    let reader = Reader::of(request.json(&body(TOLD))).await;
+
+    let headers = ["cache-control", "x-accel-buffering", "content-encoding"].map(|name| reader.header(name));
+    assert_eq!(headers, ["no-store", "no", ""]);
+    let location = reader.location();
+    assert!(location.starts_with(SEARCH) && location.ends_with("/events"), "{location}");
+    let events = reader.rest().await;
+    assert_eq!(names(&events), ["progress", "route", "answer"]);
+    assert!(events.is_sorted_by(|one, next| one.0 < next.0), "{events:?}");
+    assert_eq!(events[0].2["expansions"], 310);
+    assert_eq!(events[2].2, plain.json());
+    // All of it can be read again.
+    assert_eq!(service.watched(&location).await.rest().await, events);
+}
+
+#[tokio::test]
+async fn a_searcher_that_knows_no_streams_answers_all_the_same() {
+    let service = Service::start().await;
+
+    let events = service.stream(&body(2)).await.rest().await;
+
+    assert_eq!(names(&events), ["answer"]);
+    assert_eq!(events[0].2["route_hierarchy"], json!({}));
+}
+
+#[tokio::test]
+async fn what_is_wrong_before_the_search_begins_is_told_as_without_a_stream() {
+    let service = Service::start().await;
+
+    let invalid = answer(service.asked(&json!({ "search_smiles": "C1CC", "x": 1 })).await).await;
+    let unknown =
+        service.http.post(format!("{}{SEARCH}", service.base)).header("accept", "text/event-stream");
+    let unknown = answer(unknown.json(&body(2))).await;
+    let anything = service.request(Method::POST, SEARCH).await.header("accept", "*/*").json(&body(2));
+    let anything = answer(anything).await;
+
+    let faults = [("body.search_smiles", "smiles_invalid"), ("body.x", "extra_forbidden")];
+    assert_eq!(invalid.faults(), faults.map(|(loc, kind)| (loc.to_owned(), kind.to_owned())));
+    assert_eq!((invalid.status, unknown.status), (422, 401));
+    assert_eq!((anything.status, anything.header("content-type")), (200, "application/json"));
+}
+
+#[tokio::test]
+async fn a_search_without_an_answer_ends_with_what_the_error_would_have_been() {
+    let service = Service::start().await;
+    let refused = service.post(SEARCH, &body(48).to_string()).await;
+
+    let events = service.stream(&body(48)).await.rest().await;
+    let nonsense = service.stream(&body(49)).await.rest().await;
+
+    assert_eq!(names(&events), ["problem"]);
+    assert_eq!(events[0].2, json!({ "status": 422, "detail": refused.json()["detail"] }));
+    assert_eq!((names(&nonsense), &nonsense[0].2["status"]), (vec!["problem"], &json!(500)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_loses_a_stream_goes_on_at_another_process_and_who_leaves_cancels() {
+    let mut service = Service::start().await;
+    let other = service.another().await;
+    let mut reader = service.stream(&body(ENDLESS)).await;
+    let location = reader.location();
+    let (first, second) = (reader.next().await.unwrap(), reader.next().await.unwrap());
+    drop(reader);
+
+    let token = service.token(claims(&service.account)).await;
+    let watched = async |last: i64| {
+        let request = service.http.get(format!("{other}{location}")).bearer_auth(&token);
+        Reader::of(request.header("last-event-id", last)).await
+    };
+    let mut again = watched(first.0).await;
+
+    assert_eq!(again.next().await.unwrap(), second);
+    // Longer than whoever left has to come back.
+    tokio::time::sleep(Duration::from_secs(10)).await;
+    service.until("select count(*) from jobs where finished_at is null and cancelled_at is null and holder is not null").await;
+    drop(again);
+    service.until("select count(*) from jobs where cancelled_at is not null").await;
+    let after = watched(second.0).await.rest().await;
+    assert_eq!((names(&after), &after[0].2["status"]), (vec!["problem"], &json!(503)));
+}
+
+#[tokio::test]
+async fn a_stream_is_its_callers_alone_and_asked_for_by_a_number() {
+    let service = Service::start().await;
+    let stranger = add_account(&service.pool, "other@example.org").await;
+    let reader = service.stream(&body(TOLD)).await;
+    let location = reader.location();
+    reader.rest().await;
+    let plain = service.post(SEARCH, &body(TOLD).to_string()).await;
+    assert_eq!(plain.status, 200);
+    let plain: String = sqlx::query_scalar("select id from jobs order by id desc limit 1")
+        .fetch_one(&service.pool)
+        .await
+        .unwrap();
+
+    let others = answer(service.request_as(&stranger, Method::GET, &location).await).await;
+    let unknown = service.get(&format!("{SEARCH}/nothing/events")).await;
+    let unwatched = service.get(&format!("{SEARCH}/{plain}/events")).await;
+    let faulty = answer(service.request(Method::GET, &location).await.header("last-event-id", "x")).await;
+
+    assert_eq!([others.status, unknown.status, unwatched.status], [404, 404, 404]);
+    assert_eq!(faulty.faults(), [("header.last-event-id".to_owned(), "int_parsing".to_owned())]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stream_holds_no_place_and_costs_one_request() {
+    let settings = [("REQUESTS_AT_ONCE", "1"), ("RATE_TREESEARCH_PER_MINUTE", "1")];
+    let service = Service::start_with(&settings).await;
+    let mut reader = service.stream(&body(ENDLESS)).await;
+    assert_eq!(reader.next().await.unwrap().1, "progress");
+
+    let listed = service.get("/generator/v1/samples").await;
+    let another = answer(service.asked(&body(2)).await).await;
+
+    assert_eq!((listed.status, another.status), (200, 429));
+    assert_eq!(another.header("content-type"), "application/json");
+}
+
+#[tokio::test]
+async fn seconds_that_a_stream_did_not_use_are_given_back() {
+    let service = Service::start_with(&[("RATE_SEARCH_SECONDS_PER_MINUTE", "60")]).await;
+
+    for _ in 0..3 {
+        assert_eq!(service.stream(&body(TOLD)).await.rest().await.len(), 3);
+        // It is given back while the last event is on its way.
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plans_stream_ends_with_the_plan_and_the_plan_goes_on_without_it() {
+    let service = Service::start().await;
+    let wanted = |depth: u32| json!({ "parameters": { "search_smiles": "CCO", "max_depth": depth, "engine": "toy_engine" } });
+    let create = async |depth| {
+        let created = service.post(PLANS, &wanted(depth).to_string()).await;
+        created.json()["id"].as_str().unwrap().to_owned()
+    };
+    let (done, endless) = (create(2).await, create(ENDLESS).await);
+    let watch = async |id: &str| service.watched(&format!("{PLANS}/{id}/events")).await;
+
+    let mut endless_events = watch(&endless).await;
+    let told = [endless_events.next().await.unwrap(), endless_events.next().await.unwrap()];
+    drop(endless_events);
+    let events = watch(&done).await.rest().await;
+
+    assert_eq!(names(&told), ["progress", "route"]);
+    // Reactions are nodes, as in a plan's result.
+    let nodes = told[1].2["route"]["nodes"].as_array().unwrap();
+    assert!(nodes.iter().any(|node| node["data"]["template_id"].is_number()), "{nodes:?}");
+    assert_eq!(events.last().unwrap().1, "answer");
+    assert_eq!(events.last().unwrap().2, service.get(&format!("{PLANS}/{done}")).await.json());
+    tokio::time::sleep(Duration::from_secs(10)).await;
+    assert_eq!(service.get(&format!("{PLANS}/{endless}")).await.json()["status"], "processing");
+    service.post(&format!("{PLANS}/{endless}/cancel"), "").await;
+    let cancelled = watch(&endless).await.rest().await;
+    assert_eq!(cancelled.last().unwrap().2["status"], "cancelled");
+    let unknown = service.get(&format!("{PLANS}/pln_nothing/events")).await;
+    assert_eq!(unknown.status, 404);
+}

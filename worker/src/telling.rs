@@ -1,0 +1,163 @@
+//! From a search's thread to those who watch its job: what it tells becomes rows.
+//!
+//! The search hands over and goes on; a task of its own writes. What the database does not take is told to nobody: the answer holds all of it.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use contract::SearchProgress;
+use queue::{NewEvent, Teller};
+use sqlx::PgPool;
+use synth::{Listener, News, Progress};
+use tokio::{
+    sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
+    task::JoinHandle,
+};
+use tracing::warn;
+
+use crate::{answer::found, rounding::rounded};
+
+/// How long one writing may take, and so what the answer may wait for the last.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What is written at once.
+const AT_ONCE: usize = 16;
+
+/// When what a search has to tell is wanted.
+#[derive(Debug, Clone)]
+pub(crate) enum Wanted {
+    /// Whatever happens: somebody asked for it with the job.
+    Always,
+    /// While this says so.
+    While(Arc<AtomicBool>),
+}
+
+/// What listens to a search, on its thread.
+#[derive(Debug)]
+pub(crate) struct Heard {
+    wanted: Wanted,
+    told: UnboundedSender<News>,
+}
+
+/// A search's news on their way to those who watch.
+#[derive(Debug)]
+pub(crate) struct Telling {
+    wanted: Wanted,
+    told: UnboundedSender<News>,
+    writing: JoinHandle<()>,
+}
+
+impl Telling {
+    /// Writes what is told by the right of `teller`.
+    pub(crate) fn begin(pool: PgPool, teller: Teller, wanted: Wanted) -> Self {
+        let (told, news) = unbounded_channel();
+        Self { wanted, told, writing: tokio::spawn(write(pool, teller, news)) }
+    }
+
+    /// What listens to the search.
+    pub(crate) fn listener(&self) -> Heard {
+        Heard { wanted: self.wanted.clone(), told: self.told.clone() }
+    }
+
+    /// Waits until all is written, since nothing is told after the answer.
+    pub(crate) async fn end(self) {
+        drop(self.told);
+        let stop = self.writing.abort_handle();
+        if tokio::time::timeout(PATIENCE, self.writing).await.is_err() {
+            stop.abort();
+        }
+    }
+}
+
+impl Listener for Heard {
+    fn is_there(&self) -> bool {
+        match &self.wanted {
+            Wanted::Always => true,
+            Wanted::While(wanted) => wanted.load(Ordering::Relaxed),
+        }
+    }
+
+    fn hear(&self, news: News) {
+        // Once nobody writes any more, the job is being given up.
+        let _ = self.told.send(news);
+    }
+}
+
+async fn write(pool: PgPool, mut teller: Teller, mut told: UnboundedReceiver<News>) {
+    let mut batch = Vec::with_capacity(AT_ONCE);
+    let mut is_warned = false;
+    while told.recv_many(&mut batch, AT_ONCE).await > 0 {
+        let events: Vec<NewEvent> = batch.drain(..).map(event).collect();
+        if let Err(error) = database::within(PATIENCE, teller.tell(&pool, &events)).await
+            && !std::mem::replace(&mut is_warned, true)
+        {
+            warn!("what a search tells could not be written, and is told to nobody: {error}");
+        }
+    }
+}
+
+fn event(news: News) -> NewEvent {
+    let (event, data) = match news {
+        News::Progress(progress) => ("progress", serde_json::to_string(&far(progress))),
+        News::Route(route) => ("route", serde_json::to_string(&found(*route))),
+    };
+    NewEvent { event, data: data.expect("telling: numbers and texts can be written as JSON") }
+}
+
+fn far(progress: Progress) -> SearchProgress {
+    SearchProgress {
+        seconds: rounded(progress.elapsed.as_secs_f64()),
+        expansions: progress.expansions,
+        molecules: progress.molecules,
+        depth: progress.depth,
+        routes: progress.routes,
+        best_cost: progress.best_cost.map(rounded),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use synth::FoundRoute;
+
+    use super::*;
+    use crate::toy::plan;
+
+    #[test]
+    fn progress_is_told_as_the_contract_writes_it() {
+        let progress = Progress {
+            elapsed: Duration::from_micros(1_234_567),
+            expansions: 310,
+            molecules: 2048,
+            depth: 4,
+            routes: 0,
+            best_cost: None,
+        };
+
+        let told = event(News::Progress(progress));
+
+        let expected =
+            r#"{"seconds":1.2346,"expansions":310,"molecules":2048,"depth":4,"routes":0,"best_cost":null}"#;
+        assert_eq!((told.event, told.data.as_str()), ("progress", expected));
+    }
+
+    #[test]
+    fn a_route_is_told_as_in_an_answer_but_for_what_hangs_on_the_rest_of_it() {
+        let group = plan().groups.remove(0);
+        let route = group.variations[0][0].clone();
+        let (key, skeleton) = (group.key, group.skeleton);
+
+        let told = event(News::Route(Box::new(FoundRoute { route, steps: 1, key, skeleton, rank: 3 })));
+
+        let told: serde_json::Value = serde_json::from_str(&told.data).unwrap();
+        assert_eq!((&told["backbone"], &told["steps"]), (&"b1".into(), &1.into()));
+        let graph = &told["route"]["graph"];
+        assert_eq!((&graph["rank"], &graph["backbone"]), (&3.into(), &"[CH3:1]".into()));
+        assert!(graph.get("shopping_list").is_none() && told["route"]["nodes"][0].get("essential").is_none());
+        assert_eq!(told["route"]["edges"].as_array().map(Vec::len), Some(1));
+    }
+}

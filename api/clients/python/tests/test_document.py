@@ -9,16 +9,25 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from retort_client import wire
+from retort_client import stored, wire
 
 DOCUMENT = Path(__file__).parents[3] / "tests" / "openapi.json"
 
 # What is called otherwise here than there.
-NAMES = {"SampleSummary": "SampleListItem", "SamplePage": "SampleList", "Offer": "PricingAnnotation"}
+NAMES = {
+    "SampleSummary": "SampleListItem",
+    "SamplePage": "SampleList",
+    "Offer": "PricingAnnotation",
+    "PlanBody": "Plan",
+    "PlanPage": "Page_Plan",
+    "BatchBody": "Batch",
+    "BatchPage": "Page_Batch",
+}
 BODIES = [
     body
-    for body in vars(wire).values()
-    if isinstance(body, type) and issubclass(body, BaseModel) and body not in {BaseModel, wire.Body}
+    for module in (wire, stored)
+    for body in vars(module).values()
+    if isinstance(body, type) and issubclass(body, wire.Body) and body.__module__ == module.__name__ and body is not wire.Body
 ]
 
 
@@ -49,6 +58,11 @@ def test_each_body_has_the_fields_of_the_document_and_demands_none_that_may_be_m
 
     assert set(body.model_fields) <= properties
     assert {name for name, field in body.model_fields.items() if field.is_required()} <= required
+
+
+@pytest.mark.parametrize("body", ["PlanParameters", "BatchParameters"])
+def test_plans_and_batches_take_the_settings_of_a_search_and_an_engine(body: str, schemas: dict[str, Any]) -> None:
+    assert set(wire.PlanSettings.__annotations__) == set(schemas[body]["properties"]) - {"search_smiles", "engine"}
 
 
 def test_every_setting_of_a_search_can_be_set(schemas: dict[str, Any]) -> None:

@@ -19,7 +19,7 @@ from retort_client import (
     Unreachable,
 )
 from retort_client.calls import GivenToken, Session, call
-from retort_client.exchange import Answer, Pause, Request, Steps
+from retort_client.exchange import Answer, Effect, Pause, Request, Steps
 
 URL = "http://service.example"
 SAMPLE = {"id": "smp_1", "object": "sample", "model_id": "m", "smiles": ["CCO"]}
@@ -30,9 +30,9 @@ def busy(status: int, seconds: str = "0") -> httpx.Response:
     return httpx.Response(status, headers={"Retry-After": seconds})
 
 
-def played(steps: Steps[Answer], *answers: Answer) -> tuple[Answer | RetortError, list[Request | Pause]]:
+def played(steps: Steps[Answer], *answers: Answer) -> tuple[Answer | RetortError, list[Effect]]:
     """What comes of a call that gets these answers, and all that it did."""
-    effects: list[Request | Pause] = []
+    effects: list[Effect] = []
     given = iter(answers)
     try:
         effect = next(steps)

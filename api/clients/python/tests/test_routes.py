@@ -134,7 +134,7 @@ def test_a_molecule_that_is_needed_twice_stands_twice_in_the_tree_and_is_one_blo
 
 
 def test_networkx_reads_the_graph_with_its_attributes(route: Route) -> None:
-    networkx = pytest.importorskip("networkx")
+    networkx = pytest.importorskip("networkx", minversion="3.4")
 
     graph = route.to_networkx()
 

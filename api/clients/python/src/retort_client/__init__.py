@@ -10,6 +10,9 @@
 """
 
 from .asynchronous import AsyncRetort
+from .asynchronous_batches import AsyncBatch
+from .background import StoredPlan
+from .batches import Batch
 from .calls import Patience
 from .client import Retort
 from .errors import (
@@ -30,17 +33,24 @@ from .errors import (
     Unavailable,
     Unreachable,
 )
+from .events import PlanEvent, Progress, StoredPlanEvent
+from .looks import ExpandedMolecule, PrecursorSet, SoldMolecule, Synthesizability
 from .plan import BackboneGroup, Plan
 from .route import Molecule, Route, Step
+from .stored import BatchProgress
 from .version import __version__
 from .wire import Model, Offer, PlanSettings, Sample, SampleSummary, ShoppingList
 
 __all__ = [
+    "AsyncBatch",
     "AsyncRetort",
     "BackboneGroup",
     "BadAnswer",
+    "Batch",
+    "BatchProgress",
     "Conflict",
     "DeadlinePassed",
+    "ExpandedMolecule",
     "Fault",
     "Forbidden",
     "InvalidRequest",
@@ -51,7 +61,10 @@ __all__ = [
     "Offer",
     "Patience",
     "Plan",
+    "PlanEvent",
     "PlanSettings",
+    "PrecursorSet",
+    "Progress",
     "RateLimited",
     "Refused",
     "Retort",
@@ -61,7 +74,11 @@ __all__ = [
     "SampleSummary",
     "ServiceFault",
     "ShoppingList",
+    "SoldMolecule",
     "Step",
+    "StoredPlan",
+    "StoredPlanEvent",
+    "Synthesizability",
     "TimedOut",
     "Unauthorized",
     "Unavailable",

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Protocol
+from urllib.parse import quote
 
 from .errors import Unreachable
 from .exchange import Answer, Request, Steps, ask, pause, refusal
@@ -97,6 +98,11 @@ def call(session: Session, request: Request) -> Steps[Answer]:
     return answer
 
 
+def at(collection: str, name: str) -> str:
+    """The path of what has this name in a collection."""
+    return f"{collection}/{quote(name, safe='')}"
+
+
 def delete(session: Session, path: str) -> Steps[None]:
     """Deletes what stands at `path`; raises `NotFound` where there is nothing."""
     yield from call(session, Request("DELETE", path, seconds=session.patience.seconds))
@@ -104,7 +110,7 @@ def delete(session: Session, path: str) -> Steps[None]:
 
 def patiently(patience: Patience, request: Request) -> Steps[Answer]:
     """The answer that stands, whatever it says, after as many attempts as do no harm."""
-    repeatable = request.method in {"GET", "DELETE"}
+    repeatable = request.is_repeatable
     lost = False
     for wait in patience.waits():
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from types import TracebackType
 from typing import TypeVar
@@ -12,12 +12,15 @@ from typing import TypeVar
 import httpx
 from typing_extensions import Self, Unpack
 
-from . import authorization, operations, over_httpx
+from . import authorization, events, looks, operations, over_httpx
+from .batches import Batches, Plans
 from .calls import GivenToken, Patience, Session
 from .errors import Unreachable
-from .exchange import Answer, Pause, Request, Steps
+from .events import PlanEvent, Progress
+from .exchange import Answer, Effect, Emit, Pause, Received, Request, Script, Steps, emitted
+from .looks import ExpandedMolecule, SoldMolecule, Synthesizability
 from .plan import Plan
-from .wire import Model, PlanSettings, Sample, SampleSummary
+from .wire import Country, Model, PlanSettings, Sample, SampleSummary
 
 T = TypeVar("T")
 
@@ -45,6 +48,8 @@ class Retort:
         self._http = httpx.Client(**over_httpx.settings(self.url), transport=transport)
         self.samples = Samples(self)
         self.models = Models(self)
+        self.plans = Plans(self)
+        self.batches = Batches(self)
 
     @classmethod
     def from_env(cls, url: str | None = None) -> Self:
@@ -76,15 +81,53 @@ class Retort:
         """Ends the login that is kept for the service, here and there."""
         self.run(authorization.log_out(authorization.kept_logins(), self.url))
 
-    def plan(self, smiles: str, **settings: Unpack[PlanSettings]) -> Plan:
+    def plan(self, smiles: str, *, on_progress: Callable[[Progress], None] | None = None, **settings: Unpack[PlanSettings]) -> Plan:
         """Searches for routes to a target.
 
-        A plan without a route is no error: `plan.metadata.search` says what stopped the search.
+        A plan without a route is no error: `plan.metadata.search` says what stopped the search. `on_progress` is called meanwhile
+        with what the search has done, at most four times a second.
 
         Raises `InvalidRequest`, whose `faults` name the settings that are at fault, and `DeadlinePassed` or `Unavailable` where no
         worker could do it in time.
         """
+        if on_progress is not None:
+            return self.run(events.searched(self._session, smiles, settings, on_progress))
         return self.run(operations.plan(self._session, smiles, settings))
+
+    def plan_events(self, smiles: str, **settings: Unpack[PlanSettings]) -> Generator[PlanEvent, None, None]:
+        """Searches for routes to a target, and tells meanwhile what the search has done and each route when it is found.
+
+        The last event is the plan; a service without streams gives that alone. Who stops reading before ends the search.
+
+        Raises what `plan` raises.
+        """
+        return self.iterate(events.watch_search(self._session, smiles, settings))
+
+    def expansions(self, smiles: Iterable[str], *, limit: int = 50, engine: str | None = None) -> tuple[ExpandedMolecule, ...]:
+        """What molecules may be made of in one step.
+
+        Each has at most `limit` (1 to 200) sets of precursors, the most probable first. The answers stand in the order of `smiles`;
+        one that has an `error` says nothing else.
+        """
+        return self.run(looks.expansions(self._session, smiles, limit, engine))
+
+    def building_blocks(
+        self, smiles: Iterable[str], *, ships_to: Country | None = "US", max_offers: int | None = None
+    ) -> tuple[SoldMolecule, ...]:
+        """Whether and where molecules are sold to a country (anywhere for none), each with at most `max_offers` (0 to 100) offers.
+
+        The answers stand in the order of `smiles`; one that has an `error` says nothing else.
+        """
+        return self.run(looks.building_blocks(self._session, smiles, ships_to, max_offers))
+
+    def synthesizability(
+        self, smiles: Iterable[str], *, max_seconds: float = 0.05, engine: str | None = None
+    ) -> tuple[Synthesizability, ...]:
+        """Whether a search of `max_seconds` (0.01 to 1) each finds a way to make or buy molecules.
+
+        The answers stand in the order of `smiles`; one that has an `error` says nothing else, least of all that it is not solved.
+        """
+        return self.run(looks.synthesizability(self._session, smiles, max_seconds, engine))
 
     def close(self) -> None:
         """Ends its connections."""
@@ -98,31 +141,63 @@ class Retort:
 
     def run(self, steps: Steps[T]) -> T:
         """Carries out what `retort_client.operations` describes."""
-        # Closed however it ends: what is interrupted lets go of its locks.
-        with closing(steps):
-            answer: Answer | Unreachable | None = None
+        (result,) = self.iterate(emitted(steps))
+        return result
+
+    def iterate(self, script: Script[T]) -> Generator[T, None, None]:
+        """Carries out what tells one thing after the other, as far as these are asked for."""
+        # Closed however it ends: what is interrupted lets go of its locks, and of what it was receiving.
+        with closing(script), closing(_Line(self.url, self._http)) as line:
+            received: Received | Unreachable = None
             while True:
                 try:
-                    effect = steps.throw(answer) if isinstance(answer, Unreachable) else steps.send(answer)
-                except StopIteration as end:
-                    result: T = end.value
-                    return result
-                if isinstance(effect, Pause):
-                    time.sleep(effect.seconds)
-                    answer = None
+                    effect = script.throw(received) if isinstance(received, Unreachable) else script.send(received)
+                except StopIteration:
+                    return
+                if isinstance(effect, Emit):
+                    yield effect.item
+                    received = None
                 else:
-                    answer = self._send(effect)
-
-    def _send(self, request: Request) -> Answer | Unreachable:
-        try:
-            return over_httpx.answer(self._http.request(**over_httpx.arguments(self.url, request)))
-        except httpx.HTTPError as error:
-            return over_httpx.no_answer(self.url, error)
+                    received = line.carry_out(effect)
 
     @property
     def session(self) -> Session:
         """Who calls, and how patiently."""
         return self._session
+
+
+class _Line:
+    """What one thing that is done has to do with the network; it receives one answer at a time."""
+
+    def __init__(self, url: str, http: httpx.Client) -> None:
+        self._url = url
+        self._http = http
+        self._response: httpx.Response | None = None
+        self._pieces: Iterator[bytes] = iter(())
+
+    def carry_out(self, effect: Effect) -> Received | Unreachable:
+        """Has it happen."""
+        try:
+            if isinstance(effect, Pause):
+                time.sleep(effect.seconds)
+                return None
+            return self._send(effect) if isinstance(effect, Request) else next(self._pieces, b"")
+        except httpx.HTTPError as error:
+            return over_httpx.no_answer(self._url, error)
+
+    def _send(self, request: Request) -> Answer:
+        self.close()
+        response = self._http.send(self._http.build_request(**over_httpx.arguments(self._url, request)), stream=True)
+        self._response = response
+        if over_httpx.comes_in_pieces(request, response):
+            self._pieces = response.iter_bytes()
+            return over_httpx.answer(response, b"")
+        return over_httpx.answer(response, response.read())
+
+    def close(self) -> None:
+        """Lets go of the answer that is being received."""
+        if self._response is not None:
+            self._response.close()
 
 
 class Samples:

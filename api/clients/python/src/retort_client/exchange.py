@@ -1,9 +1,10 @@
 """Requests, answers, and what is made of them, without a network.
 
 Everything that this package does with a service is written once, as a generator that yields what is to happen (`Request`: send
-it and give back the `Answer`; `Pause`: wait) and returns what came of it. Two small loops carry it out, `Retort` with threads and
-`AsyncRetort` on an event loop, so that neither can know a rule that the other lacks. A transport that gets no answer throws
-`Unreachable` into the generator, where it is decided whether to try again.
+it and give back the `Answer`; `Receive`: give the next piece of one that comes in pieces; `Pause`: wait) and returns what came of
+it. One that has many things to tell, one after the other, yields each as `Emit`. Two small loops carry it out, `Retort` with
+threads and `AsyncRetort` on an event loop, so that neither can know a rule that the other lacks. A transport that gets no answer
+throws `Unreachable` into the generator, where it is decided whether to try again.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -38,6 +39,22 @@ class Request:
     """How long its answer is waited for."""
     token: str | None = None
     """The bearer token, where one goes along."""
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What it says beside that, instead of what every request says."""
+    streamed: bool = False
+    """Whether an event stream that answers it is received in pieces (`Receive`)."""
+    idempotent: bool = False
+    """Whether it does the same when it is done twice, which what reads or deletes does anyway."""
+
+    @property
+    def is_repeatable(self) -> bool:
+        """Whether it may be sent again where nobody knows what became of it."""
+        return self.idempotent or self.method in {"GET", "DELETE"}
+
+
+@dataclass(frozen=True)
+class Receive:
+    """The next piece of the answer that is being received; there is none after an empty one."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +78,11 @@ class Answer:
         return 200 <= self.status < 300
 
     @property
+    def is_event_stream(self) -> bool:
+        """Whether its body is server-sent events, which are received in pieces where that was asked for."""
+        return is_event_stream(self.status, self.headers.get("content-type", ""))
+
+    @property
     def retry_after(self) -> float | None:
         """Seconds until the service would have the request again: a number, or a date (RFC 9110, section 10.2.3)."""
         text = self.headers.get("retry-after", "").strip()
@@ -75,15 +97,43 @@ class Answer:
         return max(0.0, (date - datetime.now(timezone.utc)).total_seconds())
 
 
-Effect: TypeAlias = Request | Pause
-Steps: TypeAlias = Generator[Effect, "Answer | None", T]
+def is_event_stream(status: int, content_type: str) -> bool:
+    """Whether an answer is a stream of events."""
+    return status == 200 and content_type.partition(";")[0].strip().lower() == "text/event-stream"
+
+
+@dataclass(frozen=True)
+class Emit(Generic[T]):
+    """Something for the caller, who wants more."""
+
+    item: T
+
+
+Effect: TypeAlias = Request | Receive | Pause
+Received: TypeAlias = Answer | bytes | None
+Steps: TypeAlias = Generator[Effect, Received, T]
+"""What comes to one thing."""
+Script: TypeAlias = Generator[Request | Receive | Pause | Emit[T], Received, None]
+"""What tells one thing after the other."""
+
+
+def emitted(steps: Steps[T]) -> Script[T]:
+    """What comes to one thing, as what tells that one."""
+    yield Emit((yield from steps))
 
 
 def ask(request: Request) -> Steps[Answer]:
     """Sends a request and gives its answer, whatever that says."""
     answer = yield request
-    assert answer is not None, "a request is answered, or an error is thrown"
+    assert isinstance(answer, Answer), "a request is answered, or an error is thrown"
     return answer
+
+
+def receive() -> Steps[bytes]:
+    """The next piece of the answer that is being received; empty after the last one."""
+    piece = yield Receive()
+    assert isinstance(piece, bytes), "a piece is given, or an error is thrown"
+    return piece
 
 
 def pause(seconds: float) -> Steps[None]:

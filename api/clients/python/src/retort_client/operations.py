@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from urllib.parse import quote
-
-from .calls import Session, call, delete
-from .exchange import Request, Steps, read
+from .calls import Session, at, call, delete
+from .exchange import Answer, Request, Steps, read
 from .plan import Plan
-from .wire import Model, ModelList, PlanSettings, Sample, SamplePage, TreeSearchResult
+from .wire import Country, Model, ModelList, PlanSettings, Sample, SamplePage, TreeSearchResult
 
 SAMPLES = "/generator/v1/samples"
 MODELS = "/generator/v1/models"
@@ -28,13 +26,13 @@ def create_sample(session: Session, size: int, model_id: str | None) -> Steps[Sa
 
 def retrieve_sample(session: Session, sample_id: str) -> Steps[Sample]:
     """A sample with its molecules."""
-    answer = yield from call(session, Request("GET", _at(SAMPLES, sample_id), seconds=session.patience.seconds))
+    answer = yield from call(session, Request("GET", at(SAMPLES, sample_id), seconds=session.patience.seconds))
     return read(Sample, answer)
 
 
 def delete_sample(session: Session, sample_id: str) -> Steps[None]:
     """Deletes a sample."""
-    return delete(session, _at(SAMPLES, sample_id))
+    return delete(session, at(SAMPLES, sample_id))
 
 
 def page_of_samples(session: Session, after: str | None) -> Steps[SamplePage]:
@@ -59,19 +57,29 @@ def list_models(session: Session) -> Steps[tuple[Model, ...]]:
 
 def retrieve_model(session: Session, model_id: str) -> Steps[Model]:
     """One of them."""
-    answer = yield from call(session, Request("GET", _at(MODELS, model_id), seconds=session.patience.seconds))
+    answer = yield from call(session, Request("GET", at(MODELS, model_id), seconds=session.patience.seconds))
     return read(Model, answer)
 
 
 def plan(session: Session, smiles: str, settings: PlanSettings) -> Steps[Plan]:
     """Searches for routes to a target."""
+    answer = yield from call(session, search_request(session, smiles, settings))
+    return as_plan(answer, settings)
+
+
+def search_request(session: Session, smiles: str, settings: PlanSettings) -> Request:
+    """What asks for a search, and how long it is waited for."""
     # A value that the service will refuse, and name, is no reason to fail here.
     max_seconds: object = settings.get("max_seconds", DEFAULT_MAX_SECONDS)
     search = max(float(max_seconds), 0.0) if isinstance(max_seconds, int | float) else DEFAULT_MAX_SECONDS
-    request = Request("POST", TREE_SEARCH, json={"search_smiles": smiles, **settings}, seconds=session.patience.for_work(search))
-    answer = yield from call(session, request)
-    return Plan(read(TreeSearchResult, answer), settings.get("ships_to", "US"))
+    return Request("POST", TREE_SEARCH, json={"search_smiles": smiles, **settings}, seconds=session.patience.for_work(search))
 
 
-def _at(collection: str, name: str) -> str:
-    return f"{collection}/{quote(name, safe='')}"
+def as_plan(answer: Answer, settings: PlanSettings) -> Plan:
+    """What a search with these settings found."""
+    return Plan(read(TreeSearchResult, answer), ships_to(settings))
+
+
+def ships_to(settings: PlanSettings) -> Country | None:
+    """Where these settings have offers and lead times for."""
+    return settings.get("ships_to", "US")

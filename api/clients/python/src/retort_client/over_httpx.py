@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from .errors import TimedOut, Unreachable
-from .exchange import Answer, Request, compact
+from .exchange import Answer, Request, compact, is_event_stream
 from .version import __version__
 
 DEFAULT_URL = "http://127.0.0.1:8080"
@@ -43,7 +43,7 @@ def arguments(url: str, request: Request) -> dict[str, Any]:
         "url": f"{url}{request.path}",
         "timeout": httpx.Timeout(request.seconds, connect=min(CONNECT_SECONDS, request.seconds)),
     }
-    headers: dict[str, str] = {}
+    headers = dict(request.headers)
     if request.token is not None:
         headers["Authorization"] = f"Bearer {request.token}"
     if request.json is not None:
@@ -56,10 +56,15 @@ def arguments(url: str, request: Request) -> dict[str, Any]:
     return told | {"headers": headers}
 
 
-def answer(response: httpx.Response) -> Answer:
+def comes_in_pieces(request: Request, response: httpx.Response) -> bool:
+    """Whether the body of what came back is received piece by piece."""
+    return request.streamed and is_event_stream(response.status_code, response.headers.get("content-type", ""))
+
+
+def answer(response: httpx.Response, body: bytes) -> Answer:
     """What came back."""
     headers: Mapping[str, str] = {name.lower(): value for name, value in response.headers.items()}
-    return Answer(response.status_code, headers, response.content)
+    return Answer(response.status_code, headers, body)
 
 
 def no_answer(url: str, error: httpx.HTTPError) -> Unreachable:

@@ -309,12 +309,9 @@ class Conditions(Body):
     solvents: Mapping[str, int] = {}
 
 
-class Edge(Body):
-    """From a product to one of its precursors; what it says of the step is the same on all edges of a step."""
+class StepEvidence(Body):
+    """What a step rests on."""
 
-    source: str
-    target: str
-    plausibility: float | None = None
     reaction_class: str | None = None
     reaction_category: str | None = None
     template: str | None = None
@@ -324,6 +321,14 @@ class Edge(Body):
     conditions: Conditions = Conditions()
     precedent_similarity: float | None = None
     warnings: tuple[str, ...] = ()
+
+
+class Edge(StepEvidence):
+    """From a product to one of its precursors; what it says of the step is the same on all edges of a step."""
+
+    source: str
+    target: str
+    plausibility: float | None = None
 
 
 class RouteGraph(Body):
@@ -359,7 +364,8 @@ class Offer(Body):
     price_usd: float | None = None
     normalised_usd: float | None = None
     """USD per gram; none where it cannot be known."""
-    api_timestamp: datetime
+    api_timestamp: datetime | None = None
+    """When the offer was recorded; none for what every laboratory has, in a plan that the service has kept."""
     lead_time_days_to_US: float | None = None  # noqa: N815 (the API's names)
     lead_time_days_to_CA: float | None = None  # noqa: N815
     lead_time_days_to_GB: float | None = None  # noqa: N815

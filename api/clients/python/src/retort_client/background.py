@@ -1,0 +1,341 @@
+"""Plans and batches: tree searches that the service keeps and does when their turns come, whoever is still there.
+
+Nothing is known here that the service does not know: who has an id can go on in another program, or after this one died. Waiting
+is asking again, seldom where nothing happens. A batch is asked how many of its plans have ended, and its pages are read only when
+that says more than was seen, those of the first targets first, since their turns come first; a hundred thousand targets that wait
+cost no more than one request every few seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+from .calls import Session, at, call, delete
+from .engine_answer import tree_search_result
+from .errors import BadAnswer
+from .exchange import Emit, Request, Script, Steps, pause, read
+from .plan import Plan
+from .progress import Show, shown
+from .stored import BatchBody, BatchPage, BatchProgress, PlanBody, PlanPage, Status
+from .wire import Country, PlanSettings
+
+PLANS = "/synth-batches/v1/plans"
+BATCHES = "/synth-batches/v1/batches"
+UNENDED = frozenset({"pending", "processing"})
+LARGEST_PAGE = 100
+FIRST_LOOK, LONGEST_LOOK = 0.25, 5.0
+"""Seconds between two questions how something stands: the first, and the most."""
+
+
+@dataclass(frozen=True)
+class StoredPlan:
+    """A tree search that the service has kept: how it stands, and what it found."""
+
+    body: PlanBody
+    """As the service sent it."""
+
+    @property
+    def id(self) -> str:
+        """By which it is found again."""
+        return self.body.id
+
+    @property
+    def status(self) -> Status:
+        """How it stands."""
+        return self.body.status
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing more will become of it."""
+        return self.status not in UNENDED
+
+    @property
+    def smiles(self) -> str:
+        """The target, as it was given."""
+        return str(self.body.parameters.get("search_smiles", ""))
+
+    @property
+    def error(self) -> str | None:
+        """Why there is no result, where it failed."""
+        return self.body.error
+
+    @cached_property
+    def result(self) -> Plan | None:
+        """What was found, once it is completed; none in lists, which leave results out."""
+        ships_to: Country | None = self.body.parameters.get("ships_to", "US")
+        return None if self.body.result is None else Plan(tree_search_result(self.body.result), ships_to)
+
+
+class BatchRecord:
+    """What is known of a batch here; its methods ask for more."""
+
+    def __init__(self, body: BatchBody) -> None:
+        self.body = body
+        """As the service last sent it."""
+
+    @property
+    def id(self) -> str:
+        """By which it is found again, by another program as well."""
+        return self.body.id
+
+    @property
+    def plan_count(self) -> int:
+        """How many targets it has."""
+        return self.body.plan_count
+
+    @property
+    def name(self) -> str | None:
+        """Its name, if it was given one."""
+        return self.body.name
+
+    @property
+    def created_at(self) -> datetime:
+        """When it was asked for."""
+        return self.body.created_at
+
+    @property
+    def progress(self) -> BatchProgress | None:
+        """How far it had come when it was last asked; none where it comes from a list."""
+        return self.body.progress
+
+    def __repr__(self) -> str:
+        told = self.progress
+        far = "" if told is None else f", {told.completed} completed, {told.failed} failed, {told.cancelled} cancelled"
+        return f"<batch {self.id}: {self.plan_count} targets{far}>"
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What is said of targets beside their SMILES."""
+
+    settings: PlanSettings
+    engine: str | None
+    name: str | None
+    description: str | None
+
+    def body(self, **target: str) -> dict[str, Any]:
+        """As a plan or a batch is asked for; what is none is the service's to say."""
+        engine = {} if self.engine is None else {"engine": self.engine}
+        words = {"name": self.name, "description": self.description}
+        said = {key: each for key, each in words.items() if each is not None}
+        return {"parameters": {**target, **self.settings, **engine}, **said}
+
+
+def create_plan(session: Session, smiles: str, terms: Terms) -> Steps[StoredPlan]:
+    """Stores a search."""
+    body = terms.body(search_smiles=smiles)
+    answer = yield from call(session, Request("POST", PLANS, json=body, seconds=session.patience.seconds))
+    return StoredPlan(read(PlanBody, answer))
+
+
+def retrieve_plan(session: Session, plan_id: str) -> Steps[StoredPlan]:
+    """A plan as it stands, with its result once it has one."""
+    answer = yield from call(session, Request("GET", at(PLANS, plan_id), seconds=session.patience.seconds))
+    return StoredPlan(read(PlanBody, answer))
+
+
+def cancel_plan(session: Session, plan_id: str) -> Steps[StoredPlan]:
+    """Cancels a plan that has not ended."""
+    answer = yield from call(session, _act(session, f"{at(PLANS, plan_id)}/cancel"))
+    return StoredPlan(read(PlanBody, answer))
+
+
+def delete_plan(session: Session, plan_id: str) -> Steps[None]:
+    """Deletes a plan."""
+    return delete(session, at(PLANS, plan_id))
+
+
+def wait_for_plan(session: Session, plan_id: str) -> Steps[StoredPlan]:
+    """A plan when it has ended."""
+    looks = _looks()
+    while True:
+        plan = yield from retrieve_plan(session, plan_id)
+        if plan.has_ended:
+            return plan
+        yield from pause(next(looks))
+
+
+def create_batch(session: Session, smiles: Iterable[str], terms: Terms) -> Steps[BatchBody]:
+    """Stores a search for each target."""
+    body = {"smiles": list(_texts(smiles))} | terms.body()
+    # A hundred thousand molecules are read before it is answered.
+    seconds = session.patience.for_work(session.patience.seconds)
+    answer = yield from call(session, Request("POST", BATCHES, json=body, seconds=seconds))
+    return read(BatchBody, answer)
+
+
+def retrieve_batch(session: Session, batch_id: str) -> Steps[BatchBody]:
+    """A batch, and how far it has come."""
+    answer = yield from call(session, Request("GET", at(BATCHES, batch_id), seconds=session.patience.seconds))
+    return read(BatchBody, answer)
+
+
+def list_batches(session: Session) -> Script[BatchBody]:
+    """All batches, newest first."""
+    page = yield from _page_of_batches(session, None)
+    while True:
+        # Before anything of this page is handed out: whoever deletes what they read deletes the next page's cursor.
+        following = (yield from _page_of_batches(session, page.items[-1].id)) if page.has_next and page.items else None
+        for batch in page.items:
+            yield Emit(batch)
+        if following is None:
+            return
+        page = following
+
+
+def cancel_batch(session: Session, batch_id: str) -> Steps[BatchBody]:
+    """Cancels what of a batch has not ended."""
+    answer = yield from call(session, _act(session, f"{at(BATCHES, batch_id)}/cancel"))
+    return read(BatchBody, answer)
+
+
+def resume_batch(session: Session, batch_id: str) -> Steps[BatchBody]:
+    """Goes on with what of a batch was cancelled."""
+    answer = yield from call(session, _act(session, f"{at(BATCHES, batch_id)}/resume"))
+    return read(BatchBody, answer)
+
+
+def delete_batch(session: Session, batch_id: str) -> Steps[None]:
+    """Deletes a batch with its plans."""
+    return delete(session, at(BATCHES, batch_id))
+
+
+def wait_for_batch(session: Session, batch_id: str, progress: bool | Show) -> Steps[BatchBody]:
+    """A batch when all of its plans have ended."""
+    with shown(progress) as show:
+        looks, before = _looks(), -1
+        while True:
+            batch = yield from retrieve_batch(session, batch_id)
+            told = _progress(batch)
+            show(told)
+            if told.ended == told.total:
+                return batch
+            if told.ended > before:
+                looks, before = _looks(), told.ended
+            yield from pause(next(looks))
+
+
+def plans_of_batch(session: Session, batch_id: str) -> Script[StoredPlan]:
+    """The plans of a batch without their results, those of the last targets first."""
+    after: str | None = None
+    while True:
+        page = yield from _page_of_plans(session, batch_id, after)
+        for plan in page.items:
+            yield Emit(StoredPlan(plan))
+        if not page.has_next or not page.items:
+            return
+        after = page.items[-1].id
+
+
+@dataclass
+class _Seen:
+    """A page of a batch's plans, and which of them are known to be done."""
+
+    after: str | None
+    """The plan that it begins after."""
+    size: int
+    done: set[str] = field(default_factory=set[str])
+
+
+def results_of_batch(session: Session, batch_id: str, skip: Collection[str], progress: bool | Show) -> Script[StoredPlan]:
+    """Each plan of a batch that is completed or has failed, with what it found, as soon as it has; ends when nothing is left to do.
+
+    Cancelled ones are left out, since they may be resumed.
+    """
+    left_out = frozenset(skip)
+    with shown(progress) as show:
+        pages: list[_Seen] = []
+        looks = _looks()
+        while True:
+            told = _progress((yield from retrieve_batch(session, batch_id)))
+            show(told)
+            seen = sum(len(page.done) for page in pages)
+            if told.done > seen or not pages:
+                looks = _looks()
+                if not pages:
+                    yield from _first_reading(session, batch_id, pages, left_out)
+                else:
+                    yield from _reading(session, batch_id, pages, told.done - seen, left_out)
+            if told.ended == told.total:
+                return
+            yield from pause(next(looks))
+
+
+def _first_reading(session: Session, batch_id: str, pages: list[_Seen], left_out: frozenset[str]) -> Script[StoredPlan]:
+    """Every page of a batch, each kept in `pages`."""
+    after: str | None = None
+    while True:
+        page = yield from _page_of_plans(session, batch_id, after)
+        kept = _Seen(after, len(page.items))
+        pages.append(kept)
+        yield from _done(session, page, kept, left_out)
+        if not page.has_next or not page.items:
+            return
+        after = page.items[-1].id
+
+
+def _reading(session: Session, batch_id: str, pages: list[_Seen], more: int, left_out: frozenset[str]) -> Script[StoredPlan]:
+    """The pages that have plans left to end, those of the first targets first, until `more` of them have."""
+    for kept in reversed(pages):
+        if more <= 0:
+            return
+        if len(kept.done) < kept.size:
+            page = yield from _page_of_plans(session, batch_id, kept.after)
+            before = len(kept.done)
+            yield from _done(session, page, kept, left_out)
+            more -= len(kept.done) - before
+
+
+def _done(session: Session, page: PlanPage, kept: _Seen, left_out: frozenset[str]) -> Script[StoredPlan]:
+    """What of a page is done and was not told, in the order of the targets."""
+    for plan in reversed(page.items):
+        if plan.status not in {"completed", "failed"} or plan.id in kept.done:
+            continue
+        kept.done.add(plan.id)
+        if plan.id not in left_out:
+            yield Emit((yield from retrieve_plan(session, plan.id)))
+
+
+def _page_of_plans(session: Session, batch_id: str, after: str | None) -> Steps[PlanPage]:
+    query: dict[str, str | int] = {"limit": LARGEST_PAGE} | ({} if after is None else {"starting_after": after})
+    answer = yield from call(session, Request("GET", f"{at(BATCHES, batch_id)}/plans", query, seconds=session.patience.seconds))
+    return read(PlanPage, answer)
+
+
+def _page_of_batches(session: Session, after: str | None) -> Steps[BatchPage]:
+    query: dict[str, str | int] = {"limit": LARGEST_PAGE} | ({} if after is None else {"starting_after": after})
+    answer = yield from call(session, Request("GET", BATCHES, query, seconds=session.patience.seconds))
+    return read(BatchPage, answer)
+
+
+def _act(session: Session, path: str) -> Request:
+    """What changes how something stands, and changes nothing when it is done again."""
+    return Request("POST", path, seconds=session.patience.seconds, idempotent=True)
+
+
+def _progress(batch: BatchBody) -> BatchProgress:
+    if batch.progress is None:
+        raise BadAnswer(f"a batch {batch.id} that does not say how far it has come")
+    return batch.progress
+
+
+def _looks() -> Iterator[float]:
+    """Seconds between two questions how something stands that did not change meanwhile."""
+    seconds = FIRST_LOOK
+    while True:
+        yield seconds
+        seconds = min(2 * seconds, LONGEST_LOOK)
+
+
+def _texts(smiles: Iterable[str]) -> Iterator[str]:
+    """The targets; raises `TypeError` for what is no list of texts: a single SMILES, a missing value of a table."""
+    if isinstance(smiles, str):
+        raise TypeError("a batch takes a list of SMILES, and this is one: [smiles]")
+    for index, each in enumerate(smiles):
+        if not isinstance(each, str):  # pyright: ignore[reportUnnecessaryIsInstance] (tables say less than their types)
+            raise TypeError(f"target {index} is no text: {each!r}")
+        yield each

@@ -1,0 +1,224 @@
+"""Plans and batches: what is asked of a service, and what comes of answers that no service has on demand."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Generator
+from typing import Any
+from urllib.parse import parse_qsl
+
+import httpx
+import pytest
+from worlds import BOTH, Call
+
+from retort_client import Batch, BatchProgress, NotFound, Patience, Retort, StoredPlan, Unavailable
+
+URL = "http://service.example"
+NOW = "2026-01-01T00:00:00Z"
+LOST = httpx.ReadError("connection reset")
+
+
+class World:
+    """A service's batch, whose plans end one look after the other as `ends` says; it counts what it was asked."""
+
+    def __init__(self, count: int, ends: list[dict[int, str]], monkeypatch: pytest.MonkeyPatch) -> None:
+        self.status = dict.fromkeys(range(count), "pending")
+        self.ends = ends
+        self.asked: list[str] = []
+        self.lost: dict[str, int] = {}
+        monkeypatch.setattr("retort_client.background.FIRST_LOOK", 0.0)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        return {"transport": httpx.MockTransport(self.answer), "patience": Patience(first_wait=0)}
+
+    def answer(self, request: httpx.Request) -> httpx.Response:
+        path = request.url.path.removeprefix("/synth-batches/v1/")
+        query = dict(parse_qsl(request.url.query.decode()))
+        self.asked.append(path if not query else f"{path}?{query.get('starting_after', '')}")
+        if self.lost.get(path):
+            self.lost[path] -= 1
+            raise LOST
+        if path.startswith("plans/"):
+            return httpx.Response(200, json=self.plan(int(path.rpartition("_")[2])))
+        if path.endswith("/plans"):
+            return httpx.Response(200, json=self.page(query))
+        if request.method == "GET" and self.ends:
+            self.status |= self.ends.pop(0)
+        if path.endswith("/cancel"):
+            self.status = {each: "cancelled" if status == "pending" else status for each, status in self.status.items()}
+        return httpx.Response(200, json=self.batch())
+
+    def batch(self) -> dict[str, Any]:
+        said = list(self.status.values())
+        progress = {status: said.count(status) for status in ("pending", "processing", "completed", "failed", "cancelled")}
+        batch = {"id": "bat_1", "object": "batch", "created_at": NOW, "updated_at": NOW, "plans_created": True}
+        return batch | {"plan_count": len(said), "progress": progress}
+
+    def plan(self, place: int) -> dict[str, Any]:
+        plan = {"id": f"pln_{place}", "object": "plan", "created_at": NOW, "updated_at": NOW, "batch_id": "bat_1"}
+        return plan | {"status": self.status[place], "parameters": {"search_smiles": "C" * (place + 1)}}
+
+    def page(self, query: dict[str, str]) -> dict[str, Any]:
+        after = int(query["starting_after"].rpartition("_")[2]) if "starting_after" in query else len(self.status)
+        older = [place for place in reversed(self.status) if place < after]
+        items = [self.plan(place) for place in older[: int(query["limit"])]]
+        return {"object": "list", "items": items, "has_next": len(older) > len(items), "has_previous": False}
+
+
+def results(skip: tuple[str, ...] = ()) -> Any:  # noqa: ANN401
+    def act(retort: Retort) -> Generator[Any, Any, Any]:
+        batch: Batch = yield retort.batches.retrieve("bat_1")
+        found: list[StoredPlan] = yield batch.results(skip=skip)
+        return [(plan.id, plan.status) for plan in found]
+
+    return act
+
+
+@pytest.mark.parametrize("call", BOTH)
+def test_results_come_as_they_are_there_each_once_and_failures_too(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World(4, [{}, {1: "completed"}, {}, {0: "completed", 3: "failed"}, {2: "completed"}], monkeypatch)
+
+    found = call(results(), URL, "t", **world.options)
+
+    assert found == [("pln_1", "completed"), ("pln_0", "completed"), ("pln_3", "failed"), ("pln_2", "completed")]
+
+
+@pytest.mark.parametrize("call", BOTH)
+def test_pages_are_read_only_where_more_has_ended_those_of_the_first_targets_first(
+    call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("retort_client.background.LARGEST_PAGE", 2)
+    world = World(6, [{}, {}, {}, *(dict.fromkeys(each, "completed") for each in ([0], [1, 2], [3, 4, 5]))], monkeypatch)
+
+    found = call(results(), URL, "t", **world.options)
+
+    pages = [asked.partition("?")[2] for asked in world.asked if "?" in asked]
+    first_reading, one, others, rest = ["", "pln_4", "pln_2"], ["pln_2"], ["pln_2", "pln_4"], ["pln_4", ""]
+    assert pages == [*first_reading, *one, *others, *rest]
+    assert [plan for plan, _ in found] == [f"pln_{place}" for place in range(6)]
+
+
+@pytest.mark.parametrize("call", BOTH)
+def test_what_an_earlier_program_has_had_is_neither_told_nor_fetched_again(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World(3, [{0: "completed", 1: "completed"}, {}, {2: "completed"}], monkeypatch)
+
+    found = call(results(skip=("pln_0",)), URL, "t", **world.options)
+
+    assert [plan for plan, _ in found] == ["pln_1", "pln_2"]
+    assert "plans/pln_0" not in world.asked
+
+
+@pytest.mark.parametrize("call", BOTH)
+def test_a_lost_answer_ends_no_waiting(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World(1, [{}, {}, {0: "completed"}], monkeypatch)
+    world.lost = {"batches/bat_1": 2, "batches/bat_1/plans": 1, "plans/pln_0": 3}
+
+    assert call(results(), URL, "t", **world.options) == [("pln_0", "completed")]
+
+
+@pytest.mark.parametrize("call", BOTH)
+def test_waiting_ends_with_the_last_plan_and_tells_how_far_it_has_come(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World(3, [{}, {}, {0: "completed"}, {1: "failed", 2: "cancelled"}], monkeypatch)
+    told: list[BatchProgress] = []
+
+    def act(retort: Retort) -> Generator[Any, Any, Any]:
+        batch: Batch = yield retort.batches.retrieve("bat_1")
+        return (yield batch.wait(progress=told.append))
+
+    batch = call(act, URL, "t", **world.options)
+
+    assert [(each.ended, each.total) for each in told] == [(0, 3), (1, 3), (3, 3)]
+    assert repr(batch) == "<batch bat_1: 3 targets, 1 completed, 1 failed, 1 cancelled>"
+
+
+@pytest.mark.parametrize("call", BOTH)
+def test_a_cancellation_whose_answer_was_lost_is_sent_again(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World(1, [], monkeypatch)
+    world.lost = {"batches/bat_1/cancel": 1}
+
+    def act(retort: Retort) -> Generator[Any, Any, Any]:
+        batch: Batch = yield retort.batches.retrieve("bat_1")
+        yield batch.cancel()
+        return batch.progress
+
+    assert call(act, URL, "t", **world.options).cancelled == 1
+
+
+@pytest.mark.parametrize("call", BOTH)
+def test_a_batch_that_may_have_been_made_is_not_made_again(call: Call) -> None:
+    sent: list[httpx.Request] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        sent.append(request)
+        return httpx.Response(504)
+
+    with pytest.raises(Exception, match="the work was not done in time"):
+        call(lambda retort: retort.batches.create(["C"], name="n", max_seconds=1), URL, "t", transport=httpx.MockTransport(answer))
+
+    assert [request.content for request in sent] == [b'{"smiles":["C"],"parameters":{"max_seconds":1},"name":"n"}']
+
+
+@pytest.mark.parametrize("call", BOTH)
+@pytest.mark.parametrize(("smiles", "words"), [("CCO", "this is one"), (["C", float("nan")], "target 1 is no text: nan")])
+def test_what_is_no_list_of_texts_is_told_before_anything_is_sent(call: Call, smiles: Any, words: str) -> None:  # noqa: ANN401
+    with pytest.raises(TypeError, match=words):
+        call(lambda retort: retort.batches.create(smiles), URL, "t")
+
+
+def test_a_column_of_a_table_is_a_list_of_targets(monkeypatch: pytest.MonkeyPatch) -> None:
+    pandas = pytest.importorskip("pandas")
+    world = World(2, [], monkeypatch)
+
+    with Retort(URL, "t", **world.options) as retort:
+        batch = retort.batches.create(pandas.DataFrame({"smiles": ["C", "CC"]})["smiles"])
+
+    assert batch.plan_count == 2
+
+
+def test_a_bar_needs_tqdm_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World(1, [{0: "completed"}], monkeypatch)
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+
+    with Retort(URL, "t", **world.options) as retort:
+        batch = retort.batches.retrieve("bat_1")
+        with pytest.raises(ImportError, match=r"pip install 'retort-client\[progress\]'"):
+            batch.wait(progress=True)
+
+
+def test_a_bar_counts_the_targets(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("tqdm")
+    world = World(2, [{}, {0: "completed", 1: "failed"}], monkeypatch)
+
+    with Retort(URL, "t", **world.options) as retort:
+        retort.batches.retrieve("bat_1").wait(progress=True)
+
+    assert "2/2" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("call", BOTH)
+def test_a_plan_is_waited_for_through_refusals_and_losses(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World(1, [], monkeypatch)
+    world.lost = {"plans/pln_0": 2}
+    looked: list[str] = []
+
+    def plan(place: int) -> dict[str, Any]:
+        looked.append(world.status[place])
+        if len(looked) == 2:
+            world.status[place] = "failed"
+        return World.plan(world, place) | {"error": "no searcher for it"}
+
+    monkeypatch.setattr(world, "plan", plan)
+    ended: StoredPlan = call(lambda retort: retort.plans.wait("pln_0"), URL, "t", **world.options)
+
+    assert (ended.has_ended, ended.error, ended.result, ended.smiles) == (True, "no searcher for it", None, "C")
+    assert looked == ["pending", "pending"]
+
+
+@pytest.mark.parametrize("call", BOTH)
+@pytest.mark.parametrize(("status", "error"), [(404, NotFound), (503, Unavailable)])
+def test_what_a_service_refuses_ends_the_waiting(call: Call, status: int, error: type[Exception]) -> None:
+    transport = httpx.MockTransport(lambda _: httpx.Response(status))
+
+    with pytest.raises(error):
+        call(lambda retort: retort.plans.wait("pln_0"), URL, "t", transport=transport, patience=Patience(attempts=1))

@@ -1,0 +1,106 @@
+"""Looks at many molecules: what is asked, and what is told of each."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+from conftest import Installation
+from shop import AMIDE, AMINE, NOT_REACHED, UNKNOWN, open_shop
+from worlds import BOTH, Call
+
+from retort_client import InvalidRequest, Patience, Retort
+
+LOST = httpx.ReadError("connection reset")
+
+
+@pytest.mark.parametrize("call", BOTH)
+def test_an_expansion_has_its_precursors_the_most_probable_first(call: Call) -> None:
+    with open_shop() as shop:
+        amide, unknown, nothing = call(lambda retort: retort.expansions(iter([AMIDE, UNKNOWN, "C("]), limit=2), shop.url, "t")
+
+    assert [(each.smiles, each.probability, each.in_stock) for each in amide.precursors] == [
+        (("CC(=O)O", "CN"), 0.6, (True, True)),
+        (("CCOC(C)=O", "CN"), 0.3, (False, True)),
+    ]
+    assert (unknown.error, unknown.precursors) == (None, ())
+    assert (nothing.error, nothing.precursors) == ("no molecule at 2", ())
+    assert shop.asked == [("expansions", {"smiles": [AMIDE, UNKNOWN, "C("], "limit": 2})]
+
+
+@pytest.mark.parametrize("call", BOTH)
+def test_building_blocks_have_their_price_and_who_sells_them(call: Call) -> None:
+    with open_shop() as shop:
+        amine, unknown = call(lambda retort: retort.building_blocks([AMINE, UNKNOWN], ships_to=None, max_offers=3), shop.url, "t")
+
+    assert (amine.in_stock, amine.price, amine.vendors) == (True, 2.5, ("Acme", "Bolt"))
+    assert (unknown.in_stock, unknown.price, unknown.vendors) == (False, None, ())
+    assert shop.asked == [("building-blocks", {"smiles": [AMINE, UNKNOWN], "ships_to": None, "max_offers": 3})]
+
+
+@pytest.mark.parametrize("call", BOTH)
+def test_what_was_not_reached_is_not_what_was_not_solved(call: Call) -> None:
+    with open_shop() as shop:
+        amide, unknown, late = call(lambda retort: retort.synthesizability([AMIDE, UNKNOWN, "CCCCCCC"]), shop.url, "t")
+
+    assert (amide.solved, amide.steps, amide.price, amide.error) == (True, 1, 12.5, None)
+    assert (unknown.solved, unknown.error) == (False, None)
+    assert late.error == NOT_REACHED
+    assert shop.asked[0][1]["max_seconds"] == 0.05
+
+
+@pytest.mark.parametrize("call", BOTH)
+def test_more_than_a_thousand_are_asked_for_in_turns_and_none_not_at_all(call: Call) -> None:
+    with open_shop() as shop:
+        found = call(lambda retort: retort.synthesizability([AMINE] * 2001), shop.url, "t")
+        assert call(lambda retort: retort.synthesizability([]), shop.url, "t") == ()
+
+    assert len(found) == 2001
+    assert [len(body["smiles"]) for _, body in shop.asked] == [1000, 1000, 1]
+
+
+def test_a_look_whose_answer_was_lost_is_sent_again() -> None:
+    answers = iter([LOST, httpx.Response(502), httpx.Response(200, json={"items": []})])
+
+    def answer(_: httpx.Request) -> httpx.Response:
+        given = next(answers)
+        if isinstance(given, Exception):
+            raise given
+        return given
+
+    with Retort("http://x.example", "t", transport=httpx.MockTransport(answer), patience=Patience(first_wait=0)) as retort:
+        assert retort.expansions(["C"]) == ()
+
+
+@pytest.fixture
+def looking(installation: Installation) -> Installation:
+    """An installation that answers looks."""
+    document = httpx.get(f"{installation.url}/openapi.json", trust_env=False).json()
+    if "/synth/v1/expansions" not in document["paths"]:
+        pytest.skip("this service has no looks")
+    return installation
+
+
+@pytest.mark.parametrize("call", BOTH)
+def test_a_service_that_runs_answers_looks(call: Call, looking: Installation) -> None:
+    asked = [looking.target, "FC(F)(F)F", "C("]
+
+    expanded = call(lambda retort: retort.expansions(asked, limit=5), looking.url, looking.token)
+    made = call(lambda retort: retort.synthesizability(asked, max_seconds=0.5), looking.url, looking.token)
+    precursors = expanded[0].precursors[0]
+    sold = call(lambda retort: retort.building_blocks(precursors.smiles), looking.url, looking.token)
+
+    assert 1 <= len(expanded[0].precursors) <= 5
+    assert [each.in_stock for each in sold] == list(precursors.in_stock)
+    assert all(each.price is not None and each.offers for each in sold if each.in_stock)
+    assert (made[0].solved, made[1].solved, made[1].error) == (True, False, None)
+    assert made[0].steps is not None
+    for found in (expanded, made):
+        assert [each.error is None for each in found] == [True, True, False]
+
+
+@pytest.mark.parametrize("call", BOTH)
+def test_a_bad_look_is_refused_at_its_place(call: Call, looking: Installation) -> None:
+    with pytest.raises(InvalidRequest) as caught:
+        call(lambda retort: retort.expansions(["C"], limit=201), looking.url, looking.token)
+
+    assert [fault.path for fault in caught.value.faults] == ["body.limit"]

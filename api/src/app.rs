@@ -27,7 +27,7 @@ use crate::{
     endpoints::{
         batches,
         engines::{self, Engines},
-        health, models, operations, plans, samples, treesearch,
+        health, looks, models, operations, plans, samples, treesearch,
     },
     jobs::{Jobs, Patience},
     keep::Keep,
@@ -161,6 +161,7 @@ pub fn router(app: App) -> Router {
             "/synth/v1/{engine}/treesearch",
             queued(Operation::CreateTreeSearch, post(treesearch::create_by_engine)),
         )
+        .merge(look_routes(&queued))
         .merge(plan_routes(&guarded, &queued))
         .route("/operations/v1/state", watched(Operation::SeeOperations, get(operations::state)))
         .route("/operations/v1/queues/{queue}/pause", watched(Operation::Operate, post(operations::pause)))
@@ -196,6 +197,14 @@ pub fn router(app: App) -> Router {
 trait Guard: Fn(Operation, MethodRouter<App>) -> MethodRouter<App> {}
 
 impl<F: Fn(Operation, MethodRouter<App>) -> MethodRouter<App>> Guard for F {}
+
+/// What is told of many molecules at once.
+fn look_routes(queued: &impl Guard) -> Router<App> {
+    Router::new()
+        .route("/synth/v1/expansions", queued(Operation::Look, post(looks::expansions)))
+        .route("/synth/v1/building-blocks", queued(Operation::Look, post(looks::building_blocks)))
+        .route("/synth/v1/synthesizability", queued(Operation::Look, post(looks::synthesizability)))
+}
 
 /// Searches that nobody waits for.
 fn plan_routes(guarded: &impl Guard, queued: &impl Guard) -> Router<App> {

@@ -45,7 +45,7 @@ impl Deadlines {
     fn of(&self, operation: Operation) -> Duration {
         match operation {
             Operation::CreateSample => self.sample + GRACE,
-            Operation::CreateTreeSearch => self.longest_search + self.search_slack + GRACE,
+            Operation::CreateTreeSearch | Operation::Look => self.longest_search + self.search_slack + GRACE,
             Operation::CreateBatch => self.request.max(BATCH),
             Operation::ListSamples
             | Operation::RetrieveSample
@@ -60,7 +60,7 @@ impl Deadlines {
         }
     }
 
-    /// What `search` answers, for a request that came at `arrival` and asks for `max_seconds`.
+    /// What `search`, or a look, answers, for a request that came at `arrival` and asks for `max_seconds`.
     pub async fn search<T>(
         &self,
         Arrival(arrival): Arrival,
@@ -94,7 +94,7 @@ pub async fn keep(
     request.extensions_mut().insert(Arrival(arrival));
     let end = arrival + deadlines.of(operation);
     let late = || match operation {
-        Operation::CreateSample | Operation::CreateTreeSearch => passed(),
+        Operation::CreateSample | Operation::CreateTreeSearch | Operation::Look => passed(),
         _ => ApiError::late(),
     };
     tokio::time::timeout_at(end.into(), next.run(request)).await.unwrap_or_else(|_| late().into_response())

@@ -39,6 +39,9 @@ pub fn answer(operation_id: &str) -> Option<Value> {
         "retrieve_model" => Some(model()),
         "create_tree_search" => Some(tree_search()),
         "create_engine_tree_search" => engine_tree_search(),
+        "create_expansions" => Some(expansions()),
+        "look_up_building_blocks" => Some(building_blocks()),
+        "create_synthesizability" => Some(synthesizability()),
         "create_plan" | "retrieve_plan" => Some(plan(None)),
         "cancel_plan" => Some(merged(plan(None), json!({ "status": "cancelled" }))),
         "retrieve_plan_of_batch" => Some(plan(Some(BATCH_ID))),
@@ -103,6 +106,11 @@ fn misfit(operation_id: &str) -> Option<([&'static str; 2], &'static str, &'stat
         "create_tree_search" => {
             Some((["body", "max_seconds"], "greater_than", "Input should be greater than 0"))
         }
+        "create_expansions" => at_most(["body", "limit"], "Input should be less than or equal to 200"),
+        "look_up_building_blocks" => Some((["body", "smiles"], "missing", "Field required")),
+        "create_synthesizability" => {
+            at_most(["body", "max_seconds"], "Input should be less than or equal to 1")
+        }
         "list_models" | "operations_state" => {
             Some((["query", "limit"], "extra_forbidden", "Extra inputs are not permitted"))
         }
@@ -149,6 +157,49 @@ fn model() -> Value {
 fn engine_tree_search() -> Option<Value> {
     let result = serde_json::from_value(tree_search()).ok()?;
     serde_json::to_value(engine_answer(result)).ok()
+}
+
+/// What is told of a molecule and of a text that is none.
+fn looked(item: Value, nothing: Value) -> Value {
+    let unread = json!({ "smiles": "C1CC", "error": "ring bond 1 opened at byte 1 is never closed" });
+    json!({
+        "object": "list", "items": [item, merged(unread, nothing)], "total_elapsed": 0.016,
+        "deadline_seconds": 120.0,
+    })
+}
+
+fn expansions() -> Value {
+    let set = json!({
+        "smiles": ["CC(=O)O", "Nc1ccc(O)cc1"], "probability": 0.4127, "plausibility": 0.9962,
+        "template_id": "23308cf32ba0e3b6eaf1b2a31a1e7f1f3f6c1ac1a6f1ac3c31b26d4f",
+        "reaction_class": "amide coupling", "precedents": 1304, "in_stock": [true, true],
+    });
+    let item = json!({ "smiles": "CC(=O)Nc1ccc(O)cc1", "error": null, "precursors": [set] });
+    looked(item, json!({ "precursors": [] }))
+}
+
+fn building_blocks() -> Value {
+    let offers = tree_search()["pricing_annotations"].take();
+    let item = json!({
+        "smiles": "Nc1ccc(O)cc1", "error": null, "in_stock": true, "building_block_idx": 1, "price": 0.8,
+        "lead_time_days": 3.0, "vendors": ["Example Chemicals (fictitious)"], "offers": [offers[0]],
+    });
+    let nothing = json!({
+        "in_stock": false, "building_block_idx": null, "price": null, "lead_time_days": null, "vendors": [],
+        "offers": [],
+    });
+    looked(item, nothing)
+}
+
+fn synthesizability() -> Value {
+    let item = json!({
+        "smiles": "CC(=O)Nc1ccc(O)cc1", "error": null, "solved": true, "steps": 1, "price": 135.34,
+        "plausibility": 0.9962, "seconds": 0.016,
+    });
+    let nothing = json!({
+        "solved": false, "steps": null, "price": null, "plausibility": null, "seconds": 0.0,
+    });
+    looked(item, nothing)
 }
 
 fn plan(batch_id: Option<&str>) -> Value {

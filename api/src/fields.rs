@@ -242,6 +242,15 @@ pub fn positive(most: f64) -> impl Fn(&Input<'_>) -> Result<f64, Fault> {
     }
 }
 
+/// A number from `least` to `most`.
+pub fn between(least: f64, most: f64) -> impl Fn(&Input<'_>) -> Result<f64, Fault> {
+    move |input| match number(input)? {
+        value if value < least => Err(at_least(least)),
+        value if value > most => Err(at_most(most)),
+        value => Ok(value),
+    }
+}
+
 fn finite(text: &str) -> Result<f64, Fault> {
     match text.parse::<f64>() {
         Ok(value) if value.is_finite() => Ok(value),

@@ -3,12 +3,12 @@
 
 use std::fmt::Debug;
 
-use contract::{MAX_BATCH, MAX_SAMPLE_SIZE};
+use contract::{MAX_BATCH, MAX_LOOK, MAX_SAMPLE_SIZE};
 use edge::{ApiError, query_pairs};
 use serde::Serialize;
 
 use crate::{
-    endpoints::{batches, plans, samples, treesearch},
+    endpoints::{batches, looks, plans, samples, treesearch},
     fields::Faults,
     words::is_word,
 };
@@ -34,6 +34,11 @@ pub fn bodies(input: &[u8]) {
     }
     if let Some(batch) = read(|body, faults| batches::parse_create(body, MAX_SECONDS, faults), input) {
         assert!((1..=MAX_BATCH).contains(&batch.targets.len()) && batch.targets[0].same_as.is_none());
+    }
+    for parse in [looks::parse_expansions, looks::parse_building_blocks, looks::parse_synthesizability] {
+        if let Some(look) = read(parse, input) {
+            assert!((1..=MAX_LOOK).contains(&look.smiles.len()));
+        }
     }
     let Ok(uri) = format!("/?{}", String::from_utf8_lossy(input)).parse() else { return };
     let list = |_: &[u8], faults: &mut Faults| samples::parse_list(query_pairs(&uri), faults);

@@ -7,8 +7,9 @@ use std::{sync::Arc, time::Duration};
 
 use chrono::Utc;
 use contract::{
-    Cause, ErrorItem, JobId, Problem, SampleId, SampleJob, SampleRequest, StoredSampleJob,
-    StoredTreeSearchJob, Told, TreeSearchJob, TreeSearchRequest, TreeSearchResult,
+    Cause, ErrorItem, JobId, Look, LookJob, LookOutcome, Problem, SampleId, SampleJob, SampleRequest,
+    StoredLookJob, StoredSampleJob, StoredTreeSearchJob, Told, TreeSearchJob, TreeSearchRequest,
+    TreeSearchResult,
 };
 use queue::{AwaitError, Caller, Job, Pending, SubmitError, Watch};
 
@@ -144,6 +145,25 @@ impl Jobs {
             deadline: Utc::now() + patience,
         });
         (job, self.caller(account_id, patience))
+    }
+
+    /// What a worker tells of these molecules that serves `engine`, or any. It has as long as the longest search.
+    pub async fn look(
+        &self,
+        account_id: &str,
+        smiles: Vec<String>,
+        look: Look,
+        engine: Option<&str>,
+    ) -> Result<LookOutcome, ApiError> {
+        let deadline_seconds = self.longest_search();
+        let patience = Duration::from_secs_f64(deadline_seconds) + self.patience.search_slack;
+        let caller = self.caller(account_id, patience);
+        let (account_id, engine) = (account_id.to_owned(), engine.map(str::to_owned));
+        let job = StoredLookJob::V1(LookJob { account_id, engine, smiles, deadline_seconds, look });
+        let place = self.crowd.place()?;
+        let taken = self.submit(job, caller).await.map_err(not_taken)?;
+        drop(place);
+        self.outcome(taken, caller, "").await
     }
 
     fn caller<'a>(&self, account_id: &'a str, patience: Duration) -> Caller<'a> {

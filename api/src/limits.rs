@@ -25,6 +25,8 @@ pub enum Operation {
     ListModels,
     RetrieveModel,
     CreateTreeSearch,
+    /// To be told of many molecules.
+    Look,
     /// A search that nobody waits for.
     CreatePlan,
     /// Many of them.
@@ -48,6 +50,7 @@ impl Operation {
             Self::DeleteSample => Some(contract::scope::SAMPLES_DELETE),
             Self::ListModels | Self::RetrieveModel => Some(contract::scope::MODELS_READ),
             Self::CreateTreeSearch
+            | Self::Look
             | Self::CreatePlan
             | Self::CreateBatch
             | Self::SeePlans
@@ -69,7 +72,7 @@ impl Operation {
             | Self::SeeOperations
             | Self::Operate => Ration::Reads,
             Self::CreateSample => Ration::SamplesCreate,
-            Self::CreateTreeSearch | Self::CreatePlan | Self::CreateBatch => Ration::TreeSearch,
+            Self::CreateTreeSearch | Self::Look | Self::CreatePlan | Self::CreateBatch => Ration::TreeSearch,
         }
     }
 }

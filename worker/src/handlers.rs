@@ -1,13 +1,19 @@
 //! What a worker does with each kind of job.
 
+mod look;
 mod plan;
 mod sample;
 mod search;
 
-use std::time::Duration;
+use std::{io::Write, time::Duration};
 
 use contract::Problem;
+use flate2::{Compression, write::GzEncoder};
+use queue::{Finished, HandlerError, Job, JobContext};
+use serde::Serialize;
+use sqlx::PgPool;
 
+pub use look::Looks;
 pub use plan::Plans;
 pub use sample::{Sampling, draw};
 pub use search::{Search, search};
@@ -24,4 +30,32 @@ pub enum Ended<T> {
     Refused(Problem),
     /// Early, because the caller left.
     Cancelled,
+}
+
+/// Stores the outcome of a job that leaves nothing else, unless the job has become another's or has ended.
+async fn store<J: Job>(
+    pool: &PgPool,
+    context: &JobContext<J>,
+    outcome: &Result<J::Outcome, Problem>,
+) -> Result<(), HandlerError> {
+    database::within(DATABASE, async {
+        let mut transaction = pool.begin().await?;
+        match context.finish(&mut transaction, outcome).await? {
+            Finished::Stored => transaction.commit().await?,
+            Finished::Superseded => transaction.rollback().await?,
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// `value` as JSON, gzipped.
+fn zipped(value: &impl Serialize, compression: Compression) -> Result<Vec<u8>, HandlerError> {
+    let mut encoder = GzEncoder::new(Vec::new(), compression);
+    encoder.write_all(&serde_json::to_vec(value)?)?;
+    Ok(encoder.finish()?)
+}
+
+fn count(count: u32) -> usize {
+    usize::try_from(count).unwrap_or(usize::MAX)
 }

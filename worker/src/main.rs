@@ -4,7 +4,7 @@ use std::{pin::Pin, process::ExitCode, sync::Arc, time::Duration};
 
 use anyhow::{Context, Result};
 use clap::Parser;
-use contract::{StoredPlanJob, StoredSampleJob, StoredTreeSearchJob};
+use contract::{StoredLookJob, StoredPlanJob, StoredSampleJob, StoredTreeSearchJob};
 use database::{Background, Database};
 use futures::FutureExt;
 use queue::{LiveModel, WorkerConfig, run_worker};
@@ -15,7 +15,7 @@ use tokio::{
 };
 use tracing::error;
 use worker::{
-    Activity, CatalogueView, LISTENER, Machine, Plans, Ready, Role, Sampling, Search, Settings, Shelf,
+    Activity, CatalogueView, LISTENER, Looks, Machine, Plans, Ready, Role, Sampling, Search, Settings, Shelf,
     compute,
     connections::{self, Shares, share_out},
     feed, forget_orphans, load_planner, observe_sampler, observe_searcher, refill, replay,
@@ -141,7 +141,9 @@ async fn search(settings: &Settings) -> Result<()> {
         grace: Duration::ZERO,
         ..config.clone()
     };
-    let shares = share_out(settings.database_connections, &[&config, &plans], LISTENER)?;
+    // Each look has all cores that are free; a small one of somebody else need not wait for a large one.
+    let looks = WorkerConfig { connections_of_jobs: Some(1), slots: 1, guest_places, ..config.clone() };
+    let shares = share_out(settings.database_connections, &[&config, &plans, &looks], LISTENER)?;
     config.process_connections = connections_to_server(settings, shares);
     let mut shutdown = shutdown()?;
     let Some(database) = connect(settings, "retort-searcher", shares, &mut shutdown).await? else {
@@ -152,11 +154,13 @@ async fn search(settings: &Settings) -> Result<()> {
     let search = Search { pool: database.pool.clone(), planner, catalogue };
     let shutdown = shutdown.shared();
     let aside = Plans { search: search.clone() };
+    let many = Looks { search: search.clone() };
     let feeding = database.pool.clone();
     let _feed = Background::keep("giving plans of batches their jobs", move || feed(feeding.clone()));
     let plans = run_worker::<StoredPlanJob, _>(database.clone(), plans, aside, shutdown.clone());
+    let looks = run_worker::<StoredLookJob, _>(database.clone(), looks, many, shutdown.clone());
     let searches = run_worker::<StoredTreeSearchJob, _>(database, config, search, shutdown);
-    tokio::try_join!(searches, plans).context("running search jobs").map(|_| ())
+    tokio::try_join!(searches, plans, looks).context("running search jobs").map(|_| ())
 }
 
 fn config(settings: &Settings) -> WorkerConfig {

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use ulid::Ulid;
 
-use crate::{SampleId, TreeSearchRequest};
+use crate::{Country, SampleId, TreeSearchRequest};
 
 /// A job's id: a ULID, the same in our tables, in apalis' and in every log line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -106,6 +106,53 @@ pub struct PlanJob {
     pub expected_seconds: f64,
 }
 
+/// Tell something of many molecules.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LookJob {
+    /// Who asks, and so sees their organisation's vendors.
+    pub account_id: String,
+    /// The engine that is to do it: searchers that serve another are not dealt the job. `None`: any.
+    pub engine: Option<String>,
+    /// As they were written, 1 to 1,000.
+    pub smiles: Vec<String>,
+    /// Seconds after its begin at which it ends, whatever is left.
+    pub deadline_seconds: f64,
+    /// What is to be told.
+    pub look: Look,
+}
+
+/// What is to be told of molecules.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Look {
+    /// What each may be made of in one step.
+    Expansions {
+        /// The most sets of precursors of each.
+        limit: u32,
+    },
+    /// Whether and where each is sold.
+    BuildingBlocks {
+        /// The delivery region; `None`: anywhere.
+        ships_to: Option<Country>,
+        /// The most offers of each that are listed.
+        max_offers: u32,
+    },
+    /// Whether a short search finds a way to make or buy each.
+    Synthesizability {
+        /// Seconds that each search may take.
+        max_seconds: f64,
+    },
+}
+
+/// What a worker tells of many molecules.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LookOutcome {
+    /// The body of the answer: JSON, gzipped, in Base64. A thousand molecules may be megabytes.
+    pub zipped: String,
+    /// Seconds of work that it took, as accounts are charged.
+    pub worked_seconds: f64,
+}
+
 /// A [`SampleJob`] with the version of its shape; old versions go on decoding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "version")]
@@ -131,6 +178,15 @@ pub enum StoredPlanJob {
     /// The first shape.
     #[serde(rename = "1")]
     V1(PlanJob),
+}
+
+/// A [`LookJob`] with the version of its shape; old versions go on decoding.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "version")]
+pub enum StoredLookJob {
+    /// The first shape.
+    #[serde(rename = "1")]
+    V1(LookJob),
 }
 
 /// Why a job has no answer, for good: kept as its outcome and never retried.

@@ -10,6 +10,7 @@ mod error;
 mod events;
 mod flow;
 mod job;
+mod look;
 mod model;
 mod operations;
 mod plan;
@@ -29,8 +30,13 @@ pub use error::{ErrorBody, ErrorItem, Location};
 pub use events::{FoundRoute, SearchProgress, StreamProblem};
 pub use flow::{Flow, FlowError};
 pub use job::{
-    Cause, JobId, PlanJob, Problem, SampleJob, StoredPlanJob, StoredSampleJob, StoredTreeSearchJob, Told,
-    TreeSearchJob,
+    Cause, JobId, Look, LookJob, LookOutcome, PlanJob, Problem, SampleJob, StoredLookJob, StoredPlanJob,
+    StoredSampleJob, StoredTreeSearchJob, Told, TreeSearchJob,
+};
+pub use look::{
+    BuildingBlocksRequest, ExpandedMolecule, ExpansionsRequest, Looked, MAX_LISTED_OFFERS, MAX_LOOK,
+    MAX_PRECURSOR_SETS, NOT_REACHED, PrecursorSet, SYNTHESIZABILITY_SECONDS, SoldMolecule, Synthesizability,
+    SynthesizabilityRequest,
 };
 pub use model::{Model, ModelCard, ModelList, ModelMetrics, ModelObject, PropertyDistribution};
 pub use operations::{

@@ -6,8 +6,9 @@ use std::fmt::Debug;
 
 use chrono::{DateTime, TimeZone, Utc};
 use contract::{
-    AtomPair, Cause, OwnBlock, PlanJob, Problem, ProtectingGroups, SampleJob, StoredPlanJob, StoredSampleJob,
-    StoredTreeSearchJob, Told, TreeSearchJob, TreeSearchRequest,
+    AtomPair, Cause, Country, Look, LookJob, LookOutcome, OwnBlock, PlanJob, Problem, ProtectingGroups,
+    SampleJob, StoredLookJob, StoredPlanJob, StoredSampleJob, StoredTreeSearchJob, Told, TreeSearchJob,
+    TreeSearchRequest,
 };
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -74,6 +75,28 @@ fn a_stored_plan_job_keeps_its_shape() {
     };
 
     assert_golden(include_str!("golden/plan_job_v1.json"), &StoredPlanJob::V1(job));
+}
+
+#[test]
+fn a_stored_look_job_and_its_outcome_keep_their_shapes() {
+    let looks = [
+        Look::Expansions { limit: 50 },
+        Look::BuildingBlocks { ships_to: Some(Country::Us), max_offers: 10 },
+        Look::Synthesizability { max_seconds: 0.05 },
+    ];
+    let job = |look| {
+        StoredLookJob::V1(LookJob {
+            account_id: "acc_1".to_owned(),
+            engine: Some("uspto_retro".to_owned()),
+            smiles: vec!["CCO".to_owned()],
+            deadline_seconds: 120.0,
+            look,
+        })
+    };
+    let outcome = LookOutcome { zipped: "H4sIAAAAAAAA".to_owned(), worked_seconds: 0.25 };
+
+    assert_golden(include_str!("golden/look_jobs_v1.json"), &looks.map(job).to_vec());
+    assert_golden(include_str!("golden/look_outcome.json"), &outcome);
 }
 
 #[test]

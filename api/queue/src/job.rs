@@ -1,7 +1,8 @@
 //! What a job is to the queue, and the kinds there are.
 
 use contract::{
-    SampleId, StoredPlanJob, StoredSampleJob, StoredTreeSearchJob, TreeSearchRequest, TreeSearchResult,
+    Look, LookOutcome, SampleId, StoredLookJob, StoredPlanJob, StoredSampleJob, StoredTreeSearchJob,
+    TreeSearchRequest, TreeSearchResult,
 };
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -20,6 +21,13 @@ const FIRST_ROUTE_SECONDS: f64 = 1.0;
 
 /// What a search takes that may take next to nothing: it is handed out, begun and answered all the same.
 const LEAST_SEARCH_SECONDS: f64 = 0.01;
+
+/// What a look takes however few molecules it asks for, and what each of them takes of two cores.
+const LOOK_FLOOR_SECONDS: f64 = 0.01;
+const EXPANSION_SECONDS: f64 = 0.002;
+const BUILDING_BLOCK_SECONDS: f64 = 0.000_2;
+/// What a small search takes of its time, on two cores.
+const SMALL_SEARCH_SHARE: f64 = 0.25;
 
 /// Kept back from a search's deadline for the offers, the outcome and the way to the caller.
 const ANSWERING_SECONDS: f64 = 0.3;
@@ -65,7 +73,8 @@ pub struct Ready {
 }
 
 /// The queues that there are, as people list them.
-pub const QUEUES: [&str; 3] = [StoredSampleJob::QUEUE, StoredTreeSearchJob::QUEUE, StoredPlanJob::QUEUE];
+pub const QUEUES: [&str; 4] =
+    [StoredSampleJob::QUEUE, StoredTreeSearchJob::QUEUE, StoredPlanJob::QUEUE, StoredLookJob::QUEUE];
 
 impl Job for StoredSampleJob {
     const QUEUE: &'static str = "sample";
@@ -122,6 +131,33 @@ impl Job for StoredPlanJob {
     fn model_id(&self) -> Option<&str> {
         let Self::V1(job) = self;
         Some(&job.engine)
+    }
+}
+
+impl Job for StoredLookJob {
+    const QUEUE: &'static str = "look";
+
+    type Outcome = LookOutcome;
+
+    fn work(&self) -> Work<'_> {
+        let Self::V1(job) = self;
+        let (kind, each) = match job.look {
+            Look::Expansions { .. } => ("expansions", EXPANSION_SECONDS),
+            Look::BuildingBlocks { .. } => ("building_blocks", BUILDING_BLOCK_SECONDS),
+            Look::Synthesizability { max_seconds } => ("synthesizability", max_seconds * SMALL_SEARCH_SHARE),
+        };
+        let seconds = LOOK_FLOOR_SECONDS + each * job.smiles.len() as f64;
+        Work {
+            kind,
+            seconds: seconds.min(job.deadline_seconds),
+            longest: Some(job.deadline_seconds + ANSWERING_SECONDS),
+            ready: None,
+        }
+    }
+
+    fn model_id(&self) -> Option<&str> {
+        let Self::V1(job) = self;
+        job.engine.as_deref()
     }
 }
 

@@ -3,6 +3,7 @@
 pub mod batches;
 pub mod engines;
 pub mod health;
+pub mod looks;
 pub mod models;
 pub mod operations;
 mod paging;

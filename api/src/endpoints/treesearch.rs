@@ -99,11 +99,11 @@ pub async fn create_by_engine(
 
 /// A request that is let in, and what it is answered by.
 pub struct Searching {
-    jobs: Jobs,
-    limits: Arc<limits::Limits>,
-    deadlines: Deadlines,
-    arrival: Arrival,
-    caller: Caller,
+    pub(super) jobs: Jobs,
+    pub(super) limits: Arc<limits::Limits>,
+    pub(super) deadlines: Deadlines,
+    pub(super) arrival: Arrival,
+    pub(super) caller: Caller,
 }
 
 impl<S> FromRequestParts<S> for Searching
@@ -165,7 +165,7 @@ fn fitting(
 }
 
 /// Seconds as rations count them: begun ones are whole.
-fn whole_seconds(seconds: f64) -> u32 {
+pub(super) fn whole_seconds(seconds: f64) -> u32 {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,

@@ -27,6 +27,7 @@ mod generator_v1_samples_bad_input;
 mod generator_v1_samples_pages;
 mod isolation;
 mod limits;
+mod looker;
 mod operations;
 mod process;
 #[path = "../../database/tests/support/proxy.rs"]
@@ -42,5 +43,6 @@ mod support;
 mod synth_batches_v1_batches;
 mod synth_batches_v1_plans;
 mod synth_v1_engines;
+mod synth_v1_looks;
 mod synth_v1_treesearch;
 mod webdriver;

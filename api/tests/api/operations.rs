@@ -101,8 +101,9 @@ async fn the_state_tells_of_queues_workers_jobs_reservoirs_and_the_catalogue() {
     let state = stage.until(|state| running(state).is_some()).await;
 
     let queue = |name: &str, busy: i64| json!({ "queue": name, "waiting": 0, "busy": busy, "slots": 4, "oldest_wait_seconds": 0.0, "paused": null });
-    assert_eq!(state["queues"], json!([queue("sample", 0), queue("search", 1), queue("plan", 0)]));
-    let [_, sampler, searcher] = &state["workers"].as_array().unwrap()[..] else { panic!("{state}") };
+    let queues = [queue("sample", 0), queue("search", 1), queue("plan", 0), queue("look", 0)];
+    assert_eq!(state["queues"], json!(queues));
+    let [_, _, sampler, searcher] = &state["workers"].as_array().unwrap()[..] else { panic!("{state}") };
     assert_eq!(
         (&sampler["queue"], &sampler["slots"], &sampler["live"]),
         (&json!("sample"), &json!(4), &json!(true))

@@ -6,8 +6,8 @@ use api::{app, config::Config};
 use argon2::{Argon2, PasswordHasher, password_hash::SaltString};
 use chrono::Utc;
 use contract::{
-    JobId, Metadata, Problem, ReagentResults, StoredPlanJob, StoredSampleJob, StoredTreeSearchJob, Told,
-    TreeSearchResult, scope,
+    JobId, Metadata, Problem, ReagentResults, StoredLookJob, StoredPlanJob, StoredSampleJob,
+    StoredTreeSearchJob, Told, TreeSearchResult, scope,
 };
 use flate2::{Compression, write::GzEncoder};
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool};
 use tokio::{net::TcpListener, sync::watch, task::JoinSet};
 
-use crate::recorded;
+use crate::{looker::Looker, recorded};
 
 pub const PASSWORD: &str = "correct horse battery staple";
 pub const ISSUER: &str = "http://retort.test/auth";
@@ -63,6 +63,7 @@ impl Service {
             WorkerConfig { models: watch::channel(vec![engine]).1, ..config() }
         };
         let (pool, other, third) = (service.pool.clone(), service.pool.clone(), service.pool.clone());
+        let fourth = service.pool.clone();
         let handler = Sampler(pool.clone());
         service.tasks.spawn(async move {
             let _ = run_worker::<StoredSampleJob, _>(pool, sampler, handler, std::future::pending()).await;
@@ -75,6 +76,10 @@ impl Service {
         service.tasks.spawn(async move {
             let handler = Planner(third.clone());
             let _ = run_worker::<StoredPlanJob, _>(third, engine(), handler, std::future::pending()).await;
+        });
+        service.tasks.spawn(async move {
+            let handler = Looker(fourth.clone());
+            let _ = run_worker::<StoredLookJob, _>(fourth, engine(), handler, std::future::pending()).await;
         });
         service.wait_until_ready().await;
         service

@@ -108,7 +108,7 @@ async fn an_installation_works_behind_pgbouncer_in_transaction_mode() {
     caller.create(SEARCH, &search).await;
 
     // Who hears does so past the pooler: the API of jobs and accounts, the sampler of samples, the searcher of
-    // searches, plans and the catalogue.
+    // searches, plans, looks and the catalogue.
     let mut connection = PgConnection::connect(&direct).await.unwrap();
     let listening: i64 = sqlx::query_scalar(
         "select count(*) from pg_stat_activity where datname = current_database() and query ilike 'listen%'",
@@ -116,9 +116,9 @@ async fn an_installation_works_behind_pgbouncer_in_transaction_mode() {
     .fetch_one(&mut connection)
     .await
     .unwrap();
-    assert_eq!(listening, 6);
+    assert_eq!(listening, 7);
     let budget = queue::budget(&mut connection).await.unwrap();
-    assert_eq!((budget.processes, budget.connections), (3, 6));
+    assert_eq!((budget.processes, budget.connections), (3, 7));
 
     let request = tokio::spawn({
         let caller = caller.clone();

@@ -1,17 +1,16 @@
 //! A plan's job: a search that stands aside for those that somebody waits for, and whose answer is stored with its plan.
 
 use std::{
-    io::Write,
     sync::{Arc, atomic::Ordering},
     time::Instant,
 };
 
 use contract::{PlanJob, Problem, StoredPlanJob, Told, TreeSearchJob, TreeSearchResult};
-use flate2::{Compression, write::GzEncoder};
+use flate2::Compression;
 use queue::{Finished, Handler, HandlerError, JobContext};
 use synth::Budget;
 
-use super::{DATABASE, Search, search::seconds};
+use super::{DATABASE, Search, search::seconds, zipped};
 use crate::{
     plans,
     telling::{Telling, Wanted},
@@ -39,7 +38,9 @@ impl Handler<StoredPlanJob> for Plans {
             return Ok(());
         }
         let zipped = match answer {
-            Ok(answer) => Ok(tokio::task::spawn_blocking(move || zipped(&answer)).await??),
+            Ok(answer) => {
+                Ok(tokio::task::spawn_blocking(move || zipped(&answer, Compression::default())).await??)
+            }
             Err(problem) => Err(problem),
         };
         database::within(DATABASE, self.store(&context, &job, zipped)).await
@@ -92,10 +93,4 @@ impl Plans {
         }
         Ok(())
     }
-}
-
-fn zipped(answer: &TreeSearchResult) -> Result<Vec<u8>, HandlerError> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
-    encoder.write_all(&serde_json::to_vec(answer)?)?;
-    Ok(encoder.finish()?)
 }

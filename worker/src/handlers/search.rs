@@ -13,7 +13,7 @@ use sqlx::PgPool;
 use synth::{Budget, GroupOrder, Listener, Plan, Planner, Stop, Task, Trivial};
 use tracing::{Instrument, info, info_span};
 
-use super::DATABASE;
+use super::{DATABASE, count, store};
 use crate::{
     Annotation, CatalogueView, VendorTerms,
     compute::{compute, compute_aside},
@@ -60,15 +60,7 @@ impl Handler<StoredTreeSearchJob> for Search {
             return Ok(());
         }
 
-        database::within(DATABASE, async {
-            let mut transaction = self.pool.begin().await?;
-            match context.finish(&mut transaction, &outcome).await? {
-                Finished::Stored => transaction.commit().await?,
-                Finished::Superseded => transaction.rollback().await?,
-            }
-            Ok(())
-        })
-        .await
+        store(&self.pool, &context, &outcome).await
     }
 }
 
@@ -189,7 +181,7 @@ fn task(request: &TreeSearchRequest) -> Result<Task, Problem> {
 }
 
 /// What the request and the vendors' terms let a route buy.
-fn masks(request: &TreeSearchRequest, terms: &VendorTerms) -> Masks {
+pub(super) fn masks(request: &TreeSearchRequest, terms: &VendorTerms) -> Masks {
     let vendors =
         VendorSet::default().and_private(terms.shown.iter().copied()).never(terms.never.iter().copied());
     let vendors = match &terms.only {
@@ -208,8 +200,4 @@ fn masks(request: &TreeSearchRequest, terms: &VendorTerms) -> Masks {
 
 pub(super) fn seconds(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds).unwrap_or_default()
-}
-
-fn count(count: u32) -> usize {
-    usize::try_from(count).unwrap_or(usize::MAX)
 }

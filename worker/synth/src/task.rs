@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use chem::Molecule;
 
@@ -71,13 +71,21 @@ pub struct Budget {
     pub max_expansions: Option<u64>,
     /// Whose turn comes before this search's. The time for which it stands aside is not the search's own: its deadline moves on by it.
     pub turn: Turn,
+    /// It ends at this instant however long it has stood aside; `None`: its own clock alone counts.
+    pub latest: Option<Instant>,
 }
 
 impl Budget {
     /// A budget that ends at `deadline`, or earlier when `cancelled` is set.
     #[must_use]
     pub fn until(deadline: Instant, cancelled: Arc<AtomicBool>) -> Self {
-        Self { deadline, cancelled, max_expansions: None, turn: Turn::default() }
+        Self { deadline, cancelled, max_expansions: None, turn: Turn::default(), latest: None }
+    }
+
+    /// The same for at most `time` from now, by its own clock.
+    #[must_use]
+    pub fn within(&self, time: Duration) -> Self {
+        Self { deadline: self.deadline.min(self.now() + time), ..self.clone() }
     }
 
     /// The time by the search's own clock, which stands while the search stands aside; deadlines are by this clock.
@@ -89,8 +97,14 @@ impl Budget {
     /// Whether `deadline` has passed or the search is cancelled. Stands aside for more urgent searches first: the search's own thread
     /// alone asks this.
     pub(crate) fn spent_at(&self, deadline: Instant) -> bool {
-        self.turn.stand_aside(&self.cancelled);
+        self.turn.stand_aside(&self.cancelled, self.latest);
         self.is_over(deadline)
+    }
+
+    /// Whether it is spent or cancelled.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.is_over(self.deadline)
     }
 
     /// Whether the search must end now.
@@ -104,6 +118,8 @@ impl Budget {
     }
 
     fn is_over(&self, deadline: Instant) -> bool {
-        self.cancelled.load(Ordering::Relaxed) || self.now() >= deadline
+        self.cancelled.load(Ordering::Relaxed)
+            || self.now() >= deadline
+            || self.latest.is_some_and(|latest| Instant::now() >= latest)
     }
 }

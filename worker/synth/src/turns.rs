@@ -16,6 +16,8 @@ const LOOK: Duration = Duration::from_millis(20);
 pub enum Urgency {
     /// Somebody, for its answer.
     Awaited,
+    /// Somebody, for the answers to many molecules at once.
+    Many,
     /// Nobody, but somebody will soon come back for it.
     Asked,
     /// Nobody: it is one of many.
@@ -23,7 +25,7 @@ pub enum Urgency {
 }
 
 impl Urgency {
-    const COUNT: usize = 3;
+    const COUNT: usize = 4;
 }
 
 /// The searches that share cores, by their urgency.
@@ -71,18 +73,19 @@ impl Turns {
 }
 
 impl Turn {
-    /// Whether somebody waits for the search.
+    /// Whether somebody waits for the search and nothing else.
     #[must_use]
     pub fn is_awaited(&self) -> bool {
         self.0.as_ref().is_none_or(|place| place.urgency == Urgency::Awaited)
     }
 
-    /// Stands aside while a more urgent search runs, unless cancelled.
-    pub(crate) fn stand_aside(&self, cancelled: &AtomicBool) {
+    /// Stands aside while a more urgent search runs, unless cancelled, and no longer than until `latest`.
+    pub(crate) fn stand_aside(&self, cancelled: &AtomicBool, latest: Option<Instant>) {
         let Some(place) = self.0.as_ref().filter(|place| place.must_stand_aside()) else { return };
         let begun = Instant::now();
+        let has_time = || latest.is_none_or(|latest| Instant::now() < latest);
         let mut leaving = place.turns.leaving();
-        while place.must_stand_aside() && !cancelled.load(Ordering::Relaxed) {
+        while place.must_stand_aside() && !cancelled.load(Ordering::Relaxed) && has_time() {
             leaving = place
                 .turns
                 .left
@@ -137,7 +140,7 @@ mod tests {
     fn standing(turn: Turn, cancelled: Arc<AtomicBool>) -> mpsc::Receiver<Duration> {
         let (gone_on, heard) = mpsc::channel();
         thread::spawn(move || {
-            turn.stand_aside(&cancelled);
+            turn.stand_aside(&cancelled, None);
             gone_on.send(turn.stood()).unwrap();
         });
         heard
@@ -169,6 +172,27 @@ mod tests {
         assert!(!asked.must_stand_aside() && batch.must_stand_aside());
         let _awaited = turns.place_of(&Turn::default());
         assert!(asked.must_stand_aside() && batch.must_stand_aside());
+    }
+
+    #[test]
+    fn many_at_once_come_after_one_that_is_waited_for_and_before_what_nobody_waits_for() {
+        let turns = Arc::<Turns>::default();
+        let (many, asked) = (turns.turn(Urgency::Many), turns.turn(Urgency::Asked));
+
+        assert!(!many.must_stand_aside() && asked.must_stand_aside());
+        let _awaited = turns.turn(Urgency::Awaited);
+        assert!(many.must_stand_aside());
+    }
+
+    #[test]
+    fn one_that_has_an_end_by_everybodys_clock_stands_no_longer_than_that() {
+        let turns = Arc::<Turns>::default();
+        let (_awaited, many) = (turns.turn(Urgency::Awaited), turns.turn(Urgency::Many));
+        let end = Instant::now() + MOMENT;
+
+        many.stand_aside(&AtomicBool::new(false), Some(end));
+
+        assert!(Instant::now() >= end && many.must_stand_aside());
     }
 
     #[test]

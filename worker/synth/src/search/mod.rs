@@ -11,6 +11,7 @@ pub mod algorithm;
 mod constrained;
 pub mod entry;
 mod help;
+pub mod many;
 pub mod planner;
 mod stopped;
 mod telling;

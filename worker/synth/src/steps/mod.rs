@@ -3,6 +3,7 @@
 
 pub mod assess;
 pub mod explain;
+pub mod one_step;
 pub mod proposals;
 pub mod trial;
 pub mod validate;

@@ -8,6 +8,7 @@ mod constraints;
 mod drugs;
 mod kit;
 mod model;
+mod one_step;
 mod search;
 mod steps;
 mod telling;

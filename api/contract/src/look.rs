@@ -1,0 +1,156 @@
+//! Bodies of the looks: what is told of up to a thousand molecules at once. Extensions of the contract.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::{PricingAnnotation, sample::ListObject, search_request::Country};
+
+/// The most molecules of one look.
+pub const MAX_LOOK: usize = 1000;
+/// The most sets of precursors of a molecule.
+pub const MAX_PRECURSOR_SETS: u32 = 200;
+/// The most offers that are listed of a molecule.
+pub const MAX_LISTED_OFFERS: u32 = 100;
+/// The least and the most seconds of each molecule's search.
+pub const SYNTHESIZABILITY_SECONDS: (f64, f64) = (0.01, 1.0);
+
+/// Why there is nothing of a molecule whose turn did not come before the deadline.
+pub const NOT_REACHED: &str = "not reached before the deadline of the call";
+
+/// Body of `POST /synth/v1/expansions`.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ExpansionsRequest {
+    /// SMILES of the molecules, each as for the target of a tree search. One that cannot be read is answered in its place.
+    #[schema(min_items = 1, max_items = 1000)]
+    pub smiles: Vec<String>,
+    /// The most sets of precursors of each.
+    #[schema(default = 50, minimum = 1, maximum = 200)]
+    pub limit: u32,
+    /// The engine that proposes them, one of those that live searchers serve; by default any.
+    #[schema(min_length = 1, max_length = 255, pattern = r"^\w+$")]
+    pub engine: Option<String>,
+}
+
+/// Body of `POST /synth/v1/building-blocks`.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BuildingBlocksRequest {
+    /// SMILES of the molecules, each as for the target of a tree search. One that cannot be read is answered in its place.
+    #[schema(min_items = 1, max_items = 1000)]
+    pub smiles: Vec<String>,
+    /// ISO country code of the delivery region, as for a tree search; null: anywhere.
+    #[schema(default = "US")]
+    pub ships_to: Option<Country>,
+    /// The most offers that are listed of each, the cheapest first.
+    #[schema(default = 10, minimum = 0, maximum = 100)]
+    pub max_offers: u32,
+}
+
+/// Body of `POST /synth/v1/synthesizability`.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SynthesizabilityRequest {
+    /// SMILES of the molecules, each as for the target of a tree search. One that cannot be read is answered in its place.
+    #[schema(min_items = 1, max_items = 1000)]
+    pub smiles: Vec<String>,
+    /// Seconds that each molecule's search may take on one core.
+    #[schema(default = 0.05, minimum = 0.01, maximum = 1.0)]
+    pub max_seconds: f64,
+    /// The engine that searches, one of those that live searchers serve; by default any.
+    #[schema(min_length = 1, max_length = 255, pattern = r"^\w+$")]
+    pub engine: Option<String>,
+}
+
+/// What was found of many molecules.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Looked<T> {
+    /// Resource type: `list`.
+    #[schema(value_type = String, pattern = r"^\w+$")]
+    pub object: ListObject,
+    /// One for each molecule, in the order in which they were asked for.
+    pub items: Vec<T>,
+    /// Seconds that it took from the worker's start on it, without those for which it stood aside for tree searches.
+    pub total_elapsed: f64,
+    /// Seconds after the worker's start at which it ends, whatever is left: molecules that were not reached by then say so in `error`
+    /// and can be asked for again.
+    pub deadline_seconds: f64,
+}
+
+/// What a molecule may be made of in one step.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ExpandedMolecule {
+    /// Canonical SMILES, or the text as given where it cannot be read.
+    pub smiles: String,
+    /// Why there is nothing, if that is so: what is wrong with the SMILES and where, or that it was not reached.
+    pub error: Option<String>,
+    /// What it may be made of, the most probable first, ties by canonical SMILES.
+    pub precursors: Vec<PrecursorSet>,
+}
+
+/// Molecules that may make another in one step.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct PrecursorSet {
+    /// Canonical SMILES, in their order; what is needed twice is there twice.
+    #[schema(min_items = 1)]
+    pub smiles: Vec<String>,
+    /// Probability, from 0 to 1, that the network gives the templates that propose the step, of all that match the molecule.
+    #[schema(minimum = 0, maximum = 1)]
+    pub probability: f64,
+    /// Probability, from 0 to 1, that these precursors give the molecule, whatever else they might give; what a tree search tells
+    /// of its steps is beside that, and never more.
+    #[schema(minimum = 0, maximum = 1)]
+    pub plausibility: f64,
+    /// Hash of the template that proposes it, as `template` of an edge of a tree search.
+    pub template_id: String,
+    /// What chemists call the reaction, as `amide coupling` or `Boc removal`.
+    pub reaction_class: String,
+    /// Recorded reactions of the template; 0 for one that was written by hand and that nobody recorded.
+    pub precedents: u32,
+    /// Whether each of the precursors can be bought by a tree search of the account with no masks but the default ones.
+    #[schema(min_items = 1)]
+    pub in_stock: Vec<bool>,
+}
+
+/// Whether and where a molecule is sold.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct SoldMolecule {
+    /// Canonical SMILES, or the text as given where it cannot be read.
+    pub smiles: String,
+    /// Why there is nothing, if that is so: what is wrong with the SMILES and where, or that it was not reached.
+    pub error: Option<String>,
+    /// Whether somebody whom the account may buy from has it, or a tautomer or charged form of it, and ships it to the region.
+    pub in_stock: bool,
+    /// The catalogue's integer for it, equal to `major_component_id` of its offers.
+    pub building_block_idx: Option<i32>,
+    /// USD per gram of the cheapest offer; null where none has a known price, 0 for what every laboratory has and nobody prices.
+    pub price: Option<f64>,
+    /// Days of the quickest offer to the region; null where none is known.
+    pub lead_time_days: Option<f64>,
+    /// Who has it, by name.
+    pub vendors: Vec<String>,
+    /// The offers, as in the answer of a tree search, the cheapest first, at most `max_offers`.
+    pub offers: Vec<PricingAnnotation>,
+}
+
+/// Whether a short search finds a way to make or buy a molecule.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Synthesizability {
+    /// Canonical SMILES, or the text as given where it cannot be read.
+    pub smiles: String,
+    /// Why there is nothing, if that is so: what is wrong with the SMILES and where, or that it was not reached.
+    pub error: Option<String>,
+    /// Whether a validated route was found.
+    pub solved: bool,
+    /// Reaction steps of the longest branch of the first route; 0 where the molecule itself can be bought.
+    pub steps: Option<u32>,
+    /// USD of that route's building blocks for a mole of the molecule, every step in full yield; null where one has no known price.
+    pub price: Option<f64>,
+    /// Probability, from 0 to 1, that every step of that route gives its product rather than something else, each taken by itself:
+    /// their product.
+    #[schema(minimum = 0, maximum = 1)]
+    pub plausibility: Option<f64>,
+    /// Seconds that its search took.
+    #[schema(minimum = 0)]
+    pub seconds: f64,
+}

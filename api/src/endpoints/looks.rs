@@ -1,0 +1,216 @@
+//! Looks: what is told of up to a thousand molecules in one call. Extensions of the contract.
+//!
+//! A molecule that is none is told of in its place, by the worker, so that the rest of the call is answered; what is wrong with the request
+//! itself is a fault of it. The worker packs the answer as it is sent: here it is unpacked, looked at, and passed on.
+
+use std::io::Read;
+
+use axum::{
+    extract::{Request, State},
+    http::header,
+    response::{IntoResponse, Response},
+};
+use base64::{Engine, engine::general_purpose::STANDARD};
+use contract::{
+    BuildingBlocksRequest, Country, ExpandedMolecule, ExpansionsRequest, Look, Looked, MAX_LISTED_OFFERS,
+    MAX_LOOK, MAX_PRECURSOR_SETS, Ration, SYNTHESIZABILITY_SECONDS, SoldMolecule, Synthesizability,
+    SynthesizabilityRequest,
+};
+use edge::{ApiError, json_body, query_pairs};
+use flate2::read::GzDecoder;
+use serde::de::DeserializeOwned;
+
+use super::{
+    MAX_ID,
+    engines::Engines,
+    misfit,
+    treesearch::{Searching, whole_seconds},
+};
+use crate::fields::{Faults, Fields, between, choice, integer, nullable, text, word};
+
+/// Seconds that an account is charged for each molecule until it is known what it took.
+const EXPANSION_SECONDS: f64 = 0.01;
+const BUILDING_BLOCK_SECONDS: f64 = 0.001;
+
+/// Tells what molecules may be made of in one step.
+#[utoipa::path(
+    post, path = "/synth/v1/expansions", tag = "looks", operation_id = "create_expansions",
+    description = "Tells what each of up to 1,000 molecules may be made of in one step: sets of precursors whose step would stand in a \
+        route of the tree search, by the probability of the templates that propose them. A call takes the account's search seconds in \
+        proportion to its work, and stands aside for tree searches where it is long. An extension.",
+    summary = "Expand molecules",
+    request_body(content = ExpansionsRequest),
+    responses((status = 200, description = "What each may be made of.", body = Looked<ExpandedMolecule>)),
+)]
+pub async fn expansions(
+    State(engines): State<Engines>,
+    search: Searching,
+    request: Request,
+) -> Result<Response, ApiError> {
+    let wanted = read(request, parse_expansions).await?;
+    answer(search, &engines, wanted, expansion_fits).await
+}
+
+/// Tells whether and where molecules are sold.
+#[utoipa::path(
+    post, path = "/synth/v1/building-blocks", tag = "looks", operation_id = "look_up_building_blocks",
+    description = "Tells of each of up to 1,000 molecules whether it is in stock, at what price, within how many days, and who offers \
+        it: by the catalogue and the vendors that tree searches of the account use, at whatever price. An extension.",
+    summary = "Look up building blocks",
+    request_body(content = BuildingBlocksRequest),
+    responses((status = 200, description = "Where each is sold.", body = Looked<SoldMolecule>)),
+)]
+pub async fn building_blocks(
+    State(engines): State<Engines>,
+    search: Searching,
+    request: Request,
+) -> Result<Response, ApiError> {
+    let wanted = read(request, parse_building_blocks).await?;
+    answer(search, &engines, wanted, sale_fits).await
+}
+
+/// Tells whether a short search finds a way to make or buy molecules.
+#[utoipa::path(
+    post, path = "/synth/v1/synthesizability", tag = "looks", operation_id = "create_synthesizability",
+    description = "Searches for a first route to each of up to 1,000 molecules, for at most `max_seconds` each on one core; one that can be \
+        bought is solved in 0 steps. The call ends at its deadline (`deadline_seconds` of the answer); molecules that were not reached \
+        by then say so, in the order of the call the last ones. It stands aside for tree searches where it is long. An extension.",
+    summary = "Tell whether molecules can be made",
+    request_body(content = SynthesizabilityRequest),
+    responses((status = 200, description = "What was found of each.", body = Looked<Synthesizability>)),
+)]
+pub async fn synthesizability(
+    State(engines): State<Engines>,
+    search: Searching,
+    request: Request,
+) -> Result<Response, ApiError> {
+    let wanted = read(request, parse_synthesizability).await?;
+    answer(search, &engines, wanted, |_, _: &Synthesizability| true).await
+}
+
+/// What a call asks for.
+pub(crate) struct Wanted {
+    pub(crate) smiles: Vec<String>,
+    look: Look,
+    engine: Option<String>,
+}
+
+impl Wanted {
+    /// The most seconds of work that the call is expected to take.
+    fn most_seconds(&self) -> f64 {
+        let each = match self.look {
+            Look::Expansions { .. } => EXPANSION_SECONDS,
+            Look::BuildingBlocks { .. } => BUILDING_BLOCK_SECONDS,
+            Look::Synthesizability { max_seconds } => max_seconds,
+        };
+        each * self.smiles.len() as f64
+    }
+}
+
+async fn read(request: Request, parse: fn(&[u8], &mut Faults) -> Option<Wanted>) -> Result<Wanted, ApiError> {
+    let pairs = query_pairs(request.uri());
+    let body = json_body(request).await?;
+    let mut faults = Faults::default();
+    Fields::query(pairs, &mut faults).finish();
+    let wanted = parse(&body, &mut faults);
+    faults.settle(wanted)
+}
+
+pub(crate) fn parse_expansions(body: &[u8], faults: &mut Faults) -> Option<Wanted> {
+    let mut body = Fields::body(body, faults)?;
+    let smiles = smiles(&mut body);
+    let limit = body.optional("limit", 50, integer(1, Some(MAX_PRECURSOR_SETS.into())));
+    let engine = engine(&mut body);
+    body.finish();
+    let limit = u32::try_from(limit?).ok()?;
+    Some(Wanted { smiles: smiles?, look: Look::Expansions { limit }, engine: engine? })
+}
+
+pub(crate) fn parse_building_blocks(body: &[u8], faults: &mut Faults) -> Option<Wanted> {
+    let mut body = Fields::body(body, faults)?;
+    let smiles = smiles(&mut body);
+    let country = nullable(choice(&Country::ALL, Country::code));
+    let ships_to = body.optional("ships_to", Some(Country::Us), country);
+    let max_offers = body.optional("max_offers", 10, integer(0, Some(MAX_LISTED_OFFERS.into())));
+    body.finish();
+    let max_offers = u32::try_from(max_offers?).ok()?;
+    let look = Look::BuildingBlocks { ships_to: ships_to?, max_offers };
+    Some(Wanted { smiles: smiles?, look, engine: None })
+}
+
+pub(crate) fn parse_synthesizability(body: &[u8], faults: &mut Faults) -> Option<Wanted> {
+    let mut body = Fields::body(body, faults)?;
+    let smiles = smiles(&mut body);
+    let (least, most) = SYNTHESIZABILITY_SECONDS;
+    let max_seconds = body.optional("max_seconds", 0.05, between(least, most));
+    let engine = engine(&mut body);
+    body.finish();
+    let look = Look::Synthesizability { max_seconds: max_seconds? };
+    Some(Wanted { smiles: smiles?, look, engine: engine? })
+}
+
+fn smiles(body: &mut Fields<'_, '_>) -> Option<Vec<String>> {
+    body.required_list("smiles", MAX_LOOK, text(0, None))
+}
+
+fn engine(body: &mut Fields<'_, '_>) -> Option<Option<String>> {
+    body.optional("engine", None, nullable(word(1, Some(MAX_ID))))
+}
+
+/// The answer to `wanted`, of which each item `fits` what was asked for.
+async fn answer<T: DeserializeOwned + Send + 'static>(
+    search: Searching,
+    engines: &Engines,
+    wanted: Wanted,
+    fits: fn(Look, &T) -> bool,
+) -> Result<Response, ApiError> {
+    let Searching { jobs, limits, deadlines, arrival, caller } = search;
+    let (look, count, longest) = (wanted.look, wanted.smiles.len(), jobs.longest_search());
+    let (account, rations) = (&caller.account_id, &caller.rations);
+    let most = whole_seconds(wanted.most_seconds().min(longest));
+    let headroom = limits.take(Ration::SearchSeconds, account, rations, most).await?;
+    if let Some(retry_after) = headroom.spent() {
+        return Ok(headroom.attach(ApiError::RateLimited { retry_after }.into_response()));
+    }
+    let engine = wanted.engine.as_deref().map(|engine| engines.called(engine));
+    let looked = deadlines.search(arrival, longest, jobs.look(account, wanted.smiles, look, engine)).await;
+    let used = looked.as_ref().map_or(0, |outcome| whole_seconds(outcome.worked_seconds));
+    limits.give_back(Ration::SearchSeconds, account, rations, most.saturating_sub(used));
+    let outcome = looked?;
+    // Megabytes take long enough to be unpacked to be kept off the async threads.
+    let unpacking = tokio::task::spawn_blocking(move || {
+        let body = unpacked(&outcome.zipped).map_err(|error| ApiError::internal(&error))?;
+        let answer: Looked<T> = serde_json::from_slice(&body).map_err(|error| ApiError::internal(&error))?;
+        if answer.items.len() == count && answer.items.iter().all(|item| fits(look, item)) {
+            return Ok(body);
+        }
+        tracing::error!("what was told of molecules does not fit the response schema");
+        let msg = "the items are not what was asked for";
+        Err(ApiError::BadAnswer(vec![misfit("items", "response_invalid", msg)]))
+    });
+    let body = unpacking.await.map_err(|error| ApiError::internal(&error))??;
+    Ok(([(header::CONTENT_TYPE, "application/json")], body).into_response())
+}
+
+fn unpacked(zipped: &str) -> Result<Vec<u8>, std::io::Error> {
+    let zipped = STANDARD.decode(zipped).map_err(std::io::Error::other)?;
+    let mut body = Vec::new();
+    GzDecoder::new(&zipped[..]).read_to_end(&mut body)?;
+    Ok(body)
+}
+
+fn expansion_fits(look: Look, item: &ExpandedMolecule) -> bool {
+    let Look::Expansions { limit } = look else { return false };
+    let is_whole = |set: &contract::PrecursorSet| {
+        !set.smiles.is_empty()
+            && set.smiles.len() == set.in_stock.len()
+            && (0.0..=1.0).contains(&set.probability)
+            && (0.0..=1.0).contains(&set.plausibility)
+    };
+    item.precursors.len() <= limit as usize && item.precursors.iter().all(is_whole)
+}
+
+fn sale_fits(look: Look, item: &SoldMolecule) -> bool {
+    let Look::BuildingBlocks { max_offers, .. } = look else { return false };
+    item.in_stock == item.building_block_idx.is_some() && item.offers.len() <= max_offers as usize
+}

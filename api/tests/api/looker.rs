@@ -1,0 +1,98 @@
+//! What a searcher tells of molecules, without looking at them.
+
+use std::io::Write;
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use contract::{
+    ExpandedMolecule, Look, LookJob, LookOutcome, Looked, PrecursorSet, SoldMolecule, StoredLookJob,
+    Synthesizability,
+};
+use flate2::{Compression, write::GzEncoder};
+use queue::{Handler, HandlerError, JobContext};
+use serde::Serialize;
+use sqlx::PgPool;
+
+/// Says what it was asked for in the place of what it found; `C1CC` is no molecule, and `nonsense` is answered with it.
+pub struct Looker(pub PgPool);
+
+impl Handler<StoredLookJob> for Looker {
+    async fn handle(
+        &self,
+        context: JobContext<StoredLookJob>,
+        StoredLookJob::V1(job): StoredLookJob,
+    ) -> Result<(), HandlerError> {
+        let outcome = match job.look {
+            Look::Expansions { limit } => packed(&job, |smiles| expanded(smiles, limit))?,
+            Look::BuildingBlocks { ships_to, max_offers } => packed(&job, |smiles| {
+                let to = ships_to.map_or("anywhere", |country| country.code());
+                sold(smiles, &format!("{to}, at most {max_offers} offers"))
+            })?,
+            Look::Synthesizability { max_seconds } => packed(&job, |smiles| made(smiles, max_seconds))?,
+        };
+        let mut transaction = self.0.begin().await?;
+        let _ = context.finish(&mut transaction, &Ok(outcome)).await?;
+        transaction.commit().await?;
+        Ok(())
+    }
+}
+
+fn packed<T: Serialize>(job: &LookJob, item: impl Fn(&str) -> T) -> Result<LookOutcome, HandlerError> {
+    let mut items: Vec<T> = job.smiles.iter().map(|smiles| item(smiles)).collect();
+    if job.smiles[0] == "nonsense" {
+        items.clear();
+    }
+    let worked_seconds = items.len() as f64 / 3.0;
+    let looked = Looked {
+        object: Default::default(),
+        items,
+        total_elapsed: worked_seconds,
+        deadline_seconds: job.deadline_seconds,
+    };
+    let mut zipped = GzEncoder::new(Vec::new(), Compression::default());
+    zipped.write_all(&serde_json::to_vec(&looked)?)?;
+    Ok(LookOutcome { zipped: STANDARD.encode(zipped.finish()?), worked_seconds })
+}
+
+fn fault(smiles: &str) -> Option<String> {
+    (smiles == "C1CC").then(|| "no molecule".to_owned())
+}
+
+fn expanded(smiles: &str, limit: u32) -> ExpandedMolecule {
+    let error = fault(smiles);
+    let set = PrecursorSet {
+        smiles: vec!["C".to_owned(), "CO".to_owned()],
+        probability: 0.5,
+        plausibility: 0.25,
+        template_id: "t".to_owned(),
+        reaction_class: format!("limit {limit}"),
+        precedents: 3,
+        in_stock: vec![true, false],
+    };
+    let precursors = if error.is_none() { vec![set] } else { Vec::new() };
+    ExpandedMolecule { smiles: smiles.to_owned(), error, precursors }
+}
+
+fn sold(smiles: &str, vendor: &str) -> SoldMolecule {
+    SoldMolecule {
+        smiles: smiles.to_owned(),
+        error: fault(smiles),
+        in_stock: false,
+        building_block_idx: None,
+        price: None,
+        lead_time_days: None,
+        vendors: vec![vendor.to_owned()],
+        offers: Vec::new(),
+    }
+}
+
+fn made(smiles: &str, seconds: f64) -> Synthesizability {
+    Synthesizability {
+        smiles: smiles.to_owned(),
+        error: fault(smiles),
+        solved: false,
+        steps: None,
+        price: None,
+        plausibility: None,
+        seconds,
+    }
+}

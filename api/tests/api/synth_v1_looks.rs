@@ -1,0 +1,151 @@
+//! Looks: what is told of many molecules in one call.
+
+use serde_json::{Value, json};
+
+use crate::support::Service;
+
+const EXPANSIONS: &str = "/synth/v1/expansions";
+const BUILDING_BLOCKS: &str = "/synth/v1/building-blocks";
+const SYNTHESIZABILITY: &str = "/synth/v1/synthesizability";
+const ALL: [&str; 3] = [EXPANSIONS, BUILDING_BLOCKS, SYNTHESIZABILITY];
+
+#[tokio::test]
+async fn each_molecule_is_told_of_in_its_place() {
+    let service = Service::start().await;
+    let told = async |path: &str| {
+        let answer = service.post(path, r#"{"smiles": ["CCO", "C1CC"]}"#).await;
+        assert_eq!((answer.status, answer.header("content-type")), (200, "application/json"), "{answer:?}");
+        let answer = answer.json();
+        assert_eq!((&answer["object"], &answer["deadline_seconds"]), (&json!("list"), &json!(120.0)));
+        answer["items"].clone()
+    };
+
+    let expansions = told(EXPANSIONS).await;
+    let building_blocks = told(BUILDING_BLOCKS).await;
+    let synthesizability = told(SYNTHESIZABILITY).await;
+
+    let set = json!({
+        "smiles": ["C", "CO"], "probability": 0.5, "plausibility": 0.25, "template_id": "t",
+        "reaction_class": "limit 50", "precedents": 3, "in_stock": [true, false],
+    });
+    let unread = json!({ "smiles": "C1CC", "error": "no molecule", "precursors": [] });
+    assert_eq!(expansions, json!([{ "smiles": "CCO", "error": null, "precursors": [set] }, unread]));
+    assert_eq!(building_blocks[0]["vendors"], json!(["US, at most 10 offers"]));
+    assert_eq!(building_blocks[1]["error"], "no molecule");
+    assert_eq!(synthesizability[0]["seconds"], 0.05);
+    assert_eq!(synthesizability[1]["error"], "no molecule");
+}
+
+#[tokio::test]
+async fn what_is_asked_for_reaches_the_worker() {
+    let service = Service::start_with(&[("ENGINE_ALIASES", "thieme=toy_engine")]).await;
+    let first = async |path: &str, body: Value| -> Value {
+        service.post(path, &body.to_string()).await.json()["items"][0].take()
+    };
+
+    let expansions = first(EXPANSIONS, json!({ "smiles": ["CCO"], "limit": 7, "engine": "thieme" })).await;
+    let sold = first(BUILDING_BLOCKS, json!({ "smiles": ["CCO"], "ships_to": "DE", "max_offers": 0 })).await;
+    let anywhere = first(BUILDING_BLOCKS, json!({ "smiles": ["CCO"], "ships_to": null })).await;
+    let small = first(SYNTHESIZABILITY, json!({ "smiles": ["CCO"], "max_seconds": 1 })).await;
+
+    assert_eq!(expansions["precursors"][0]["reaction_class"], "limit 7");
+    assert_eq!(sold["vendors"], json!(["DE, at most 0 offers"]));
+    assert_eq!(anywhere["vendors"], json!(["anywhere, at most 10 offers"]));
+    assert_eq!(small["seconds"], 1.0);
+}
+
+#[tokio::test]
+async fn every_fault_of_a_look_has_its_place() {
+    let service = Service::start().await;
+    let faults = async |path: &str, body: Value| {
+        let answer = service.post(path, &body.to_string()).await;
+        assert_eq!(answer.status, 422, "{answer:?}");
+        answer.faults()
+    };
+    let fault = |place: &str, kind: &str| (format!("body.{place}"), kind.to_owned());
+
+    for path in ALL {
+        assert_eq!(faults(path, json!({})).await, [fault("smiles", "missing")]);
+        assert_eq!(faults(path, json!({ "smiles": [] })).await, [fault("smiles", "too_short")]);
+        assert_eq!(faults(path, json!({ "smiles": "CCO" })).await, [fault("smiles", "list_type")]);
+        assert_eq!(faults(path, json!({ "smiles": vec!["C"; 1001] })).await, [fault("smiles", "too_long")]);
+        let wrong = faults(path, json!({ "smiles": ["C", 1, null], "x": 1 })).await;
+        let expected = [
+            fault("smiles.1", "string_type"),
+            fault("smiles.2", "string_type"),
+            fault("x", "extra_forbidden"),
+        ];
+        assert_eq!(wrong, expected);
+        let query = service.post(&format!("{path}?limit=1"), r#"{"smiles": ["C"]}"#).await;
+        assert_eq!(query.faults(), [("query.limit".to_owned(), "extra_forbidden".to_owned())]);
+    }
+    let of_expansions = json!({ "smiles": ["C"], "limit": 201, "engine": "no-word" });
+    let expected = [fault("limit", "less_than_equal"), fault("engine", "string_pattern_mismatch")];
+    assert_eq!(faults(EXPANSIONS, of_expansions).await, expected);
+    let of_blocks = json!({ "smiles": ["C"], "ships_to": "XX", "max_offers": -1, "engine": "toy_engine" });
+    let expected = [
+        fault("ships_to", "enum"),
+        fault("max_offers", "greater_than_equal"),
+        fault("engine", "extra_forbidden"),
+    ];
+    assert_eq!(faults(BUILDING_BLOCKS, of_blocks).await, expected);
+    for (seconds, kind) in [(0.009, "greater_than_equal"), (1.001, "less_than_equal")] {
+        let of_searches = json!({ "smiles": ["C"], "max_seconds": seconds });
+        assert_eq!(faults(SYNTHESIZABILITY, of_searches).await, [fault("max_seconds", kind)]);
+    }
+}
+
+#[tokio::test]
+async fn an_engine_that_no_searcher_serves_is_a_bad_reference() {
+    let service = Service::start().await;
+
+    for path in [EXPANSIONS, SYNTHESIZABILITY] {
+        let answer = service.post(path, r#"{"smiles": ["C"], "engine": "no_engine"}"#).await;
+
+        assert_eq!((answer.status, answer.text.as_str()), (400, "null"));
+    }
+}
+
+#[tokio::test]
+async fn searchers_of_the_release_before_leave_looks_alone_and_their_callers_are_told_so() {
+    let service = Service::start_without_workers(&[]).await;
+    let searchers = "insert into live_workers (name, queue, slots, last_seen, lease)
+        values ('search-old', 'search', 4, now() + interval '1 hour', interval '5 seconds')";
+    sqlx::query(searchers).execute(&service.pool).await.unwrap();
+
+    for path in ALL {
+        let answer = service.post(path, r#"{"smiles": ["C"]}"#).await;
+
+        assert_eq!(answer.status, 503);
+        assert_ne!(answer.header("retry-after"), "");
+        assert_eq!(answer.json()["detail"][0]["msg"], "No worker for this operation is running");
+    }
+}
+
+#[tokio::test]
+async fn items_that_are_not_what_was_asked_for_are_not_passed_on() {
+    let service = Service::start().await;
+
+    for path in ALL {
+        let answer = service.post(path, r#"{"smiles": ["nonsense"]}"#).await;
+
+        assert_eq!(answer.status, 500, "{answer:?}");
+        assert_eq!(answer.faults(), [("response.items".to_owned(), "response_invalid".to_owned())]);
+    }
+}
+
+#[tokio::test]
+async fn a_look_takes_search_seconds_in_proportion_to_its_work() {
+    let service = Service::start_with(&[("RATE_SEARCH_SECONDS_PER_MINUTE", "100")]).await;
+    let look = async |molecules: usize| {
+        let body = json!({ "smiles": vec!["CCO"; molecules], "max_seconds": 1 });
+        service.post(SYNTHESIZABILITY, &body.to_string()).await
+    };
+
+    // The worker says that each molecule took a third of a second.
+    let used = [look(60).await.status, look(60).await.status];
+    let (large, small) = (look(90).await, look(5).await);
+
+    assert_eq!((used, large.status, small.status), ([200, 200], 429, 200));
+    assert_eq!(large.header("ratelimit-policy"), "\"search-seconds\";q=100;w=60");
+}

@@ -1,0 +1,45 @@
+//! What molecules may be made of in one step.
+
+use catalogue::{Shelf, Stock};
+use chem::Molecule;
+use contract::{ExpandedMolecule, PrecursorSet};
+use synth::{Allowance, Planner};
+
+use super::{Answer, Told, tell};
+use crate::rounding::rounded;
+
+/// The `most` probable sets of precursors of each of the molecules, and which of them are on `shelf`.
+pub(crate) fn expansions(
+    planner: &Planner,
+    shelf: &Shelf,
+    texts: &[String],
+    most: usize,
+    allowance: &Allowance,
+) -> Answer<ExpandedMolecule> {
+    tell(planner, texts, allowance, |molecule, budget| {
+        let sets = planner.precursor_sets(molecule, most, budget)?;
+        Some(ExpandedMolecule {
+            smiles: molecule.canonical_smiles(),
+            error: None,
+            precursors: sets.into_iter().map(|set| written(set, shelf)).collect(),
+        })
+    })
+}
+
+impl Told for ExpandedMolecule {
+    fn nothing(smiles: String, error: String) -> Self {
+        Self { smiles, error: Some(error), precursors: Vec::new() }
+    }
+}
+
+fn written(set: synth::PrecursorSet, shelf: &Shelf) -> PrecursorSet {
+    PrecursorSet {
+        smiles: set.precursors.iter().map(Molecule::canonical_smiles).collect(),
+        probability: f64::from(set.probability),
+        plausibility: rounded(f64::from(set.plausibility)),
+        template_id: set.template_hash,
+        reaction_class: set.class.name.to_owned(),
+        precedents: set.precedents,
+        in_stock: set.precursors.iter().map(|precursor| shelf.find(precursor).is_some()).collect(),
+    }
+}

@@ -1,0 +1,104 @@
+//! Whether a short search finds a way to make or buy molecules.
+
+use std::time::Duration;
+
+use catalogue::{Block, Shelf, Stock};
+use chem::{Fingerprint, Molecule};
+use contract::Synthesizability;
+use synth::{Allowance, Constraints, GroupOrder, Plan, Planner, Stop, Task, Trivial};
+
+use super::{Answer, Told, tell};
+use crate::rounding::{cents, rounded};
+
+/// Most reaction steps on any branch, as a tree search has by default.
+const MAX_DEPTH: u32 = 5;
+
+/// Searches for the first route to each of the molecules, for at most `time` each.
+pub(crate) fn synthesizability(
+    planner: &Planner,
+    shelf: &Shelf,
+    texts: &[String],
+    time: Duration,
+    allowance: &Allowance,
+) -> Answer<Synthesizability> {
+    tell(planner, texts, allowance, |molecule, call| {
+        let plan = planner.plan(&Unmeasured(shelf), &task(molecule), &call.within(time));
+        // One that the end of the call has cut short was not refused.
+        (plan.solved() || !call.has_ended()).then(|| of(&plan))
+    })
+}
+
+impl Told for Synthesizability {
+    fn nothing(smiles: String, error: String) -> Self {
+        Self {
+            smiles,
+            error: Some(error),
+            solved: false,
+            steps: None,
+            price: None,
+            plausibility: None,
+            seconds: 0.0,
+        }
+    }
+}
+
+fn task(molecule: &Molecule) -> Task {
+    Task {
+        target: molecule.clone(),
+        max_depth: MAX_DEPTH,
+        stop: Stop::FirstRoute,
+        trivial: Trivial::Allow,
+        max_groups: 1,
+        max_group_size: 1,
+        group_order: GroupOrder::Total,
+        constraints: Constraints::default(),
+    }
+}
+
+fn of(plan: &Plan) -> Synthesizability {
+    let route = plan.routes().next();
+    let timings = plan.timings;
+    let plausibility = |step: &synth::Step| f64::from(step.plausibility);
+    Synthesizability {
+        smiles: plan.target.clone(),
+        error: None,
+        solved: route.is_some(),
+        steps: route.map(|route| route.graph.longest_branch()),
+        price: route.and_then(|route| route.usd_per_mol).map(cents),
+        plausibility: route.map(|route| rounded(route.steps().map(|(_, step)| plausibility(step)).product())),
+        seconds: (timings.search + timings.extraction + timings.validation).as_secs_f64(),
+    }
+}
+
+/// A shelf on which nobody looks for what is most like a molecule: that takes as long as such a search, and is not told.
+struct Unmeasured<'a>(&'a Shelf);
+
+impl Stock for Unmeasured<'_> {
+    fn find(&self, molecule: &Molecule) -> Option<Block> {
+        self.0.find(molecule)
+    }
+
+    fn id(&self, block: Block) -> i32 {
+        self.0.id(block)
+    }
+
+    fn smiles(&self, block: Block) -> String {
+        self.0.smiles(block)
+    }
+
+    fn mw(&self, block: Block) -> f32 {
+        self.0.mw(block)
+    }
+
+    fn usd_per_gram(&self, block: Block) -> Option<f32> {
+        self.0.usd_per_gram(block)
+    }
+
+    fn lead_time_days(&self, block: Block) -> Option<f32> {
+        self.0.lead_time_days(block)
+    }
+
+    fn nearest(&self, fingerprints: &[Fingerprint], _cores: usize) -> Vec<Option<(Block, f32)>> {
+        vec![None; fingerprints.len()]
+    }
+}

@@ -1,0 +1,169 @@
+//! One step back: which sets of precursors are told of, and in which order; and many molecules at once.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use crate::toy::{AMIDE, AMIDE_FROM_CHLORIDE, METHYL_ESTER, SAPONIFICATION, expansions, model, shipped};
+use chem::Molecule;
+use synth::{Allowance, Budget, Planner, PrecursorSet, RetroModel, Settings, Urgency, explain, proposals};
+
+fn planner(model: &Arc<RetroModel>, cores: usize) -> Planner {
+    Planner::new(Arc::clone(model), Settings { cores, ..Settings::default() })
+}
+
+fn sets(model: &Arc<RetroModel>, smiles: &str, most: usize) -> Vec<PrecursorSet> {
+    planner(model, 1).precursor_sets(&smiles.parse().unwrap(), most, &expansions(1)).unwrap()
+}
+
+fn names(set: &PrecursorSet) -> Vec<String> {
+    set.precursors.iter().map(Molecule::canonical_smiles).collect()
+}
+
+#[test]
+fn sets_come_by_probability_and_say_what_they_rest_on() {
+    let model = model(&[(AMIDE, 1.0), (AMIDE_FROM_CHLORIDE, 3.0)]);
+
+    let sets = sets(&model, "O=C(C)NCC", 50);
+
+    let told: Vec<_> = sets
+        .iter()
+        .map(|set| (names(set).join("."), set.probability, set.template_hash.as_str(), set.precedents))
+        .collect();
+    assert_eq!(told.len(), 2);
+    assert_eq!((told[0].0.as_str(), told[0].2, told[0].3), ("CC(=O)Cl.CCN", "hash1", 3));
+    assert_eq!((told[1].0.as_str(), told[1].2, told[1].3), ("CC(=O)O.CCN", "hash0", 3));
+    assert!((told[0].1 - 0.75).abs() < 1e-6 && (told[1].1 - 0.25).abs() < 1e-6, "{told:?}");
+    assert!(sets.iter().all(|set| set.plausibility == 1.0), "a model without a judge doubts nothing");
+}
+
+#[test]
+fn ties_go_to_the_first_smiles_and_only_so_many_are_told() {
+    let model = model(&[(AMIDE, 1.0), (AMIDE_FROM_CHLORIDE, 1.0)]);
+
+    let first = sets(&model, "CCNC(C)=O", 1);
+
+    assert_eq!(first.iter().map(names).collect::<Vec<_>>(), [["CC(=O)Cl", "CCN"]]);
+}
+
+#[test]
+fn what_a_template_undoes_and_another_does_again_is_still_a_step_and_the_molecule_itself_is_none() {
+    let model = model(&[(SAPONIFICATION, 1.0), (METHYL_ESTER, 1.0)]);
+
+    assert_eq!(sets(&model, "CCC(=O)O", 50).iter().map(names).collect::<Vec<_>>(), [["CCC(=O)OC"]]);
+    assert!(sets(&model, "CCO", 50).is_empty());
+}
+
+/// The sets of all proposals of which some template's stands, by the one that explains steps.
+fn brute_force(model: &Arc<RetroModel>, smiles: &str) -> BTreeSet<Vec<String>> {
+    let product: Molecule = smiles.parse().unwrap();
+    let all = proposals(model, &product, usize::MAX);
+    let standing = all.iter().filter(|proposal| {
+        let templates = explain(model, &product, &proposal.precursors);
+        templates.iter().any(|template| template.fault.is_none())
+    });
+    let names = |molecules: &[Molecule]| {
+        let mut names: Vec<String> = molecules.iter().map(Molecule::canonical_smiles).collect();
+        names.sort();
+        names
+    };
+    let own = product.canonical_smiles();
+    standing.map(|proposal| names(&proposal.precursors)).filter(|set| !set.contains(&own)).collect()
+}
+
+#[test]
+fn the_shipped_model_tells_every_set_that_stands_and_the_first_few_whatever_is_asked_for() {
+    let model = shipped();
+    for smiles in ["CCNC(C)=O", "CC(=O)Nc1ccc(O)cc1"] {
+        let all = sets(&model, smiles, usize::MAX);
+        let (best, first) = (sets(&model, smiles, 50), sets(&model, smiles, 5));
+
+        let told: BTreeSet<Vec<String>> = all.iter().map(names).collect();
+        assert_eq!((told.len(), &told), (all.len(), &brute_force(&model, smiles)), "{smiles}");
+        assert!(all.is_sorted_by(|a, b| a.probability >= b.probability));
+        assert!(all.iter().all(|set| (0.0..=1.0).contains(&set.plausibility)));
+        assert_eq!(
+            first.iter().map(names).collect::<Vec<_>>(),
+            best[..5].iter().map(names).collect::<Vec<_>>()
+        );
+    }
+}
+
+#[test]
+fn sets_that_a_spent_budget_leaves_unknown_are_not_told() {
+    let model = model(&[(AMIDE, 1.0)]);
+    let spent = Budget { cancelled: Arc::new(AtomicBool::new(true)), ..expansions(1) };
+
+    let sets = planner(&model, 1).precursor_sets(&"CCNC(C)=O".parse().unwrap(), 50, &spent);
+
+    assert!(sets.is_none());
+}
+
+fn allowance(urgency: Urgency, time: Duration) -> Allowance {
+    Allowance { urgency, latest: Instant::now() + time, cancelled: Arc::default() }
+}
+
+const LONG: Duration = Duration::from_secs(600);
+const MOMENT: Duration = Duration::from_millis(100);
+
+#[test]
+fn many_items_are_done_on_all_cores_and_told_in_their_order() {
+    let planner = planner(&model(&[(AMIDE, 1.0)]), 3);
+    let items: Vec<usize> = (0..100).collect();
+
+    let done = planner.each(&items, &allowance(Urgency::Many, LONG), |&item, budget| {
+        assert!(!budget.has_ended());
+        (item % 10 != 3).then_some(item * 2)
+    });
+
+    let expected: Vec<_> = items.iter().map(|item| (item % 10 != 3).then_some(item * 2)).collect();
+    assert_eq!(done.each, expected);
+}
+
+#[test]
+fn what_is_not_reached_before_the_end_is_left_however_long_the_call_stood_aside() {
+    let planner = planner(&model(&[(AMIDE, 1.0)]), 2);
+    let awaited = planner.turn(Urgency::Awaited);
+
+    let done = planner.each(&[1, 2, 3], &allowance(Urgency::Many, MOMENT), |&item, _| Some(item));
+
+    assert_eq!(done.each, [None; 3]);
+    drop(awaited);
+    let done = planner.each(&[1, 2, 3], &allowance(Urgency::Many, LONG), |&item, _| Some(item));
+    assert_eq!(done.each, [Some(1), Some(2), Some(3)]);
+}
+
+#[test]
+fn a_call_stands_still_while_somebody_waits_for_a_search_and_loses_nothing() {
+    let planner = planner(&model(&[(AMIDE, 1.0)]), 2);
+    let awaited = planner.turn(Urgency::Awaited);
+
+    let (early, done) = std::thread::scope(|scope| {
+        let call = scope.spawn(|| {
+            planner.each(&["CCNC(C)=O"; 20], &allowance(Urgency::Many, LONG), |smiles, budget| {
+                planner.precursor_sets(&smiles.parse().unwrap(), 50, budget).map(|sets| sets.len())
+            })
+        });
+        std::thread::sleep(MOMENT);
+        let early = call.is_finished();
+        drop(awaited);
+        (early, call.join().unwrap())
+    });
+
+    assert!(!early);
+    assert_eq!(done.each, [Some(1); 20]);
+    assert!(done.worked < LONG);
+}
+
+#[test]
+fn a_short_search_of_a_call_ends_by_its_own_clock() {
+    let planner = planner(&model(&[(AMIDE, 1.0)]), 1);
+
+    let done = planner.each(&[()], &allowance(Urgency::Many, LONG), |(), call| {
+        let short = call.within(Duration::ZERO);
+        Some((short.has_ended(), call.has_ended()))
+    });
+
+    assert_eq!(done.each, [Some((true, false))]);
+}

@@ -1,0 +1,172 @@
+//! Looks on a toy chemistry: what is told of many molecules, and of those that are none.
+
+use std::{
+    io::Read,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use catalogue::Folder;
+use contract::{
+    Country, ExpandedMolecule, Look, LookJob, Looked, NOT_REACHED, SoldMolecule, Synthesizability,
+};
+use flate2::read::GzDecoder;
+use serde::de::DeserializeOwned;
+use synth::{Allowance, Urgency};
+use worker::{CatalogueView, Looks, Search, load_planner};
+
+use crate::support::{Database, MACHINE, models, offer, shelve};
+
+const ACCOUNT: &str = "acc_1";
+
+/// N-ethylacetamide, propane, a ring that is not closed, two molecules, nothing.
+const SMILES: [&str; 5] = ["O=C(C)NCC", "CCC", "C1CC", "CCN.O", ""];
+/// What is told of those that are none.
+const FAULTS: [Option<&str>; 5] = [
+    None,
+    None,
+    Some("ring bond 1 opened at byte 1 is never closed"),
+    Some("more than one component, the second begins after byte 3"),
+    Some("the string is empty"),
+];
+
+async fn look<T: DeserializeOwned>(
+    database: &Database,
+    smiles: &[&str],
+    look: Look,
+    time: Duration,
+) -> Vec<T> {
+    let (dir, folder) = (models(), tempfile::tempdir().unwrap());
+    let folder = Folder::new(folder.path().join("catalogue"), MACHINE.threads.get());
+    let settings = synth::Settings { cores: 2, ..synth::Settings::default() };
+    let looks = Looks {
+        search: Search {
+            pool: database.pool.clone(),
+            planner: load_planner(&dir.path().join("uspto_retro"), settings).unwrap(),
+            catalogue: CatalogueView::load(&database.pool.clone().into(), folder).await.unwrap(),
+        },
+    };
+    let job = LookJob {
+        account_id: ACCOUNT.to_owned(),
+        engine: None,
+        smiles: smiles.iter().map(|&smiles| smiles.to_owned()).collect(),
+        deadline_seconds: 30.0,
+        look,
+    };
+    let allowance =
+        Allowance { urgency: Urgency::Many, latest: Instant::now() + time, cancelled: Arc::default() };
+    let outcome = looks.answer(job, allowance).await.unwrap();
+    let zipped = STANDARD.decode(outcome.zipped).unwrap();
+    let mut body = String::new();
+    GzDecoder::new(&zipped[..]).read_to_string(&mut body).unwrap();
+    let looked: Looked<T> = serde_json::from_str(&body).unwrap();
+    assert_eq!((looked.deadline_seconds, looked.total_elapsed), (30.0, outcome.worked_seconds));
+    looked.items
+}
+
+const LONG: Duration = Duration::from_secs(30);
+
+#[tokio::test(flavor = "multi_thread")]
+async fn molecules_are_expanded_and_what_is_none_is_told_in_its_place() {
+    let database = Database::create().await;
+    let amine = shelve(&database.pool, "CCN").await;
+    offer(&database.pool, amine, "Acme", Some(2.0), Some(4.0)).await;
+
+    let items: Vec<ExpandedMolecule> = look(&database, &SMILES, Look::Expansions { limit: 50 }, LONG).await;
+
+    let faults: Vec<_> = items.iter().map(|item| item.error.as_deref()).collect();
+    assert_eq!(faults, FAULTS);
+    let names: Vec<_> = items.iter().map(|item| item.smiles.as_str()).collect();
+    assert_eq!(names, ["CCNC(C)=O", "CCC", "C1CC", "CCN.O", ""]);
+    assert!(items[1..].iter().all(|item| item.precursors.is_empty()));
+    let [set] = &items[0].precursors[..] else { panic!("{items:?}") };
+    assert_eq!(
+        (&set.smiles[..], &set.in_stock[..]),
+        (&["CC(=O)O".into(), "CCN".into()][..], &[false, true][..])
+    );
+    assert_eq!((set.probability, set.plausibility, set.precedents), (1.0, 1.0, 3));
+    assert_eq!((set.template_id.as_str(), set.reaction_class.as_str()), ("amide", "amide coupling"));
+    database.drop_database().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_sold_says_where_and_what_is_not_says_nothing() {
+    let database = Database::create().await;
+    let acid = shelve(&database.pool, "CC(=O)O").await;
+    offer(&database.pool, acid, "Zenith", Some(20_000.0), Some(3.0)).await;
+    offer(&database.pool, acid, "Acme", Some(30_000.0), Some(4.0)).await;
+    let sold = |ships_to, max_offers| Look::BuildingBlocks { ships_to, max_offers };
+
+    let items: Vec<SoldMolecule> =
+        look(&database, &["CC(=O)[O-]", "CCC", "OC(C)=O", "x"], sold(Some(Country::Us), 1), LONG).await;
+
+    let acetate = &items[0];
+    assert_eq!((acetate.smiles.as_str(), acetate.in_stock), ("CC(=O)[O-]", true));
+    assert_eq!((acetate.building_block_idx, acetate.price), (Some(acid), Some(20_000.0)));
+    assert_eq!(
+        (acetate.lead_time_days, &acetate.vendors[..]),
+        (Some(3.0), &["Acme".into(), "Zenith".into()][..])
+    );
+    let offers: Vec<_> = acetate.offers.iter().map(|offer| offer.vendor_name.as_str()).collect();
+    assert_eq!(offers, ["Zenith"]);
+    assert_eq!((items[1].in_stock, items[1].price, items[1].offers.len()), (false, None, 0));
+    assert_eq!((&items[2].offers, items[2].smiles.as_str()), (&acetate.offers, "CC(=O)O"));
+    assert!(items[3].error.as_deref().is_some_and(|error| error.contains("byte 0")), "{items:?}");
+    database.drop_database().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn offers_of_a_vendor_that_is_not_shown_to_the_account_are_not_told() {
+    let database = Database::create().await;
+    let acid = shelve(&database.pool, "CC(=O)O").await;
+    offer(&database.pool, acid, "Ours", Some(1.0), Some(3.0)).await;
+    let private = "update vendors set is_private = true where name = 'Ours'";
+    sqlx::query(private).execute(&database.pool).await.unwrap();
+    let sold = Look::BuildingBlocks { ships_to: None, max_offers: 10 };
+
+    let hidden: Vec<SoldMolecule> = look(&database, &["CC(=O)O"], sold, LONG).await;
+    let shown = "insert into organisations (id, name) values ('org_lab', 'lab');
+        insert into accounts (id, email, name, password_hash, scopes, organisation_id)
+        values ('acc_1', 'a@example.org', 'A', 'x', '{}', 'org_lab');
+        insert into vendor_organisations (vendor_id, organisation_id) select id, 'org_lab' from vendors";
+    sqlx::raw_sql(shown).execute(&database.pool).await.unwrap();
+    let seen: Vec<SoldMolecule> = look(&database, &["CC(=O)O"], sold, LONG).await;
+
+    assert_eq!((hidden[0].in_stock, hidden[0].vendors.len()), (false, 0));
+    assert_eq!((seen[0].in_stock, &seen[0].vendors[..]), (true, &["Ours".to_owned()][..]));
+    database.drop_database().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_can_be_made_or_bought_is_solved() {
+    let database = Database::create().await;
+    let (acid, amine) = (shelve(&database.pool, "CC(=O)O").await, shelve(&database.pool, "CCN").await);
+    offer(&database.pool, acid, "Acme", Some(1.0), Some(3.0)).await;
+    offer(&database.pool, amine, "Acme", Some(2.0), Some(3.0)).await;
+    let small = Look::Synthesizability { max_seconds: 1.0 };
+
+    let items: Vec<Synthesizability> =
+        look(&database, &["O=C(C)NCC", "CCN", "CCC", "C1CC"], small, LONG).await;
+
+    // Acetic acid and ethylamine, 60.05 and 45.08 g a mole, at one and two dollars a gram.
+    let told = |item: &Synthesizability| (item.solved, item.steps, item.price, item.plausibility);
+    assert_eq!(told(&items[0]), (true, Some(1), Some(150.22), Some(1.0)));
+    assert_eq!(told(&items[1]), (true, Some(0), Some(90.17), Some(1.0)));
+    assert_eq!(told(&items[2]), (false, None, None, None));
+    assert_eq!((told(&items[3]), items[3].error.as_deref()), ((false, None, None, None), FAULTS[2]));
+    assert_eq!(items[2].error, None);
+    database.drop_database().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn molecules_that_a_call_does_not_reach_say_so() {
+    let database = Database::create().await;
+    let small = Look::Synthesizability { max_seconds: 1.0 };
+
+    let items: Vec<Synthesizability> = look(&database, &["OCC", "C1CC"], small, Duration::ZERO).await;
+
+    let told: Vec<_> = items.iter().map(|item| (item.smiles.as_str(), item.error.as_deref())).collect();
+    assert_eq!(told, [("OCC", Some(NOT_REACHED)), ("C1CC", Some(NOT_REACHED))]);
+    database.drop_database().await;
+}

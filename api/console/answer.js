@@ -1,7 +1,7 @@
 // @ts-check
 // An answer of the tree search as people look at it: routes with their figures and trees, and the offers of each building block.
 
-/** @typedef {{smiles: string, mw: number, is_building_block: boolean, building_block_idx: number | null, closest_building_block: number, depth: number}} NodeData */
+/** @typedef {{smiles: string, mw: number, is_building_block: boolean, building_block_idx: number | null, closest_building_block: number | null, depth: number}} NodeData */
 /** @typedef {{id: string, data: NodeData}} GraphNode */
 /** @typedef {{reagents: Record<string, number>, catalysts: Record<string, number>, solvents: Record<string, number>}} Conditions */
 /** @typedef {{source: string, target: string, plausibility?: number, reaction_class?: string, reaction_category?: string, template?: string, probability?: number, precedents?: number, patents?: string[], conditions?: Conditions, precedent_similarity?: number | null, warnings?: string[]}} GraphEdge */
@@ -19,7 +19,8 @@
  * @typedef {{number: number, edge: GraphEdge, precursors: Tree[]}} Step
  */
 /**
- * @typedef {{key: string, backbone: string, rank: number, steps: number, depth: number, price: number | null, perMole: number | null, lead: number | null, plausibility: number, classes: string[], blocks: NodeData[], words: string, list: ShoppingList | null, graph: RouteGraph}} Route
+ * @typedef {{key: string, name?: string, reactions: string[], backbone: string, rank: number, steps: number, depth: number, price: number | null, perMole: number | null, lead: number | null, plausibility: number, classes: string[], blocks: NodeData[], words: string, list: ShoppingList | null, graph: RouteGraph}} Route
+ * `key`: the same for the same route of another answer; `name`: of one that has no rank; `reactions`: its steps, `precursor.precursor>>product`
  */
 
 /**
@@ -31,7 +32,7 @@ export function routesOf(answer) {
   const routes = [];
   for (const [depth, backbones] of Object.entries(answer.route_hierarchy)) {
     for (const [backbone, variations] of Object.entries(backbones)) {
-      for (const graph of variations.flat()) routes.push(route(graph, backbone, Number(depth), routes.length + 1));
+      for (const graph of variations.flat()) routes.push(routeOf(graph, backbone, Number(depth), routes.length + 1));
     }
   }
   return routes.sort((one, other) => one.rank - other.rank);
@@ -41,16 +42,17 @@ export function routesOf(answer) {
  * @param {RouteGraph} graph
  * @param {string} backbone
  * @param {number} depth
- * @param {number} place
+ * @param {number} place its rank where it has none
  * @returns {Route}
  */
-function route(graph, backbone, depth, place) {
+export function routeOf(graph, backbone, depth, place) {
   const steps = [...new Map(graph.edges.map((edge) => [edge.source, edge])).values()];
   const blocks = graph.nodes.map((node) => node.data).filter((data) => data.is_building_block);
   const classes = steps.map((step) => step.reaction_class ?? "step").reverse();
+  const reactions = reactionsOf(graph);
   const list = (steps.length && graph.graph?.shopping_list) || null;
   return {
-    key: String(place), backbone, depth, graph, blocks, classes, list,
+    key: `${backbone}_${hash(reactions.join())}`, reactions, backbone, depth, graph, blocks, classes, list,
     rank: graph.graph?.rank ?? place,
     steps: steps.length,
     price: list?.total_usd ?? null,
@@ -59,6 +61,61 @@ function route(graph, backbone, depth, place) {
     plausibility: steps.reduce((all, step) => all * (step.plausibility ?? 1), 1),
     words: [...classes, ...blocks.map((data) => data.smiles), ...(list?.vendors.map((vendor) => vendor.vendor_name) ?? [])].join("\n").toLowerCase(),
   };
+}
+
+/**
+ * The steps of a route, each once, in an order that does not depend on where they stand.
+ * @param {RouteGraph} graph
+ */
+function reactionsOf({ nodes, edges }) {
+  const smiles = new Map(nodes.map((node) => [node.id, node.data.smiles]));
+  const steps = Map.groupBy(edges, (edge) => edge.source);
+  return [...steps].map(([product, out]) => reaction(out.map((edge) => smiles.get(edge.target) ?? ""), smiles.get(product) ?? "")).sort();
+}
+
+/**
+ * @param {string[]} precursors
+ * @param {string} product
+ */
+function reaction(precursors, product) {
+  return `${precursors.toSorted().join(".")}>>${product}`;
+}
+
+/**
+ * What makes a molecule, as `reactions` of a route have it; null for what is bought.
+ * @param {Tree} tree
+ */
+export function reactionOf({ data, step }) {
+  return step && reaction(step.precursors.map((one) => one.data.smiles), data.smiles);
+}
+
+/**
+ * A short name for a text: two hashes of 32 bits, FNV-1a and that of Bernstein.
+ * @param {string} text
+ */
+function hash(text) {
+  let [one, other] = [2166136261, 5381];
+  for (let place = 0; place < text.length; place++) {
+    const code = text.charCodeAt(place);
+    one = Math.imul(one ^ code, 16777619);
+    other = (Math.imul(other, 33) + code) | 0;
+  }
+  return (one >>> 0).toString(36) + (other >>> 0).toString(36);
+}
+
+/**
+ * The molecule of a tree that has a key, if one has.
+ * @param {Tree} tree
+ * @param {string} key
+ * @returns {Tree | null}
+ */
+export function treeAt(tree, key) {
+  if (tree.key === key) return tree;
+  for (const one of tree.step?.precursors ?? []) {
+    const found = treeAt(one, key);
+    if (found) return found;
+  }
+  return null;
 }
 
 /**
@@ -86,6 +143,19 @@ export function treeOf(graph) {
     return { key: path, data, step: { number: numbers.get(id), edge: out[0], precursors } };
   };
   return grow(graph.nodes[0].id, "0", new Set());
+}
+
+/**
+ * The SMILES of what a molecule of a route goes into, the molecule among them.
+ * @param {RouteGraph} graph
+ * @param {string} smiles
+ * @returns {Set<string>}
+ */
+export function above({ nodes, edges }, smiles) {
+  const names = new Map(nodes.map((node) => [node.id, node.data.smiles]));
+  const over = new Set([smiles]);
+  for (const one of over) for (const edge of edges) if (names.get(edge.target) === one) over.add(names.get(edge.source) ?? "");
+  return over;
 }
 
 /**

@@ -74,7 +74,7 @@ function aboutMolecule({ data, step }, offers, shipsTo) {
     facts([
       ["Molecular weight", `${data.mw.toFixed(2)} Da`],
       ["Made by", step ? `step ${step.number}, ${step.edge.reaction_class ?? "reaction"}` : ""],
-      ["Nearest that is sold", data.is_building_block ? "" : `${percent(data.closest_building_block)} alike`],
+      ["Nearest that is sold", data.is_building_block || data.closest_building_block === null ? "" : `${percent(data.closest_building_block)} alike`],
     ]),
     written("SMILES", data.smiles),
   ];

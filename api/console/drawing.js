@@ -12,6 +12,7 @@ import { days, dollars, several } from "./words.js";
 /** @typedef {import("./scheme.js").Box} Box */
 /** @typedef {import("./scheme.js").Arrow} Arrow */
 /** @typedef {{kind: "molecule", tree: Tree} | {kind: "step", tree: Tree}} Chosen */
+/** @typedef {(kind: Chosen["kind"], tree: Tree) => string} Mark */
 
 const PAD = 10;
 const FONT = "14px system-ui, sans-serif";
@@ -32,10 +33,11 @@ function widthOf(text) {
 /**
  * Draws a route.
  * @param {Tree} target
- * @param {{caption: (tree: Tree) => string[], folded: Set<string>, choose: (chosen: Chosen) => void, fold: (key: string) => void, model?: Picture}} acts `model`: what the target lies like
+ * @param {{caption: (tree: Tree) => string[], folded: Set<string>, choose: (chosen: Chosen) => void, fold: ((key: string) => void) | null, model?: Picture, mark?: Mark}} acts
+ * `fold` null: nothing is folded; `model`: what the target lies like; `mark`: a class of the style sheet
  * @returns {{content: SVGElement, width: number, height: number}}
  */
-export function draw(target, { caption, folded, choose, fold, model }) {
+export function draw(target, { caption, folded, choose, fold, model, mark = () => "" }) {
   const laid = scheme(target, {
     words, widthOf,
     picture: (smiles, above) => picture(smiles, above ?? model),
@@ -45,12 +47,12 @@ export function draw(target, { caption, folded, choose, fold, model }) {
   const content = element("g", {});
   for (const arrow of laid.arrows) {
     const { tree } = /** @type {Box} */ (laid.boxes.find((box) => box.tree.key === arrow.key));
-    content.append(drawArrow(arrow, tree, choose));
-    if (tree.data.depth > 0) content.append(folder(tree, "Fold", [barOf(arrow), arrow.y], fold));
+    content.append(drawArrow(arrow, tree, choose, mark));
+    if (fold && tree.data.depth > 0) content.append(folder(tree, "Fold", [barOf(arrow), arrow.y], fold));
   }
   for (const box of laid.boxes) {
-    content.append(drawBox(box, choose));
-    if (box.folded) content.append(folder(box.tree, "Unfold", [box.x, box.y + box.height / 2], fold));
+    content.append(drawBox(box, choose, mark));
+    if (fold && box.folded) content.append(folder(box.tree, "Unfold", [box.x, box.y + box.height / 2], fold));
   }
   return { content, width: laid.width, height: laid.height };
 }
@@ -86,11 +88,12 @@ function agents({ conditions }) {
 /**
  * @param {Box} box
  * @param {(chosen: Chosen) => void} choose
+ * @param {Mark} mark
  */
-function drawBox(box, choose) {
+function drawBox(box, choose, mark) {
   const { tree, picture: drawn } = box;
   const kind = tree.data.is_building_block ? "bought" : tree.data.depth === 0 ? "target" : "intermediate";
-  const group = pressable(`molecule ${kind}`, label(box), () => choose({ kind: "molecule", tree }), `translate(${box.x} ${box.y})`);
+  const group = pressable(`molecule ${kind} ${mark("molecule", tree)}`.trim(), label(box), () => choose({ kind: "molecule", tree }), `translate(${box.x} ${box.y})`);
   group.dataset.key = `molecule ${tree.key}`;
   group.append(element("rect", { class: "ground", width: box.width, height: box.height, rx: 8 }));
   const formula = element("g", { class: "formula", "aria-hidden": "true", transform: `translate(${(box.width - drawn.width) / 2} ${PAD})` });
@@ -143,11 +146,12 @@ const barOf = ({ x, width }) => x - width / 2 - 10;
  * @param {Arrow} arrow
  * @param {Tree} tree
  * @param {(chosen: Chosen) => void} choose
+ * @param {Mark} mark
  */
-function drawArrow(arrow, tree, choose) {
+function drawArrow(arrow, tree, choose, mark) {
   const { step, x, y, to, width } = arrow;
   const warned = (step.edge.warnings?.length ?? 0) > 0;
-  const group = pressable(`step ${warned ? "warned" : ""}`, null, () => choose({ kind: "step", tree }), "");
+  const group = pressable(`step ${warned ? "warned" : ""} ${mark("step", tree)}`.trim(), null, () => choose({ kind: "step", tree }), "");
   group.dataset.key = `step ${arrow.key}`;
   const bar = barOf(arrow);
   const lines = arrow.from.map(([from, height]) => `M${from + 4} ${height}H${bar}V${y}`).join("");

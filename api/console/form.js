@@ -1,11 +1,18 @@
 // @ts-check
 // The settings as fields, each with its name in the contract and what is wrong with it.
 
+import { ChipField, structureChip } from "./chips.js";
+import { CLASSES } from "./classes.js";
 import { find, make, say } from "./elements.js";
-import { GROUPS, PRESETS, presetOf, preset, SETTINGS } from "./settings.js";
+import { GROUPS, PRESETS, presetOf, preset, SEPARATORS, SETTINGS } from "./settings.js";
 
 /** @typedef {import("./settings.js").Typed} Typed */
 /** @typedef {import("./settings.js").Setting} Setting */
+
+/** Where what is wrong can stand: settings, and what has a field of its own. */
+const FIELDS = ["search_smiles", "marking", ...SETTINGS.map((setting) => setting.name)];
+/** @type {Map<string, ChipField>} */
+const chipFields = new Map();
 
 /**
  * Makes the fields; `change` is called with all that is typed.
@@ -25,6 +32,7 @@ export function makeForm(typed, change) {
     for (const setting of settings) group.append(field(setting, (value) => change({ ...typed(), [setting.name]: value })));
     find("settings").append(group);
   }
+  find("settings").append(make("datalist", { id: "classes" }, ...CLASSES.map((name) => make("option", { value: name }))));
 }
 
 /**
@@ -42,9 +50,30 @@ function field(setting, change) {
     return make("div", { className: "field check" }, make("label", {}, input, label), make("code", {}, name), fault);
   }
   if (kind !== "choice") input.placeholder = hint;
+  if (kind === "chips") {
+    const several = new ChipField(input, { show: shown(setting.of), separator: SEPARATORS[setting.of], change });
+    chipFields.set(name, several);
+    return make("div", { className: "field" }, make("label", { htmlFor: name }, label), make("code", {}, name), several.element, fault);
+  }
   input.addEventListener("input", () => change(input.value));
   const row = make("span", { className: "control" }, input, make("span", { className: "unit" }, unit));
   return make("div", { className: "field" }, make("label", { htmlFor: name }, label), make("code", {}, name), row, fault);
+}
+
+/**
+ * What a chip shows of a line.
+ * @param {import("./settings.js").Things} of
+ * @returns {(line: string) => Node | string}
+ */
+function shown(of) {
+  if (of === "molecules") return structureChip;
+  if (of === "blocks") {
+    return (line) => {
+      const [smiles, price] = line.split(/\s+/);
+      return make("span", { className: "priced" }, structureChip(smiles), price ? `${price} USD/g` : "");
+    };
+  }
+  return of === "patterns" ? (line) => make("code", {}, line) : (line) => line;
 }
 
 /**
@@ -54,7 +83,9 @@ function field(setting, change) {
 function control(setting) {
   if (setting.kind === "check") return make("input", { type: "checkbox" });
   if (setting.kind === "choice") return make("select", {}, ...setting.choices.map(([value, text]) => make("option", { value }, text)));
-  return make("input", { type: "text", autocomplete: "off", spellcheck: false, inputMode: setting.kind === "list" ? "text" : "decimal" });
+  const input = make("input", { type: "text", autocomplete: "off", spellcheck: false, inputMode: setting.kind === "chips" ? "text" : "decimal" });
+  if (setting.kind === "chips" && setting.of === "classes") input.setAttribute("list", "classes");
+  return input;
 }
 
 /**
@@ -65,6 +96,7 @@ export function showForm(typed) {
   for (const { name, kind } of SETTINGS) {
     const input = find(name);
     if (kind === "check") input.checked = typed[name];
+    else if (kind === "chips") chipFields.get(name)?.show(String(typed[name]));
     else if (input.value !== typed[name]) input.value = typed[name];
   }
   const chosen = presetOf(typed);
@@ -76,7 +108,7 @@ export function showForm(typed) {
  * @param {Record<string, string>} faults
  */
 export function showFaults(faults) {
-  for (const name of ["search_smiles", ...SETTINGS.map((setting) => setting.name)]) {
+  for (const name of FIELDS) {
     const fault = find(`${name}_fault`);
     say(fault, faults[name] ?? "");
     fault.hidden = !faults[name];

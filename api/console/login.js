@@ -24,6 +24,18 @@ export class Refused extends Error {
   }
 }
 
+/**
+ * What an answer that is none says.
+ * @param {number} status
+ * @param {any} told the body, as far as it is JSON
+ * @param {number} [retryAfter] seconds
+ */
+export function refusal(status, told, retryAfter = 0) {
+  const faults = Array.isArray(told?.detail) ? told.detail : [];
+  const words = faults.map((/** @type {{msg: string}} */ fault) => fault.msg).join("; ");
+  return new Refused(status, words || `The service answered ${status}`, retryAfter, faults);
+}
+
 /** Calls the service with the token of a login. */
 export class Session {
   #token;
@@ -61,6 +73,15 @@ export class Session {
     return (await this.#call(path, "POST", { body: JSON.stringify(body), signal })).json();
   }
 
+  /**
+   * The answer to a request as it comes in, once its status says that it is one.
+   * @param {string} path
+   * @param {{method?: string, body?: object, accept: string, headers?: Record<string, string>, signal: AbortSignal}} how
+   */
+  open(path, { method = "GET", body, accept, headers = {}, signal }) {
+    return this.#call(path, method, { body: body && JSON.stringify(body), headers: { ...headers, Accept: accept }, signal });
+  }
+
   /** Ends the login, here and at the service; does not return. */
   async end() {
     const body = new URLSearchParams({ client_id: CLIENT_ID, token: this.#token });
@@ -71,16 +92,13 @@ export class Session {
   /**
    * @param {string} path
    * @param {string} method
-   * @param {{body?: string, signal?: AbortSignal}} [more]
+   * @param {{body?: string, headers?: Record<string, string>, signal?: AbortSignal}} [more]
    */
-  async #call(path, method, { body, signal = AbortSignal.timeout(15000) } = {}) {
-    const headers = { Authorization: `Bearer ${this.#token}`, Accept: "application/json", ...(body && { "Content-Type": "application/json" }) };
+  async #call(path, method, { body, headers: more, signal = AbortSignal.timeout(15000) } = {}) {
+    const headers = { Authorization: `Bearer ${this.#token}`, Accept: "application/json", ...(body && { "Content-Type": "application/json" }), ...more };
     const answer = await fetch(path, { method, headers, body, cache: "no-store", signal });
     if (answer.ok) return answer;
-    const told = await answer.json().catch(() => null);
-    const faults = Array.isArray(told?.detail) ? told.detail : [];
-    const words = faults.map((/** @type {{msg: string}} */ fault) => fault.msg).join("; ");
-    throw new Refused(answer.status, words || `The service answered ${answer.status}`, Number(answer.headers.get("retry-after")), faults);
+    throw refusal(answer.status, await answer.json().catch(() => null), Number(answer.headers.get("retry-after")));
   }
 }
 

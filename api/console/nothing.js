@@ -1,6 +1,7 @@
 // @ts-check
 // Why there is no route, as far as the answer tells, and what may help.
 
+import { constraintsTold } from "./constraints.js";
 import { make } from "./elements.js";
 import { framed, picture } from "./picture.js";
 import { several, significant } from "./words.js";
@@ -14,6 +15,8 @@ export function nothingFound({ answer, asked }) {
   const nodes = [make("h2", {}, "No route was found"), make("p", {}, how(metadata, asked))];
   const refused = metadata.search && Object.values(metadata.search.refused_steps).some((times) => Number(times) > 0);
   if (refused) nodes.push(make("ul", { className: "reasons" }, ...refusals(metadata.search.refused_steps)));
+  const told = constraintsTold(metadata.search?.constraints ?? [], asked);
+  if (told) nodes.push(make("h3", {}, "What was asked of routes"), told);
   const stoppers = metadata.search?.stopped_by ?? [];
   if (stoppers.length) {
     nodes.push(make("h3", {}, "What the best attempt could neither make nor buy"),
@@ -52,6 +55,7 @@ function refusals({ unsound, product_not_regained, competing_site }) {
 function advice({ search }, asked) {
   return [
     search?.exhausted === false ? "Search longer." : "",
+    search?.constraints?.length ? "Ask less of routes: take a mark or a constraint away." : "",
     (asked.max_depth ?? 5) < 10 ? "Allow a longer branch." : "",
     asked.mask_usd_pricing_gte !== null || asked.mask_lead_times_gte !== null || asked.mask_bblocks_mw_gte !== null ? "Lift a limit on building blocks." : "",
     asked.vendors_only ? "Allow more vendors." : "",

@@ -6,7 +6,10 @@
 import { Molecule } from "./openchemlib.js";
 import { align, layLengthwise } from "./orientation.js";
 
-/** @typedef {{id: number, width: number, height: number, molecule: Molecule | null, shapes: SVGGElement, bonds: Map<number, Element>}} Picture `bonds`: where each lies, as lines of its shapes */
+/**
+ * @typedef {{id: number, width: number, height: number, molecule: Molecule | null, shapes: SVGGElement, bonds: Map<number, Element>, atoms: Map<number, {x: number, y: number}>}} Picture
+ * `bonds`: where each lies, as lines of its shapes; `atoms`: the same
+ */
 
 const SVG = "http://www.w3.org/2000/svg";
 /** A frame that no molecule fills, so that none is made smaller to fit. */
@@ -118,10 +121,12 @@ function draw(smiles, model) {
 function redrawn(svg) {
   const [left, top, width, height] = (svg.getAttribute("viewBox") ?? "0 0 0 0").split(" ").map(Number);
   const shapes = /** @type {SVGGElement} */ (element("g", { transform: `translate(${-left} ${-top})` }));
-  const bonds = new Map();
+  const [bonds, atoms] = [new Map(), new Map()];
   for (const shape of svg.children) {
     const bond = /:Bond:(\d+)$/.exec(shape.id);
     if (bond) bonds.set(Number(bond[1]), shape);
+    const atom = /:Atom:(\d+)$/.exec(shape.id);
+    if (atom) atoms.set(Number(atom[1]), { x: Number(shape.getAttribute("cx")), y: Number(shape.getAttribute("cy")) });
     const attributes = SHAPES[/** @type {keyof typeof SHAPES} */ (shape.tagName)];
     if (!attributes || shape.getAttribute("class") === "event") continue;
     const paint = shape.getAttribute(shape.tagName === "line" ? "stroke" : "fill")?.replaceAll(" ", "") ?? "";
@@ -133,13 +138,13 @@ function redrawn(svg) {
     if (shape.tagName === "text") copy.textContent = shape.textContent;
     shapes.append(copy);
   }
-  return { width, height, shapes, bonds };
+  return { width, height, shapes, bonds, atoms };
 }
 
 /** @param {string} smiles */
 function written(smiles) {
   const text = smiles.length > 40 ? `${smiles.slice(0, 39)}…` : smiles;
   const shapes = element("g", {}, element("text", { class: "letter c", x: MARGIN, y: 20, "font-size": 12 }, text));
-  return { width: 2 * MARGIN + 7.5 * text.length, height: 32, shapes: /** @type {SVGGElement} */ (shapes), bonds: new Map() };
+  return { width: 2 * MARGIN + 7.5 * text.length, height: 32, shapes: /** @type {SVGGElement} */ (shapes), bonds: new Map(), atoms: new Map() };
 }
 

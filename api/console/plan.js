@@ -1,29 +1,37 @@
 // @ts-check
 // The part "Plan": a target and its settings, the search, its routes. All that it knows is in one store.
 
-import { offersOf, routesOf } from "./answer.js";
-import { find, say } from "./elements.js";
+import { above, offersOf, routesOf } from "./answer.js";
+import { find, make, say } from "./elements.js";
+import { Gathering } from "./gathering.js";
 import { EXAMPLE } from "./example.js";
 import { makeForm, showFaults, showForm } from "./form.js";
 import { logIn } from "./login.js";
-import { smilesOf, Unreadable } from "./molecule.js";
+import { Marking } from "./marking.js";
+import { carriedOver, isMarked, marksAsked, UNMARKED } from "./marks.js";
+import { read, smilesOf, Unreadable } from "./molecule.js";
 import { nothingFound } from "./nothing.js";
+import { BY_HAND, choosePrecursors, grafted, routeByHand, soldBy } from "./precursors.js";
 import { Results } from "./results.js";
 import { search } from "./search.js";
-import { preset, request } from "./settings.js";
+import { preset, request, withLine } from "./settings.js";
 import { Store } from "./store.js";
 import { Target } from "./target.js";
-import { several } from "./words.js";
+import { several, significant } from "./words.js";
 
 const DRAFT = "retort.draft";
 /** A token that is refused so soon after its login will not be better next time, milliseconds. */
 const TOO_SOON = 30000;
+/** Between two looks at what a search has found so far, milliseconds. */
+const PAUSE = 250;
 
 /**
- * @typedef {{text: string, typed: import("./settings.js").Typed, faults: Record<string, string>, running: {begun: number, seconds: number, stop: AbortController} | null,
- *   found: import("./results.js").Found | null, composing: boolean, notice: string}} State
- * `composing`: the target and its settings are seen; after an answer its routes have their place
+ * @typedef {{text: string, marks: import("./marks.js").Marks, typed: import("./settings.js").Typed, faults: Record<string, string>, running: Running | null,
+ *   found: import("./results.js").Found | null, past: Past[], composing: boolean, notice: string}} State
+ * `composing`: the target and its settings are seen; once there are routes, those have their place; `past`: what can be undone, the last one last
  */
+/** @typedef {{words: string, isChange: boolean, before: Pick<State, "text" | "marks" | "typed" | "found">}} Past `isChange`: of what is asked, and not yet searched for */
+/** @typedef {{begun: number, seconds: number, stop: AbortController, progress: import("./search.js").Progress | null}} Running */
 
 /**
  * Begins the part.
@@ -33,20 +41,31 @@ const TOO_SOON = 30000;
 export function plan(session, scopes) {
   const draft = JSON.parse(sessionStorage.getItem(DRAFT) ?? "null");
   const store = new Store(/** @type {State} */ ({
-    text: draft?.text ?? "", typed: { ...preset("fast"), ...draft?.typed }, faults: {}, running: null, found: null, composing: true, notice: "",
+    text: draft?.text ?? "", marks: draft?.marks ?? UNMARKED, typed: { ...preset("fast"), ...draft?.typed }, faults: {}, running: null, found: null, past: [], composing: true, notice: "",
   }));
   makeForm(() => store.state.typed, (typed) => store.set({ typed, faults: {} }));
-  const target = new Target((text) => store.set({ text, faults: {} }));
+  // At once: what is seen later pushes away what is about to be pressed.
+  const target = new Target((text) => store.set({ text, marks: marksOf({ ...store.state, text }), faults: {} }));
   if (store.state.text) target.set(store.state.text);
-  const results = new Results();
+  const marking = new Marking((marks) => store.set({ marks, faults: {} }));
+  const results = new Results((route) => ({
+    ask: (setting, line, words) => ask(store, setting, line, words),
+    remake: (smiles) => remake(store, session, route, smiles),
+    target: (smiles) => {
+      target.set(smiles);
+      if (!store.state.running) run(store, session, scopes);
+    },
+  }));
 
-  store.watch(["text", "typed"], ({ text, typed }) => sessionStorage.setItem(DRAFT, JSON.stringify({ text, typed })));
+  store.watch(["text", "marks", "typed"], ({ text, marks, typed }) => sessionStorage.setItem(DRAFT, JSON.stringify({ text, marks, typed })));
+  store.watch(["marks"], ({ marks }) => marking.show(marks));
   store.watch(["typed"], ({ typed }) => showForm(typed));
   store.watch(["faults"], ({ faults }) => showFaults(faults));
   store.watch(["running"], ({ running }) => showRunning(running));
   store.watch(["notice"], ({ notice }) => {
     say(find("notice"), notice);
     find("notice").hidden = !notice;
+    if (notice) find("notice").scrollIntoView({ block: "nearest" });
   });
   store.watch(["found"], ({ found }) => {
     find("results").hidden = !found?.routes.length;
@@ -56,9 +75,13 @@ export function plan(session, scopes) {
     else find("nothing").replaceChildren(...nothingFound(found));
   });
 
+  store.watch(["past", "running"], ({ past, running }) => showPast(past, running !== null));
   store.watch(["composing"], ({ composing }) => {
+    const isOther = find("target_form").hidden === composing;
     find("target_form").hidden = !composing;
     find("change").hidden = composing;
+    // What was beneath the form has its place now.
+    if (isOther && !composing) scrollTo({ top: 0 });
   });
 
   find("change").addEventListener("click", () => {
@@ -70,6 +93,8 @@ export function plan(session, scopes) {
     if (!store.state.running) run(store, session, scopes);
   });
   find("stop").addEventListener("click", () => store.state.running?.stop.abort());
+  find("again").addEventListener("click", () => !store.state.running && run(store, session, scopes));
+  find("undo").addEventListener("click", () => undo(store, target));
   find("example").addEventListener("click", () => {
     target.set(EXAMPLE.smiles);
     store.set({ typed: preset(EXAMPLE.preset, store.state.typed) });
@@ -87,18 +112,56 @@ async function run(store, session, scopes) {
   const asked = body(store.state);
   if (Object.keys(asked.faults).length) return refuse(store, asked.faults);
   const stop = new AbortController();
-  store.set({ running: { begun: performance.now(), seconds: asked.body.max_seconds ?? 4, stop }, notice: "", faults: {} });
-  const outcome = await search(session, asked.body, stop.signal);
+  const before = kept(store.state);
+  /** @param {import("./results.js").Found} found */
+  const take = (found) => {
+    const isFirst = store.state.found?.asked !== asked.body;
+    // What was changed since the last search is undone with it.
+    const past = store.state.past.filter(({ isChange }) => !isChange);
+    const first = store.state.past.find(({ isChange }) => isChange);
+    const more = isFirst && before.found ? [...past, { words: "the search", isChange: false, before: first?.before ?? before }] : store.state.past;
+    store.set({ found, past: more, composing: found.routes.length === 0 });
+  };
+  store.set({ running: { begun: performance.now(), seconds: asked.body.max_seconds ?? 4, stop, progress: null }, notice: "", faults: {} });
+  const outcome = await search(session, asked.body, stop.signal, gatherer(store, asked.body, take));
   store.set({ running: null });
+  if (outcome.kind !== "answer" && store.state.found?.asked === asked.body) store.set({ found: { ...store.state.found, unfinished: "stopped" } });
   if (outcome.kind === "faults") return refuse(store, outcome.faults);
   if (outcome.kind === "stopped") return store.set({ notice: "Stopped. The service was told to search no longer." });
   if (outcome.kind === "lost") return store.set({ notice: outcome.why });
   if (outcome.kind === "ended") return logInAgain(store, session, scopes);
   const { answer, bytes } = outcome;
   const routes = routesOf(answer);
-  store.set({ found: { answer, bytes, routes, offers: offersOf(answer), asked: asked.body }, composing: routes.length === 0 });
+  take({ answer, bytes, routes, offers: offersOf(answer), asked: asked.body });
   say(find("told"), routes.length ? `${several(routes.length, "route")} found.` : "No route found.");
-  find(routes.length ? "results_title" : "nothing").focus();
+  // Who looks at a route by then goes on looking.
+  if (!find("results").contains(document.activeElement)) find(routes.length ? "results_title" : "nothing").focus();
+}
+
+/**
+ * Shows what is told of a search while it goes on, not more often than is pleasant.
+ * @param {Store<State>} store
+ * @param {Record<string, any>} asked
+ * @param {(found: import("./results.js").Found) => void} take
+ * @returns {import("./search.js").Listener}
+ */
+function gatherer(store, asked, take) {
+  const gathering = new Gathering(asked.search_smiles);
+  let isDue = false;
+  const show = () => {
+    isDue = false;
+    if (!store.state.running || store.state.found?.asked === asked && !store.state.found.unfinished) return;
+    const answer = gathering.answer();
+    take({ answer, bytes: JSON.stringify(answer, null, 1), routes: routesOf(answer), offers: new Map(), asked, unfinished: "growing" });
+  };
+  return {
+    progress: (progress) => store.state.running && store.set({ running: { ...store.state.running, progress } }),
+    route: (route) => {
+      gathering.add(route);
+      if (!isDue) setTimeout(show, PAUSE);
+      isDue = true;
+    },
+  };
 }
 
 /**
@@ -109,14 +172,31 @@ async function run(store, session, scopes) {
  */
 function logInAgain(store, session, scopes) {
   if (Date.now() - session.begun < TOO_SOON) return store.set({ notice: "The service does not take its own token; is its clock right?" });
-  sessionStorage.setItem(DRAFT, JSON.stringify({ text: store.state.text, typed: store.state.typed, goesOn: true }));
+  sessionStorage.setItem(DRAFT, JSON.stringify({ text: store.state.text, marks: store.state.marks, typed: store.state.typed, goesOn: true }));
   logIn(scopes);
 }
 
+/**
+ * The marks for the target as it is now; as they were while it cannot be read.
+ * @param {State} state
+ */
+function marksOf({ text, marks }) {
+  try {
+    if (!text.trim()) return UNMARKED;
+    const smiles = smilesOf(text);
+    if (smiles !== marks.smiles) read(smiles);
+    return carriedOver(marks, smiles);
+  } catch (fault) {
+    if (!(fault instanceof Unreadable)) throw fault;
+    return marks;
+  }
+}
+
 /** @param {State} state */
-function body({ text, typed }) {
+function body({ text, marks, typed }) {
   try {
     const asked = request(smilesOf(text), typed);
+    if (isMarked(marks)) Object.assign(asked.body, marksAsked(carriedOver(marks, read(text) && smilesOf(text))));
     return text.trim() ? asked : { ...asked, faults: { ...asked.faults, search_smiles: "Draw or write what is to be made." } };
   } catch (fault) {
     if (!(fault instanceof Unreadable)) throw fault;
@@ -134,21 +214,96 @@ function refuse(store, faults) {
   /** @type {HTMLElement | null} */ (document.querySelector("[aria-invalid=true]"))?.focus();
 }
 
+/**
+ * @param {State} state
+ * @returns {Past["before"]}
+ */
+const kept = ({ text, marks, typed, found }) => ({ text, marks, typed, found });
+
+/**
+ * Asks one thing more of routes, for the next search.
+ * @param {Store<State>} store
+ * @param {string} setting
+ * @param {string} line
+ * @param {string} words
+ */
+function ask(store, setting, line, words) {
+  const typed = withLine(store.state.typed, setting, line);
+  if (typed === store.state.typed) return;
+  store.set({ typed, past: [...store.state.past, { words, isChange: true, before: kept(store.state) }] });
+  say(find("told"), `For the next search: ${words}.`);
+}
+
+/**
+ * Has a person choose what a molecule of a route is made of, which is a route of its own then.
+ * @param {Store<State>} store
+ * @param {import("./login.js").Session} session
+ * @param {import("./answer.js").Route} route
+ * @param {string} smiles
+ */
+async function remake(store, session, route, smiles) {
+  const set = await choosePrecursors(session, smiles, above(route.graph, smiles));
+  const { found } = store.state;
+  if (!set || !found?.routes.includes(route)) return;
+  const sold = await soldBy(session, set.smiles.filter((_, place) => set.in_stock[place]), found.asked.ships_to ?? null);
+  const hand = routeByHand(grafted(route.graph, smiles, set, sold), 1 + found.routes.filter((one) => one.backbone === BY_HAND).length);
+  const offers = new Map([...found.offers, ...[...sold.values()].map(({ building_block_idx, offers }) => /** @type {const} */ ([building_block_idx ?? -1, offers]))]);
+  store.set({
+    found: { ...found, offers, routes: [hand, ...found.routes.filter((one) => one.key !== hand.key)], first: hand.key },
+    past: [...store.state.past, { words: "the step by hand", isChange: false, before: kept(store.state) }],
+  });
+}
+
+/**
+ * @param {Store<State>} store
+ * @param {Target} target
+ */
+function undo(store, target) {
+  const last = store.state.past.at(-1);
+  if (!last || store.state.running) return;
+  if (last.before.text !== store.state.text) target.set(last.before.text);
+  store.set({ ...last.before, past: store.state.past.slice(0, -1), faults: {}, notice: "" });
+  say(find("told"), `Undone: ${last.words}.`);
+}
+
+/**
+ * Shows what the next search is asked for that the last was not, and what can be undone.
+ * @param {Past[]} past
+ * @param {boolean} isRunning
+ */
+function showPast(past, isRunning) {
+  const changes = past.filter(({ isChange }) => isChange);
+  find("changes").hidden = past.length === 0;
+  find("changed").replaceChildren(...changes.map(({ words }) => make("li", { className: "chip alone" }, words)));
+  find("again").hidden = changes.length === 0;
+  find("again").disabled = find("undo").disabled = isRunning;
+  say(find("undo"), past.length ? `Undo ${past[past.length - 1].words}` : "Undo");
+}
+
 let clock = 0;
 
 /** @param {State["running"]} running */
 function showRunning(running) {
   clearInterval(clock);
+  const begins = find("bar").hidden && running !== null;
   find("run").hidden = running !== null;
-  find("stop").hidden = find("progress").hidden = running === null;
+  find("bar").hidden = running === null;
   if (!running) return;
   const tick = () => {
     const passed = (performance.now() - running.begun) / 1000;
     find("elapsed").value = Math.min(passed, running.seconds);
     find("elapsed").max = running.seconds;
-    say(find("elapsed_text"), passed < running.seconds ? `Searching: ${passed.toFixed(1)} of at most ${running.seconds} s` : `Writing the answer: ${passed.toFixed(1)} s`);
+    say(find("elapsed_text"), [passed < running.seconds ? `Searching: ${passed.toFixed(1)} of at most ${running.seconds} s` : `Writing the answer: ${passed.toFixed(1)} s`, ...told(running.progress)].join(" · "));
   };
   tick();
   clock = setInterval(tick, 100);
-  find("stop").focus();
+  if (begins) find("stop").focus();
+}
+
+/** @param {import("./search.js").Progress | null} progress */
+function told(progress) {
+  if (!progress) return [];
+  const { expansions, molecules, depth, routes, best_cost } = progress;
+  const best = best_cost === null ? "" : `, the best at cost ${significant(best_cost)}`;
+  return [several(expansions, "expansion"), several(molecules, "molecule"), `${several(depth, "step")} deep`, `${several(routes, "route")}${best}`];
 }

@@ -1,61 +1,97 @@
 // @ts-check
 // The routes of an answer: the list, the drawing of the one that is shown, what is known of a part of it, what to order for it.
 
-import { leadTime, treeOf } from "./answer.js";
+import { leadTime, treeAt, treeOf } from "./answer.js";
+import { Comparison, nameOf } from "./comparison.js";
+import { constraintsTold } from "./constraints.js";
 import { details } from "./details.js";
 import { draw, offerWords } from "./drawing.js";
 import { count, find, make, say } from "./elements.js";
+import { openMenu } from "./menu.js";
 import { RouteList } from "./routes.js";
 import { csv, shopping } from "./shopping.js";
+import { makeFilters, OPEN, showFilters } from "./filters.js";
 import { Store } from "./store.js";
-import { save, svg } from "./takeaway.js";
+import { png, save, svg } from "./takeaway.js";
 import { View } from "./view.js";
+import { actsOf } from "./work.js";
 import { days, dollars, percent, several, significant } from "./words.js";
 
 /** @typedef {import("./answer.js").Route} Route */
 /** @typedef {import("./answer.js").Tree} Tree */
-/** @typedef {{answer: import("./answer.js").Answer, bytes: string, routes: Route[], offers: Map<number, import("./answer.js").Offer[]>, asked: Record<string, any>}} Found */
-/** @typedef {{found: Found | null, order: string, filter: string, shown: Route | null, chosen: import("./drawing.js").Chosen | null, folded: Set<string>}} State */
+/** @typedef {{answer: import("./answer.js").Answer, bytes: string, routes: Route[], offers: Map<number, import("./answer.js").Offer[]>, asked: Record<string, any>, unfinished?: "growing" | "stopped", first?: string}} Found `asked`: the same object for the same search; `first`: key of the route to be shown */
+/** @typedef {{found: Found | null, order: string, filters: import("./filters.js").Filters, folds: import("./routes.js").Folds, shown: Route | null, beside: Route | null, chosen: import("./drawing.js").Chosen | null, folded: Set<string>}} State `beside`: what another route is compared with */
 
 export class Results {
-  #store = new Store(/** @type {State} */ ({ found: null, order: "rank", filter: "", shown: null, chosen: null, folded: new Set() }));
-  #list = new RouteList((route) => this.#show(route));
+  #store = new Store(/** @type {State} */ ({
+    found: null, order: "rank", filters: OPEN, folds: { all: false, except: new Set() }, shown: null, beside: null, chosen: null, folded: new Set(),
+  }));
+  #list = new RouteList((route) => this.#show(route), (backbone) => this.#fold(backbone));
+  #comparison = new Comparison();
   #view = new View(find("scheme"), "The route, drawn");
   /** @type {{route: Route, content: SVGElement, width: number, height: number} | null} */
   #drawing = null;
 
-  constructor() {
+  #means;
+
+  /** @param {(route: Route) => import("./work.js").Means} means what work on a route does */
+  constructor(means) {
+    this.#means = means;
     const store = this.#store;
     find("order").addEventListener("change", () => store.set({ order: find("order").value }));
-    find("filter").addEventListener("input", () => store.set({ filter: find("filter").value }));
-    store.watch(["found", "order", "filter", "shown"], ({ found, order, filter, shown }) => {
-      if (found) this.#list.show(found.routes, { order, filter, shown: shown?.key ?? null });
+    find("best_only").addEventListener("change", () => store.set({ folds: { all: find("best_only").checked, except: new Set() } }));
+    makeFilters(() => store.state.filters, (filters) => store.set({ filters }));
+    store.watch(["found", "order", "filters", "folds", "shown"], ({ found, order, filters, folds, shown }) => {
+      if (found) this.#list.show(found.routes, { order, filters, folds, shown: shown?.key ?? null, isPriced: !found.unfinished });
     });
+    store.watch(["found", "filters"], ({ found, filters }) => showFilters(filters, found?.routes ?? []));
+    store.watch(["found", "shown", "beside"], (state) => this.#compare(state));
     store.watch(["shown", "folded"], ({ shown }) => this.#draw(shown));
+    store.watch(["found", "shown"], (state) => this.#tell(state));
     store.watch(["chosen"], (state) => this.#about(state));
     store.watch(["chosen", "shown", "folded"], ({ chosen }) => this.#mark(chosen));
     this.#buttons();
   }
 
-  /** @param {Found} found */
+  /**
+   * Shows what was found; where it is more of the same search, what is looked at stays.
+   * @param {Found} found
+   */
   show(found) {
-    find("filter").value = "";
+    const { found: last, shown, chosen } = this.#store.state;
     say(find("results_target"), found.answer.search_smiles);
     say(find("results_how"), how(found));
-    this.#store.set({ found, filter: "", shown: null, chosen: null });
-    this.#show(found.routes[0]);
+    this.#tellConstraints(found);
+    const wanted = last?.asked === found.asked ? found.first ?? shown?.key : undefined;
+    const same = found.routes.find((route) => route.key === wanted);
+    if (!same) {
+      this.#store.set({ found, filters: OPEN, shown: found.routes[0], beside: null, chosen: null, folded: new Set() });
+    } else if (found.unfinished === "growing") {
+      this.#store.set({ found });
+    } else {
+      const tree = chosen && same.key === shown?.key ? treeAt(treeOf(same.graph), chosen.tree.key) : null;
+      const beside = found.routes.find((route) => route.key === this.#store.state.beside?.key) ?? null;
+      this.#store.set({ found, shown: same, beside, chosen: chosen && tree && { kind: chosen.kind, tree } });
+    }
+  }
+
+  /** @param {Found} found */
+  #tellConstraints({ answer, asked }) {
+    const told = constraintsTold(answer.metadata.search?.constraints ?? [], asked);
+    find("constraints").hidden = told === null;
+    find("constraints_told").replaceChildren(...(told ? [told] : []));
   }
 
   /** @param {Route} route */
   #show(route) {
-    if (route !== this.#store.state.shown) this.#store.set({ shown: route, chosen: null, folded: new Set() });
+    if (route.key !== this.#store.state.shown?.key) this.#store.set({ shown: route, chosen: null, folded: new Set() });
   }
 
   /** @param {Route | null} route */
   #draw(route) {
     if (!route) return;
-    // The same one, with something folded, stays where it was moved to.
-    const where = this.#drawing?.route === route ? "stay" : "fit";
+    // The same one, with something folded or with its prices, stays where it was moved to.
+    const where = this.#drawing?.route.key === route.key ? "stay" : "fit";
     const { found, folded } = this.#store.state;
     const fold = (/** @type {string} */ key) => this.#store.set({ folded: toggled(this.#store.state.folded, key) });
     const drawn = draw(treeOf(route.graph), {
@@ -63,19 +99,43 @@ export class Results {
     });
     this.#drawing = { route, ...drawn };
     this.#view.show(this.#drawing, where);
-    if (where === "stay") return;
-    say(find("route_title"), `Route ${route.rank}`);
-    say(find("route_summary"), summary(route));
-    find("shopping").replaceChildren(...shopping(route));
-    find("take_csv").disabled = !route.list;
+  }
+
+  /** @param {Readonly<State>} state */
+  #tell({ found, shown }) {
+    if (!found || !shown) return;
+    const { unfinished } = found;
+    say(find("route_title"), nameOf(shown));
+    say(find("route_summary"), summary(shown, !unfinished));
+    find("shopping").replaceChildren(...toOrder(shown, unfinished));
+    find("take_csv").disabled = !shown.list;
+  }
+
+  /** @param {string} backbone */
+  #fold(backbone) {
+    const { folds } = this.#store.state;
+    this.#store.set({ folds: { ...folds, except: toggled(folds.except, backbone) } });
+  }
+
+  /** @param {Readonly<State>} state */
+  #compare({ found, shown, beside }) {
+    const isOther = beside !== null && shown !== null && beside.key !== shown.key;
+    find("comparison").hidden = !isOther;
+    find("single").hidden = isOther;
+    find("compare").setAttribute("aria-pressed", String(beside !== null));
+    say(find("compare"), beside ? "End comparison" : "Compare");
+    say(find("compare_note"), beside && !isOther ? `Choose another route in the list to see it beside ${nameOf(beside).toLowerCase()}.` : "");
+    if (!isOther) return;
+    this.#comparison.show(beside, shown, (tree) => this.#caption(tree, found), (_, chosen) => this.#store.set({ chosen }));
   }
 
   /**
    * @param {Tree} tree
    * @param {Found | null} found
    */
-  #caption({ data }, found) {
-    if (!data.is_building_block || !found) return [];
+  #caption({ data, step }, found) {
+    if (!step && !data.is_building_block) return ["to be made"];
+    if (!data.is_building_block || !found || found.unfinished) return [];
     const offers = found.offers.get(data.building_block_idx ?? -1) ?? [];
     const leads = offers.map((offer) => leadTime(offer, found.asked.ships_to)).filter((lead) => lead !== null);
     return offerWords(offers[0], leads.length ? Math.min(...leads) : null);
@@ -86,6 +146,29 @@ export class Results {
     const nodes = chosen && found ? details(chosen, { offers: found.offers, shipsTo: found.asked.ships_to })
       : [make("p", { className: "quiet" }, "Choose a molecule or a step in the drawing to see what is known of it.")];
     find("details").replaceChildren(...nodes);
+    find("acts").replaceChildren(...this.#acts(chosen).map(({ label, act }) => {
+      const button = make("button", { type: "button", className: "plain" }, label);
+      button.addEventListener("click", act);
+      return button;
+    }));
+  }
+
+  /** @param {State["chosen"]} chosen */
+  #acts(chosen) {
+    const { shown } = this.#store.state;
+    return chosen && shown ? actsOf(chosen, this.#means(shown)) : [];
+  }
+
+  /** @param {MouseEvent} event */
+  #menu(event) {
+    const part = /** @type {SVGElement | null} */ (/** @type {Element} */ (event.target).closest("[data-key]"));
+    const [kind, key] = part?.dataset.key?.split(" ") ?? [];
+    const { shown } = this.#store.state;
+    const tree = shown && treeAt(treeOf(shown.graph), key ?? "");
+    if (!part || !tree || (kind !== "molecule" && kind !== "step")) return;
+    event.preventDefault();
+    this.#store.set({ chosen: { kind, tree } });
+    openMenu(this.#acts({ kind, tree }), { x: event.clientX, y: event.clientY }, part);
   }
 
   /**
@@ -100,14 +183,17 @@ export class Results {
   }
 
   #buttons() {
+    find("compare").addEventListener("click", () => this.#store.set({ beside: this.#store.state.beside ? null : this.#store.state.shown }));
     find("zoom_in").addEventListener("click", () => this.#view.zoom(1.25));
     find("zoom_out").addEventListener("click", () => this.#view.zoom(0.8));
     find("zoom_fit").addEventListener("click", () => this.#view.fit());
     find("take_svg").addEventListener("click", () => this.#drawing && save(this.#name("svg"), "image/svg+xml", svg(this.#drawing)));
+    find("take_png").addEventListener("click", async () => this.#drawing && save(this.#name("png"), "image/png", await png(this.#drawing)));
     find("take_csv").addEventListener("click", () => this.#take((route) => save(this.#name("csv"), "text/csv", csv(route))));
     find("take_json").addEventListener("click", () => this.#take((route) => save(this.#name("json"), "application/json", JSON.stringify(route.graph, null, 1))));
     find("take_all").addEventListener("click", () => save("routes.json", "application/json", this.#store.state.found?.bytes ?? ""));
     find("take_print").addEventListener("click", () => print());
+    find("scheme").addEventListener("contextmenu", (/** @type {MouseEvent} */ event) => this.#menu(event));
     addEventListener("beforeprint", () => this.#view.onPaper());
     addEventListener("afterprint", () => this.#view.onScreen());
   }
@@ -119,7 +205,8 @@ export class Results {
 
   /** @param {string} ending */
   #name(ending) {
-    return `route_${this.#store.state.shown?.rank ?? 0}.${ending}`;
+    const { shown } = this.#store.state;
+    return `${(shown ? nameOf(shown) : "route").toLowerCase().replaceAll(" ", "_")}.${ending}`;
   }
 }
 
@@ -133,16 +220,38 @@ function toggled(keys, key) {
   return changed;
 }
 
-/** @param {Route} route */
-function summary({ steps, depth, plausibility, price, lead, list }) {
+/**
+ * @param {Route} route
+ * @param {Found["unfinished"]} unfinished
+ */
+function toOrder(route, unfinished) {
+  const why = unfinished ?? (route.name ? "byHand" : null);
+  return why ? [make("p", { className: "quiet" }, WITHOUT_PRICES[why])] : shopping(route);
+}
+
+/** Why nothing is known of prices. */
+const WITHOUT_PRICES = /** @type {Record<string, string>} */ ({
+  byHand: "What is put together by hand is not reckoned up. Ask for its blocks and search again to have it priced.",
+  growing: "Prices and lead times follow with the answer, when the search is over.",
+  stopped: "The search was stopped before prices and lead times were looked up.",
+});
+
+/**
+ * @param {Route} route
+ * @param {boolean} isPriced
+ */
+function summary({ steps, depth, plausibility, price, lead, list }, isPriced) {
   const parts = [several(steps, "step"), `longest branch ${depth}`, `${percent(plausibility)} plausible`];
+  if (!isPriced) return parts.join(" · ");
   if (list) parts.push(price === null ? "not all priced" : `${dollars(price)} for ${significant(list.amount_mmol)} mmol`);
   if (lead !== null) parts.push(`blocks after ${days(lead)}`);
   return parts.join(" · ");
 }
 
 /** @param {Found} found */
-function how({ answer: { metadata }, routes }) {
+function how({ answer: { metadata }, routes, unfinished }) {
+  if (unfinished === "growing") return "found so far; the search goes on";
+  if (unfinished === "stopped") return "found until the search was stopped";
   const found = metadata.validated_routes > routes.length ? `the best of ${count(metadata.validated_routes)} that hold, ` : "";
   const looked = metadata.search ? `${several(metadata.search.expanded_molecules, "molecule")} looked at ` : "";
   return `${found}${looked}in ${significant(metadata.total_elapsed)} s`;

@@ -33,14 +33,35 @@ export function svg({ content, width, height }) {
   return `${text}<style>${PAPER}</style>${new XMLSerializer().serializeToString(copy)}</svg>\n`;
 }
 
+/** So many pixels for one of the page, so that print is sharp, and the longest side that every browser paints. */
+const SHARPNESS = 3;
+const LONGEST = 8192;
+
 /**
- * Gives a text to the browser as a file.
+ * A drawing as a picture of pixels.
+ * @param {{content: SVGElement, width: number, height: number}} drawing
+ * @returns {Promise<Blob>}
+ */
+export async function png(drawing) {
+  const { width, height } = drawing;
+  const scale = Math.min(SHARPNESS, LONGEST / width, LONGEST / height);
+  const image = new Image();
+  // The policy of the page lets pictures come from such addresses, which lead nowhere.
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg(drawing))}`;
+  await image.decode();
+  const canvas = Object.assign(document.createElement("canvas"), { width: Math.round(scale * width), height: Math.round(scale * height) });
+  canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
+  return new Promise((made, failed) => canvas.toBlob((blob) => (blob ? made(blob) : failed(new Error("the browser paints no picture of this size"))), "image/png"));
+}
+
+/**
+ * Gives something to the browser as a file.
  * @param {string} name
  * @param {string} type
- * @param {string} text
+ * @param {string | Blob} content
  */
-export function save(name, type, text) {
-  const address = URL.createObjectURL(new Blob([text], { type }));
+export function save(name, type, content) {
+  const address = URL.createObjectURL(new Blob([content], { type }));
   const link = document.createElement("a");
   link.href = address;
   link.download = name;

@@ -16,7 +16,7 @@ macro_rules! module {
 }
 
 /// The pages and their parts: address, type, text.
-const FILES: [File; 33] = [
+const FILES: &[File] = &[
     ("/", HTML, include_str!("../console/index.html")),
     ("/console/operations", HTML, include_str!("../console/operations.html")),
     ("/console/console.css", CSS, include_str!("../console/console.css")),
@@ -25,19 +25,29 @@ const FILES: [File; 33] = [
     ("/console/openchemlib.js", SCRIPT, include_str!("../console/vendor/openchemlib/openchemlib.js")),
     ("/console/openchemlib.txt", TEXT, include_str!("../console/vendor/openchemlib/LICENSE")),
     module!("answer"),
+    module!("chips"),
+    module!("classes"),
+    module!("comparison"),
     module!("console"),
+    module!("constraints"),
     module!("details"),
     module!("drawing"),
     module!("elements"),
     module!("example"),
+    module!("filters"),
     module!("form"),
+    module!("gathering"),
     module!("login"),
+    module!("marking"),
+    module!("marks"),
+    module!("menu"),
     module!("molecule"),
     module!("nothing"),
     module!("operations"),
     module!("orientation"),
     module!("picture"),
     module!("plan"),
+    module!("precursors"),
     module!("reacting"),
     module!("results"),
     module!("routes"),
@@ -45,14 +55,16 @@ const FILES: [File; 33] = [
     module!("search"),
     module!("settings"),
     module!("shopping"),
+    module!("sse"),
     module!("store"),
     module!("takeaway"),
     module!("target"),
     module!("view"),
     module!("words"),
+    module!("work"),
 ];
 
 /// The pages and their parts.
 pub fn router<S: Clone + Send + Sync + 'static>() -> Router<S> {
-    embedded(&FILES)
+    embedded(FILES)
 }

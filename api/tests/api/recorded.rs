@@ -1,7 +1,7 @@
 //! Answers of a real search, for whoever looks at routes: recorded for imatinib with the shipped model and the demo catalogue, ten of the
 //! 243 routes that it found in ten seconds, each of another shape.
 
-use contract::{TreeSearchRequest, TreeSearchResult};
+use contract::{ConstraintReport, TreeSearchRequest, TreeSearchResult};
 
 /// What a test asks for by its `max_depth`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +38,22 @@ pub fn answer(kind: Kind) -> TreeSearchResult {
         Kind::Hostile => make_hostile(&mut answer),
     }
     answer
+}
+
+/// Has an answer tell what the bonds to break came to: seven proposals refused by each, and why nothing was found where nothing was.
+pub fn tell_constraints(answer: &mut TreeSearchResult, request: &TreeSearchRequest) {
+    if request.bonds_to_break.is_empty() {
+        return;
+    }
+    let reason = answer.route_hierarchy.is_empty().then(|| "no proposed step breaks it".to_owned());
+    let report = |index| ConstraintReport {
+        constraint: "bonds_to_break".to_owned(),
+        index: Some(index),
+        refused: 7,
+        reason: reason.clone(),
+    };
+    let told = (0u32..).zip(&request.bonds_to_break).map(|(index, _)| report(index)).collect();
+    answer.metadata.search.get_or_insert_default().constraints = told;
 }
 
 fn make_thousand(answer: &mut TreeSearchResult) {

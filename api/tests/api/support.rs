@@ -472,13 +472,14 @@ impl Handler<StoredTreeSearchJob> for Searcher {
         }
         let kind = recorded::Kind::of(&job.request);
         let nothing = TreeSearchResult {
-            search_smiles: job.request.search_smiles,
+            search_smiles: job.request.search_smiles.clone(),
             metadata: Metadata { total_graph_nodes: 1, ..Metadata::default() },
             route_hierarchy: Default::default(),
             pricing_annotations: Vec::new(),
             reagent_results: ReagentResults::default(),
         };
         let mut result = kind.map_or(nothing, recorded::answer);
+        recorded::tell_constraints(&mut result, &job.request);
         if job.request.max_depth == 49 {
             let groups = [("nonsense".to_owned(), Vec::new())].into();
             result.route_hierarchy.insert("one".to_owned(), groups);

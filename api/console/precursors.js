@@ -1,0 +1,163 @@
+// @ts-check
+// One step back from a molecule, chosen by a person among those that the service proposes, and the route that it makes of another.
+
+import { routeOf } from "./answer.js";
+import { find, make, say } from "./elements.js";
+import { Refused } from "./login.js";
+import { Molecule } from "./openchemlib.js";
+import { framed, picture } from "./picture.js";
+import { percent, several } from "./words.js";
+
+/** @typedef {import("./answer.js").RouteGraph} RouteGraph */
+/** @typedef {import("./answer.js").Offer} Offer */
+/** @typedef {import("./answer.js").Route} Route */
+/** @typedef {{smiles: string[], probability: number, plausibility: number, template_id: string, reaction_class: string, precedents: number, in_stock: boolean[]}} PrecursorSet */
+/** @typedef {{smiles: string, building_block_idx: number | null, lead_time_days: number | null, offers: Offer[]}} Sold */
+
+const MOST = 50;
+/** Longer than the service takes for one molecule, milliseconds. */
+const PATIENCE = 60000;
+/** What routes by hand stand under in the list. */
+export const BY_HAND = "by hand";
+
+/**
+ * Lets a person choose what to make a molecule of.
+ * @param {import("./login.js").Session} session
+ * @param {string} smiles
+ * @param {Set<string>} above what it goes into, of which it cannot be made
+ * @returns {Promise<PrecursorSet | null>} null where nothing was chosen
+ */
+export async function choosePrecursors(session, smiles, above) {
+  const dialog = /** @type {HTMLDialogElement} */ (find("precursors"));
+  find("precursors_of").replaceChildren(framed(picture(smiles), 320, 180, smiles));
+  find("precursors_list").replaceChildren();
+  say(find("precursors_told"), "Looking …");
+  dialog.showModal();
+  /** @type {PrecursorSet | null} */
+  let chosen = null;
+  const closed = new Promise((done) => dialog.addEventListener("close", () => done(null), { once: true }));
+  const proposed = await proposals(session, smiles);
+  if (typeof proposed === "string") say(find("precursors_told"), proposed);
+  else {
+    const sets = proposed.filter((set) => !set.smiles.some((one) => above.has(one) || one === smiles));
+    say(find("precursors_told"), sets.length ? `${several(sets.length, "way")}, the most probable first.` : "The service knows no step to it.");
+    find("precursors_list").replaceChildren(...sets.map((set) => card(set, () => {
+      chosen = set;
+      dialog.close();
+    })));
+  }
+  await closed;
+  return chosen;
+}
+
+/**
+ * @param {import("./login.js").Session} session
+ * @param {string} smiles
+ * @returns {Promise<PrecursorSet[] | string>} or why there are none
+ */
+async function proposals(session, smiles) {
+  try {
+    const { items } = await session.send("/synth/v1/expansions", { smiles: [smiles], limit: MOST }, AbortSignal.timeout(PATIENCE));
+    return items[0].error ?? items[0].precursors;
+  } catch (fault) {
+    if (!(fault instanceof Refused)) return "The service does not answer.";
+    return [404, 405].includes(fault.status) ? "This service proposes no single steps." : `${fault.message}.`;
+  }
+}
+
+/**
+ * @param {PrecursorSet} set
+ * @param {() => void} choose
+ */
+function card(set, choose) {
+  const button = make("button", { type: "button", className: "plain" }, "Make it so");
+  button.addEventListener("click", choose);
+  const pictures = set.smiles.map((smiles, place) => make("figure", { className: set.in_stock[place] ? "sold" : "" },
+    framed(picture(smiles), 190, 120, smiles), make("figcaption", {}, set.in_stock[place] ? "in stock" : "to be made")));
+  const told = [`proposed with ${percent(set.probability)}`, `${percent(set.plausibility)} plausible`, set.precedents ? several(set.precedents, "precedent") : "no precedent"];
+  return make("li", {}, make("p", { className: "line" }, make("strong", {}, set.reaction_class), button),
+    make("p", { className: "quiet" }, told.join(" · ")), make("div", { className: "pictures" }, ...pictures));
+}
+
+/**
+ * A route of which one molecule is made by other precursors; what only its old ones needed is gone.
+ * @param {RouteGraph} graph
+ * @param {string} smiles the molecule
+ * @param {PrecursorSet} set
+ * @param {Map<string, Sold>} sold what is known of precursors that are in stock, by SMILES
+ * @returns {RouteGraph}
+ */
+export function grafted(graph, smiles, set, sold) {
+  const ids = new Map(graph.nodes.map((node) => [node.data.smiles, node.id]));
+  const product = ids.get(smiles) ?? "";
+  const nodes = new Map(graph.nodes.map((node) => [node.id, node]));
+  const made = /** @type {import("./answer.js").GraphNode} */ (nodes.get(product));
+  nodes.set(product, { ...made, data: { ...made.data, is_building_block: false, building_block_idx: null } });
+  const edges = graph.edges.filter((edge) => edge.source !== product);
+  set.smiles.forEach((precursor, place) => {
+    const id = ids.get(precursor) ?? `by hand ${precursor}`;
+    if (!nodes.has(id)) nodes.set(id, { id, data: molecule(precursor, set.in_stock[place], sold.get(precursor)) });
+    if (edges.some((edge) => edge.source === product && edge.target === id)) return;
+    const { probability, plausibility, template_id, reaction_class, precedents } = set;
+    edges.push({ source: product, target: id, probability, plausibility, template: template_id, reaction_class, precedents });
+  });
+  return reachable(graph.nodes[0].id, nodes, edges);
+}
+
+/**
+ * @param {string} smiles
+ * @param {boolean} isSold
+ * @param {Sold} [sold]
+ * @returns {import("./answer.js").NodeData}
+ */
+function molecule(smiles, isSold, sold) {
+  const mw = Molecule.fromSmiles(smiles).getMolecularFormula().relativeWeight;
+  return { smiles, mw, is_building_block: isSold, building_block_idx: sold?.building_block_idx ?? null, closest_building_block: isSold ? 1 : null, depth: 0 };
+}
+
+/**
+ * What of nodes and edges the target needs, each as deep as it lies.
+ * @param {string} target
+ * @param {Map<string, import("./answer.js").GraphNode>} nodes
+ * @param {import("./answer.js").GraphEdge[]} edges
+ * @returns {RouteGraph}
+ */
+function reachable(target, nodes, edges) {
+  const depths = new Map([[target, 0]]);
+  for (const [id, depth] of depths) for (const edge of edges) if (edge.source === id && !depths.has(edge.target)) depths.set(edge.target, depth + 1);
+  return {
+    nodes: [...depths].map(([id, depth]) => {
+      const node = /** @type {import("./answer.js").GraphNode} */ (nodes.get(id));
+      return { ...node, data: { ...node.data, depth } };
+    }),
+    edges: edges.filter((edge) => depths.has(edge.source)),
+  };
+}
+
+/**
+ * A route by hand, to be listed with others.
+ * @param {RouteGraph} graph
+ * @param {number} number
+ * @returns {Route}
+ */
+export function routeByHand(graph, number) {
+  const depth = Math.max(...graph.nodes.map((node) => node.data.depth));
+  return { ...routeOf(graph, BY_HAND, depth, 0), name: `By hand ${number}` };
+}
+
+/**
+ * Who sells molecules and for how much; what the service does not tell is left out.
+ * @param {import("./login.js").Session} session
+ * @param {string[]} smiles
+ * @param {string | null} shipsTo
+ * @returns {Promise<Map<string, Sold>>}
+ */
+export async function soldBy(session, smiles, shipsTo) {
+  if (!smiles.length) return new Map();
+  try {
+    const { items } = await session.send("/synth/v1/building-blocks", { smiles, ships_to: shipsTo }, AbortSignal.timeout(PATIENCE));
+    return new Map(items.map((/** @type {Sold} */ item, /** @type {number} */ place) => [smiles[place], item]));
+  } catch {
+    return new Map();
+  }
+}

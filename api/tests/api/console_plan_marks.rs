@@ -1,0 +1,138 @@
+//! What is asked of routes in the console: bonds and atoms marked in the target, lists of classes, molecules and blocks.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::{
+    console_plan::{breaks_no_rule, count, find_routes, no_complaint, put, stage},
+    webdriver::Chromium,
+};
+
+/// Keeps what the page asks the service for; it is sent all the same.
+pub const LISTEN: &str = "const send = window.fetch; window.fetch = (address, how) => { if (how?.body?.startsWith?.('{')) window.asked = JSON.parse(how.body); return send(address, how); };";
+
+/// Presses a key on what has the focus.
+pub async fn press(browser: &Chromium, key: &str) {
+    let key = json!(key);
+    browser
+        .run(&format!("document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {{ key: {key}, bubbles: true, cancelable: true }}));"))
+        .await;
+}
+
+pub async fn asked(browser: &Chromium) -> Value {
+    browser.run("return window.asked").await
+}
+
+#[tokio::test]
+async fn bonds_that_are_pressed_are_broken_or_kept_and_the_answer_says_what_became_of_them() {
+    let Some((_service, browser)) = stage().await else { return };
+    browser.run(LISTEN).await;
+
+    put(&browser, "search_smiles", "CC(=O)Nc1ccc(O)cc1").await;
+    browser.click("[data-key='bond 2']").await;
+    browser.run("document.querySelector('[data-key=\"bond 3\"]').focus()").await;
+    press(&browser, "Enter").await;
+    press(&browser, " ").await;
+    let focused = browser.run("return document.activeElement.getAttribute('aria-label')").await;
+    let marked = browser.text("#marked").await;
+    browser.screenshot("plan_marked").await;
+    breaks_no_rule(&browser).await;
+    browser.click("#run").await;
+    let nothing = browser.wait_for_text("#nothing", |text| text.starts_with("No route")).await;
+    let first = asked(&browser).await;
+    put(&browser, "max_depth", "46").await;
+    put(&browser, "max_backbone_groups", "100").await;
+    browser.click("#run").await;
+    browser.wait_for_text("#route_count", |text| text == "10").await;
+    browser.click("#constraints summary").await;
+    let told = browser.text("#constraints_told").await;
+
+    assert_eq!(focused, "Bond N4–C5: to be kept");
+    assert!(marked.contains("Break C2–N4") && marked.contains("Keep N4–C5"), "{marked}");
+    assert_eq!((&first["bonds_to_break"], &first["bonds_to_keep"]), (&json!([[2, 4]]), &json!([[4, 5]])));
+    let target = first["search_smiles"].as_str().unwrap();
+    assert!(target.contains("[C:2]") && target.contains("[NH:4]") && target.contains("[c:5]"), "{target}");
+    assert!(
+        nothing.contains("Break the bond C2–N4: refused 7 proposals; no proposed step breaks it"),
+        "{nothing}"
+    );
+    assert_eq!(told, "Break the bond C2–N4: refused 7 proposals");
+    no_complaint(&browser).await;
+}
+
+#[tokio::test]
+async fn marks_are_reached_by_arrows_go_over_to_a_target_that_changed_and_are_taken_back() {
+    let Some((_service, browser)) = stage().await else { return };
+    browser.run(LISTEN).await;
+
+    put(&browser, "search_smiles", "CC(=O)Nc1ccc(O)cc1").await;
+    for atom in ["atom 4", "atom 5", "atom 6"] {
+        browser.click(&format!("[data-key='{atom}']")).await;
+    }
+    browser.click("[data-key='bond 2']").await;
+    browser.run("document.querySelector('[data-key=\"bond 2\"]').focus()").await;
+    let mut reached = BTreeSet::new();
+    for key in ["ArrowRight", "ArrowRight", "ArrowLeft", "ArrowUp", "ArrowDown"] {
+        press(&browser, key).await;
+        let here = browser.run("return document.activeElement.getAttribute('data-key')").await;
+        reached.insert(here.as_str().unwrap().to_owned());
+    }
+    put(&browser, "search_smiles", "COc1ccc(NC(C)=O)cc1").await;
+    let carried = browser.wait_for_text("#marked", |text| text.contains("C8–N7")).await;
+    put(&browser, "max_depth", "46").await;
+    browser.click("#run").await;
+    let told =
+        browser.wait_for_text("#plan", |text| text.contains("looked at") || text.contains("Input")).await;
+    let body = asked(&browser).await;
+    browser.click("#change").await;
+    browser.click("#marked .cross").await;
+    let left = browser.text("#marked").await;
+    browser.click("#marked .brief").await;
+
+    assert!(!told.contains("Input"), "{told}");
+    assert!(reached.len() >= 3, "{reached:?}");
+    assert!(carried.contains("Keep 3 atoms whole"), "{carried}");
+    assert_eq!(body["bonds_to_break"].as_array().unwrap().len(), 1);
+    assert_eq!(body["bonds_to_keep"].as_array().unwrap().len(), 2, "{body}");
+    assert!(!left.contains("Break") && left.contains("Keep 3 atoms whole"), "{left}");
+    assert_eq!(count(&browser, "#marked .chip").await, 0);
+    no_complaint(&browser).await;
+}
+
+#[tokio::test]
+async fn what_routes_must_and_may_not_have_is_a_list_of_which_each_can_be_taken_back() {
+    let Some((_service, browser)) = stage().await else { return };
+    browser.run(LISTEN).await;
+
+    browser.click("#more summary").await;
+    browser.type_into("#molecules_never", "CC(=O)Cl\u{e007}CCO\u{e007}CCN").await;
+    browser.type_into("#building_blocks_own", "OC(=O)c1ccccc1 12,5\u{e007}").await;
+    browser.type_into("#reaction_classes_never", "Boc removal, amide coupling\u{e007}").await;
+    put(&browser, "max_steps", "4").await;
+    browser.click(".field:has(#molecules_never) .cross").await;
+    breaks_no_rule(&browser).await;
+    find_routes(&browser, "46").await;
+    browser.wait_for_text("#route_count", |text| text == "10").await;
+    let body = asked(&browser).await;
+    browser.click("#change").await;
+    browser.type_into("#substructures_never", "[C,N\u{e007}").await;
+    browser.click("#run").await;
+    let fault = browser.wait_for_text("#substructures_never_fault", |text| !text.is_empty()).await;
+
+    assert_eq!(body["molecules_never"], json!(["CCO", "CCN"]));
+    assert_eq!(body["building_blocks_own"], json!([{ "smiles": "OC(=O)c1ccccc1", "usd_per_gram": 12.5 }]));
+    assert_eq!(body["reaction_classes_never"], json!(["Boc removal", "amide coupling"]));
+    assert_eq!((&body["max_steps"], &body["protecting_groups"]), (&json!(4), &json!("allowed")));
+    assert!(fault.starts_with("[C,N: Input should be a valid SMARTS"), "{fault}");
+}
+
+#[test]
+fn the_classes_that_are_offered_are_those_that_the_service_knows() {
+    let module = include_str!("../../console/classes.js");
+
+    let offered: Vec<_> =
+        module.lines().filter_map(|line| line.strip_prefix("  \"")?.strip_suffix("\",")).collect();
+
+    assert_eq!(offered, reactivity::CLASS_NAMES);
+}

@@ -1,0 +1,142 @@
+//! Routes in the console while a search goes on: told by an event stream, whose own tests are those of the service. Here the events come
+//! when the test says so.
+
+use serde_json::{Value, json};
+
+use crate::{
+    console_plan::{breaks_no_rule, find_routes, no_complaint, stage},
+    recorded::{self, Kind},
+    webdriver::Chromium,
+};
+
+/// Answers the page's search by events that `tell` sends and whose connection `lose` breaks; keeps where it was taken up again.
+const STREAMS: &str = "
+    const plain = window.fetch;
+    window.resumed = [];
+    const stream = (signal) => new Response(new ReadableStream({ start(controller) {
+        window.stream = controller;
+        signal.addEventListener('abort', () => controller.error(signal.reason));
+    } }), { headers: { 'content-type': 'text/event-stream; charset=utf-8', 'content-location': '/synth/v1/treesearch/one/events' } });
+    window.fetch = async (address, how) => {
+        if (address === '/synth/v1/treesearch') return stream(how.signal);
+        if (address !== '/synth/v1/treesearch/one/events') return plain(address, how);
+        window.resumed.push(how.headers['Last-Event-ID']);
+        return stream(how.signal);
+    };
+    window.tell = (id, event, data) => window.stream.enqueue(new TextEncoder().encode(`id: ${id}\\nevent: ${event}\\ndata: ${JSON.stringify(data)}\\n\\n`));
+    window.lose = () => window.stream.error(new TypeError('network error'));";
+
+async fn tell(browser: &Chromium, id: u32, event: &str, data: &Value) {
+    browser.run(&format!("window.tell({id}, '{event}', {data})")).await;
+}
+
+/// What a stream says of each route of the recorded answer, as found: without what is to be ordered.
+fn routes() -> Vec<Value> {
+    let answer = recorded::answer(Kind::AsFound);
+    let mut routes = Vec::new();
+    for (steps, backbones) in &answer.route_hierarchy {
+        for (backbone, variations) in backbones {
+            for graph in variations.iter().flatten() {
+                let mut route = serde_json::to_value(graph).unwrap();
+                route["graph"].as_object_mut().unwrap().remove("shopping_list");
+                routes.push(
+                    json!({ "route": route, "backbone": backbone, "steps": steps.parse::<u32>().unwrap() }),
+                );
+            }
+        }
+    }
+    routes
+}
+
+#[tokio::test]
+async fn routes_are_seen_as_they_are_found_and_what_is_looked_at_stays_when_the_answer_comes() {
+    let Some((_service, browser)) = stage().await else { return };
+    browser.run(STREAMS).await;
+    let routes = routes();
+    let progress = json!({ "seconds": 1.2, "expansions": 310, "molecules": 2048, "depth": 4, "routes": 1, "best_cost": 5.1 });
+
+    find_routes(&browser, "46").await;
+    tell(&browser, 1, "progress", &progress).await;
+    let told = browser.wait_for_text("#elapsed_text", |text| text.contains("expansions")).await;
+    tell(&browser, 2, "route", &routes[0]).await;
+    browser.wait_for_text("#route_count", |text| text == "1").await;
+    browser.run("window.lose()").await;
+    browser.run_until_told("const done = arguments[arguments.length - 1]; const look = () => (window.resumed.length ? done(true) : setTimeout(look, 20)); look();").await;
+    tell(&browser, 3, "route", &routes[1]).await;
+    browser.wait_for_text("#route_count", |text| text == "2").await;
+    browser.type_into("#route_list", "\u{e015}").await; // Arrow down.
+    let growing = browser.wait_for_text("#route_title", |text| text == "Route 2").await;
+    let looked_at = browser.run("return document.querySelector('#scheme .molecule').parentElement.innerHTML.match(/building block [^ \"]+/i)?.[0] ?? ''").await;
+    let shopping = browser.text("#shopping").await;
+    browser.screenshot("plan_growing").await;
+    breaks_no_rule(&browser).await;
+    tell(&browser, 4, "answer", &serde_json::to_value(recorded::answer(Kind::AsFound)).unwrap()).await;
+    browser.wait_for_text("#route_count", |text| text == "10").await;
+    let still = browser.run("return document.querySelector('#scheme .molecule').parentElement.innerHTML.match(/building block [^ \"]+/i)?.[0] ?? ''").await;
+    let summary = browser.text("#route_summary").await;
+
+    assert!(
+        told.contains("310 expansions · 2,048 molecules · 4 steps deep · 1 route, the best at cost 5.1"),
+        "{told}"
+    );
+    assert_eq!(browser.run("return window.resumed").await, json!(["2"]));
+    assert_eq!(growing, "Route 2");
+    assert!(shopping.starts_with("Prices and lead times follow"), "{shopping}");
+    assert!(!still.as_str().unwrap().is_empty());
+    assert_eq!(still, looked_at);
+    assert!(summary.contains("for 1 mmol"), "{summary}");
+    no_complaint(&browser).await;
+}
+
+#[tokio::test]
+async fn a_search_that_is_stopped_keeps_what_it_found_and_one_that_fails_on_the_way_says_why() {
+    let Some((_service, browser)) = stage().await else { return };
+    browser.run(STREAMS).await;
+    let routes = routes();
+
+    find_routes(&browser, "46").await;
+    tell(&browser, 1, "route", &routes[0]).await;
+    browser.wait_for_text("#route_count", |text| text == "1").await;
+    browser.click("#stop").await;
+    let stopped = browser.wait_for_text("#notice", |text| !text.is_empty()).await;
+    let shopping = browser.text("#shopping").await;
+    browser.click("#change").await;
+    browser.click("#run").await;
+    let problem = json!({ "status": 504, "detail": [{ "loc": ["body"], "msg": "The search had not the time that it was promised", "type": "timeout" }] });
+    tell(&browser, 1, "problem", &problem).await;
+    let failed = browser.wait_for_text("#notice", |text| text.starts_with("The search had")).await;
+
+    assert_eq!(stopped, "Stopped. The service was told to search no longer.");
+    assert!(shopping.starts_with("The search was stopped before prices"), "{shopping}");
+    assert_eq!(failed, "The search had not the time that it was promised.");
+    no_complaint(&browser).await;
+}
+
+#[tokio::test]
+async fn an_event_stream_means_the_same_wherever_it_is_cut() {
+    let Some((_service, browser)) = stage().await else { return };
+    let text = "\u{feff}: a comment\r\nid: 1\r\nevent: route\r\ndata: {\"a\":\r\ndata: 1}\r\n\r\nevent: nothing\n\nid\ndata:  two\rdata\r\r\
+                retry: 5\nid: 3\ndata:é€\n\ndata: never ended\n";
+    let module = "import('/console/sse.js').then(async ({ events }) => {";
+    let cuts = format!(
+        "const done = arguments[arguments.length - 1]; {module} \
+         const bytes = new TextEncoder().encode({}); const read = new Set(); \
+         for (let cut = 0; cut <= bytes.length; cut++) {{ \
+           const body = new ReadableStream({{ start(pieces) {{ pieces.enqueue(bytes.slice(0, cut)); pieces.enqueue(bytes.slice(cut)); pieces.close(); }} }}); \
+           const all = []; for await (const event of events(body)) all.push(event); read.add(JSON.stringify(all)); \
+         }} done([...read].map((one) => JSON.parse(one))); }});",
+        json!(text)
+    );
+
+    let read = browser.run_until_told(&cuts).await;
+
+    assert_eq!(
+        read,
+        json!([[
+            { "id": "1", "event": "route", "data": "{\"a\":\n1}" },
+            { "id": "", "event": "message", "data": " two\n" },
+            { "id": "3", "event": "message", "data": "é€" },
+        ]])
+    );
+    no_complaint(&browser).await;
+}

@@ -1,0 +1,126 @@
+//! Work on a route in the console: what it must not have again, what is at hand, steps by hand, and the way back.
+
+use serde_json::json;
+
+use crate::{
+    console_plan::{breaks_no_rule, count, find_routes, no_complaint, stage},
+    console_plan_marks::{LISTEN, asked, press},
+    webdriver::Chromium,
+};
+
+/// Presses the act of these words on what was chosen.
+async fn act(browser: &Chromium, words: &str) {
+    let words = json!(words);
+    browser
+        .run(&format!("[...document.querySelectorAll('#acts button')].find((one) => one.textContent === {words}).click()"))
+        .await;
+}
+
+async fn choose(browser: &Chromium, part: &str) {
+    let part = json!(format!("#scheme {part}"));
+    browser.run(&format!("document.querySelector({part}).dispatchEvent(new Event('click'))")).await;
+}
+
+#[tokio::test]
+async fn what_is_banned_or_at_hand_holds_in_the_next_search_and_is_undone_step_by_step() {
+    let Some((_service, browser)) = stage().await else { return };
+    browser.run(LISTEN).await;
+    find_routes(&browser, "46").await;
+    browser.wait_for_text("#route_count", |text| text == "10").await;
+
+    choose(&browser, ".bought").await;
+    act(&browser, "I have it").await;
+    choose(&browser, ".step").await;
+    act(&browser, "Never C-alkylation").await;
+    act(&browser, "Never this step").await;
+    let changes = browser.text("#changed").await;
+    browser.screenshot("plan_changed").await;
+    breaks_no_rule(&browser).await;
+    browser.click("#undo").await;
+    browser.click("#again").await;
+    browser.wait_for_text("#undo", |text| text == "Undo the search").await;
+    let body = asked(&browser).await;
+    browser.click("#undo").await;
+    let back = browser.run("return document.getElementById('changes').hidden").await;
+
+    assert!(
+        changes.contains("is at hand")
+            && changes.contains("never C-alkylation")
+            && changes.contains("never step 1"),
+        "{changes}"
+    );
+    assert_eq!(body["building_blocks_own"].as_array().unwrap().len(), 1);
+    assert_eq!(body["reaction_classes_never"], json!(["C-alkylation"]));
+    assert_eq!(body.get("templates_never"), None);
+    assert_eq!(back, json!(true));
+    no_complaint(&browser).await;
+}
+
+#[tokio::test]
+async fn a_menu_at_a_part_of_the_drawing_is_walked_by_keys() {
+    let Some((_service, browser)) = stage().await else { return };
+    find_routes(&browser, "46").await;
+    browser.wait_for_text("#route_count", |text| text == "10").await;
+
+    browser
+        .run("const part = document.querySelector('#scheme .bought'); part.focus(); part.dispatchEvent(new MouseEvent('contextmenu', { bubbles: true, cancelable: true, clientX: 400, clientY: 300 }));")
+        .await;
+    let first = browser.run("return document.activeElement.textContent").await;
+    breaks_no_rule(&browser).await;
+    press(&browser, "ArrowDown").await;
+    let second = browser.run("return document.activeElement.textContent").await;
+    press(&browser, "End").await;
+    let last = browser.run("return document.activeElement.textContent").await;
+    browser.run("document.activeElement.click()").await;
+    let changes = browser.wait_for_text("#changed", |text| !text.is_empty()).await;
+    let focused = browser.run("return document.activeElement.dataset.key ?? ''").await;
+
+    assert_eq!((first, second, last), (json!("Never use it"), json!("I have it"), json!("Always use it")));
+    assert!(changes.starts_with("always "), "{changes}");
+    assert!(focused.as_str().unwrap().starts_with("molecule "), "{focused}");
+    no_complaint(&browser).await;
+}
+
+/// Answers as the service tells of single steps and of who sells what.
+const ONE_STEP: &str = "
+    const plain = window.fetch;
+    const answers = {
+        '/synth/v1/expansions': (asked) => ({ items: asked.smiles.map((smiles) => ({ smiles, error: null, precursors: [
+            { smiles: ['CI', 'O=C(O)c1ccc(CN2CCNCC2)cc1'], probability: 0.51, plausibility: 0.97, template_id: 'abc', reaction_class: 'N-alkylation', precedents: 956, in_stock: [true, false] },
+        ] })) }),
+        '/synth/v1/building-blocks': (asked) => ({ items: asked.smiles.map((smiles) => ({ smiles, error: null, in_stock: true, building_block_idx: 7, price: 1.5, lead_time_days: 3, vendors: ['Lab'],
+            offers: [{ major_component_id: 7, vendor_name: 'Lab', cs_id: 'L-1', cs_url: '', pack: 5, uom: 'g', price_usd: 7.5, normalised_usd: 1.5, lead_time_days_to_US: 3 }] })) }),
+    };
+    window.fetch = async (address, how) => answers[address] ? new Response(JSON.stringify(answers[address](JSON.parse(how.body))), { headers: { 'content-type': 'application/json' } }) : plain(address, how);";
+
+#[tokio::test]
+async fn a_molecule_is_made_by_hand_of_precursors_that_are_chosen_and_the_step_is_undone() {
+    let Some((_service, browser)) = stage().await else { return };
+    browser.run(ONE_STEP).await;
+    find_routes(&browser, "46").await;
+    browser.wait_for_text("#route_count", |text| text == "10").await;
+
+    choose(&browser, ".target").await;
+    act(&browser, "Make it another way …").await;
+    let told = browser.wait_for_text("#precursors_told", |text| text.starts_with("1 way")).await;
+    let card = browser.text("#precursors_list li").await;
+    browser.screenshot("plan_precursors").await;
+    breaks_no_rule(&browser).await;
+    browser.click("#precursors_list button").await;
+    browser.wait_for_text("#route_title", |text| text == "By hand 1").await;
+    let molecules = count(&browser, "#scheme .molecule").await;
+    let drawn = browser.text("#scheme").await;
+    browser.click("#undo").await;
+    let back = browser.wait_for_text("#route_title", |text| text.starts_with("Route")).await;
+
+    assert_eq!(told, "1 way, the most probable first.");
+    for words in
+        ["N-alkylation", "proposed with 51 % · 97 % plausible · 956 precedents", "in stock", "to be made"]
+    {
+        assert!(card.contains(words), "{words} in {card}");
+    }
+    assert_eq!(molecules, 3);
+    assert!(drawn.contains("$1.50/g · 3 days") && drawn.contains("to be made"), "{drawn}");
+    assert_eq!(back, "Route 1");
+    no_complaint(&browser).await;
+}

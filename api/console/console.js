@@ -1,26 +1,27 @@
 // @ts-check
-// The page at `/`: logs in, says who is there, and begins its parts.
+// The page at `/`: logs in, says who is there, and shows the part that the address names.
 
 import { find, make, say } from "./elements.js";
 import { LoginRefused, logIn } from "./login.js";
+import { fetchPart, follow } from "./parts.js";
+import { Service } from "./service.js";
 
-const SCOPES = ["operations", "openid", "email"];
+const SCOPES = ["operations", "openid", "email", "generator_api.samples:create", "generator_api.samples:read", "generator_api.samples:delete", "generator_api.models:read"];
 
 begin();
 
 async function begin() {
   try {
     // Before the way to the login and back, so that the browser has it by then.
-    const part = import("./plan.js");
+    fetchPart();
     const session = await logIn(SCOPES);
     const person = session.scopes.includes("openid") ? await session.get("/auth/userinfo") : {};
     say(find("account"), person.email ?? "");
     find("who").hidden = false;
     find("to_operations").hidden = !session.scopes.includes("operations");
     find("logout").addEventListener("click", () => session.end());
-    (await part).plan(session, SCOPES);
-    find("plan").hidden = false;
-    find("waiting").hidden = true;
+    await follow(new Service(session, SCOPES));
+    (await import("./tour.js")).tour(find("main"));
   } catch (fault) {
     if (!(fault instanceof LoginRefused)) console.error(fault);
     refused(fault instanceof LoginRefused ? fault.message : "the service does not answer");

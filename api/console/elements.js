@@ -18,6 +18,17 @@ export function make(tag, properties = {}, ...children) {
 }
 
 /**
+ * The same, of a kind that is asked for its value or its state.
+ * @param {string} tag
+ * @param {Record<string, any>} [properties]
+ * @param {(Node | string)[]} children
+ * @returns {any}
+ */
+export function control(tag, properties, ...children) {
+  return make(tag, properties, ...children);
+}
+
+/**
  * The element of the page with this id.
  * @param {string} id
  * @returns {any}
@@ -82,6 +93,14 @@ export function pair() {
   const first = make("span", { className: "first" });
   const second = make("span", { className: "second" });
   return Object.assign(make("span", { className: "two" }, first, second), { first, second });
+}
+
+/**
+ * Terms with what is known of each, for a list of definitions; those of which nothing is known are left out.
+ * @param {[string, string | null | undefined][]} pairs
+ */
+export function known(pairs) {
+  return pairs.flatMap(([name, value]) => (value ? [make("dt", {}, name), make("dd", {}, value)] : []));
 }
 
 /**

@@ -82,6 +82,14 @@ export class Session {
     return this.#call(path, method, { body: body && JSON.stringify(body), headers: { ...headers, Accept: accept }, signal });
   }
 
+  /**
+   * Deletes what is at `path`.
+   * @param {string} path
+   */
+  async remove(path) {
+    await this.#call(path, "DELETE");
+  }
+
   /** Ends the login, here and at the service; does not return. */
   async end() {
     const body = new URLSearchParams({ client_id: CLIENT_ID, token: this.#token });
@@ -120,7 +128,7 @@ export async function logIn(scopes) {
   const asked = JSON.parse(sessionStorage.getItem(KEPT) ?? "null");
   if (answer.has("state") && asked && answer.get("state") === asked.state && answer.get("iss") === server.issuer) {
     sessionStorage.removeItem(KEPT);
-    history.replaceState(null, "", location.pathname);
+    history.replaceState(null, "", location.pathname + (asked.part ?? ""));
     return redeem(server, answer, asked.verifier);
   }
   return goThere(server, scopes);
@@ -151,7 +159,7 @@ async function goThere(server, scopes) {
   if (!globalThis.crypto?.subtle) {
     throw new LoginRefused("browsers let a page log in over https or on this very machine alone");
   }
-  const asked = { state: random(), verifier: random() };
+  const asked = { state: random(), verifier: random(), part: location.hash };
   const challenge = base64(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(asked.verifier)));
   sessionStorage.setItem(KEPT, JSON.stringify(asked));
   location.assign(`${server.authorization_endpoint}?${new URLSearchParams({

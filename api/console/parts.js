@@ -1,98 +1,97 @@
 // @ts-check
-// A route on paper: its scheme as it is drawn in the console, in as many parts as its width takes, so that no structure is squeezed.
-//
-// A part ends at intermediates, which are named by letters and made by parts of their own, in the order of the synthesis. What lies so in
-// one part lies so in the others.
+// Which part of the console is seen, by the address: `#/sample/smp_1` is the part "sample", told of `["smp_1"]`. A part is loaded when it is
+// first seen and kept from then on, hidden while another is seen, so that it finds what it knew; the back button leads where it does on any page.
 
-import { draw } from "./drawing.js";
-import { picture } from "./picture.js";
-
-/** @typedef {import("./answer.js").Tree} Tree */
-/** @typedef {import("./picture.js").Picture} Picture */
-/** @typedef {{content: SVGElement, width: number, height: number}} Drawing */
+import { find, make, say } from "./elements.js";
 
 /**
- * The drawings of a route, none wider than `most` unless a single step is; the last one ends at the target.
- * @param {Tree} target
- * @param {{caption: (tree: Tree) => string[], most: number}} how
- * @returns {Drawing[]}
+ * A part once it has begun.
+ * @typedef {{show: (path: string[]) => void, hide?: () => void}} Part `show`: it is seen, and this follows its name in the address
+ * @typedef {(place: HTMLElement, service: import("./service.js").Service) => Part} Begin
  */
-export function parts(target, { caption, most }) {
-  const models = laid(target, undefined, new Map());
-  /** @type {Map<string, string>} */
-  const names = new Map();
-  const drawn = (/** @type {Tree} */ tree) => draw(tree, {
-    caption: (one) => (names.has(one.key) ? [`Intermediate ${names.get(one.key)}`] : caption(one)),
-    model: models.get(tree.key), folded: new Set(), choose: () => {}, fold: () => {},
-  });
-  const cut = inOrder(target, (tree) => drawn(tree).width <= most);
-  cut.slice(0, -1).forEach((tree, place) => names.set(tree.key, letter(place)));
-  return cut.map((tree) => still(drawn(tree)));
+
+/** What a part is called, and what brings it. @type {Map<string, {title: string, heading: string, load: () => Promise<{begin: Begin}>}>} */
+const PARTS = new Map(Object.entries({
+  plan: { title: "Retort", heading: "Plan a synthesis", load: () => import("./planning.js") },
+  sample: { title: "Sample · Retort", heading: "Sample molecules", load: () => import("./sample.js") },
+  batches: { title: "Batches · Retort", heading: "Plan many syntheses", load: () => import("./batches.js") },
+  models: { title: "Models · Retort", heading: "Models", load: () => import("./models.js") },
+  account: { title: "Account · Retort", heading: "Account", load: () => import("./account.js") },
+}));
+
+/** What an address without a part is. */
+const HOME = "plan";
+
+/** @type {Map<string, {place: HTMLElement, part: Part}>} */
+const begun = new Map();
+/** Which way counts: a part that was asked for before another is not shown when it has come. */
+let ways = 0;
+
+/** Begins to load what the address names, before anybody may see it. */
+export function fetchPart() {
+  PARTS.get(named().name)?.load();
 }
 
 /**
- * What each molecule is drawn to lie like: the product that it goes into.
- * @param {Tree} tree
- * @param {Picture | undefined} model
- * @param {Map<string, Picture | undefined>} models
+ * Shows what the address names, now and whenever it is another.
+ * @param {import("./service.js").Service} service
  */
-function laid({ key, data, step }, model, models) {
-  models.set(key, model);
-  const drawn = step && picture(data.smiles, model);
-  for (const precursor of step?.precursors ?? []) laid(precursor, drawn ?? undefined, models);
-  return models;
+export async function follow(service) {
+  addEventListener("hashchange", () => lead(service));
+  await lead(service);
 }
 
-/**
- * A tree in parts that fit, each as deep as it can be; those that are made first come first.
- * @param {Tree} tree
- * @param {(tree: Tree) => boolean} fits
- * @returns {Tree[]}
- */
-function inOrder(tree, fits) {
-  for (let steps = depth(tree); ; steps--) {
-    /** @type {Tree[]} */
-    const below = [];
-    const top = cutBelow(tree, steps, below);
-    if (steps <= 1 || fits(top)) return [...below.flatMap((one) => inOrder(one, fits)), top];
+/** @param {import("./service.js").Service} service */
+async function lead(service) {
+  const way = ++ways;
+  const { name, path } = named();
+  const { title, heading, load } = /** @type {NonNullable<ReturnType<typeof PARTS.get>>} */ (PARTS.get(name));
+  const known = begun.get(name);
+  if (!known) say(find("waiting"), "Loading …");
+  const { begin } = known ? { begin: null } : await load();
+  if (way !== ways) return;
+  const here = known ?? begun.get(name) ?? first(name, /** @type {Begin} */ (begin), service);
+  for (const [other, { place, part }] of begun) {
+    if (other === name || place.hidden) continue;
+    place.hidden = true;
+    part.hide?.();
   }
-}
-
-/** @param {Tree} tree */
-function depth({ step }) {
-  /** @type {number} */
-  const steps = step ? 1 + Math.max(...step.precursors.map(depth)) : 0;
-  return steps;
+  here.place.hidden = false;
+  find("waiting").hidden = true;
+  document.title = title;
+  say(find("heading"), heading);
+  for (const link of document.querySelectorAll("[data-part]")) {
+    if (/** @type {HTMLElement} */ (link).dataset.part === name) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  here.part.show(path);
 }
 
 /**
- * The tree down to so many steps; what is made below that is left to `below`.
- * @param {Tree} tree
- * @param {number} steps
- * @param {Tree[]} below
- * @returns {Tree}
+ * @param {string} name
+ * @param {Begin} begin
+ * @param {import("./service.js").Service} service
  */
-function cutBelow(tree, steps, below) {
-  const { step } = tree;
-  if (!step) return tree;
-  if (steps === 0) {
-    below.push(tree);
-    return { ...tree, step: null };
-  }
-  return { ...tree, step: { ...step, precursors: step.precursors.map((one) => cutBelow(one, steps - 1, below)) } };
+function first(name, begin, service) {
+  // What the page begins with is in it.
+  const place = name === HOME ? find(HOME) : make("div", { id: `part_${name}`, className: "part", hidden: true });
+  if (!place.parentElement) find("main").append(place);
+  const here = { place, part: begin(place, service) };
+  begun.set(name, here);
+  return here;
 }
 
-/** @param {number} place */
-const letter = (place) => (place < 26 ? String.fromCharCode(65 + place) : `${place + 1}`);
+/** The part that the address names, and what of it. */
+function named() {
+  const [, name, ...path] = location.hash.split("/").map(decoded);
+  return location.hash.startsWith("#/") && PARTS.has(name) ? { name, path: path.filter(Boolean) } : { name: HOME, path: [] };
+}
 
-/**
- * A drawing in which nothing is pressed.
- * @param {Drawing} drawing
- */
-function still(drawing) {
-  for (const part of drawing.content.querySelectorAll("[role]")) {
-    for (const name of ["role", "tabindex", "aria-label"]) part.removeAttribute(name);
+/** @param {string} word */
+function decoded(word) {
+  try {
+    return decodeURIComponent(word);
+  } catch {
+    return "";
   }
-  for (const folder of drawing.content.querySelectorAll(".folder")) folder.remove();
-  return drawing;
 }

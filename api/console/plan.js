@@ -101,6 +101,13 @@ export function plan(session, scopes) {
     if (!store.state.running) run(store, session, scopes);
   });
   if (draft?.goesOn) run(store, session, scopes);
+  return {
+    /**
+     * Shows what was found before.
+     * @param {import("./results.js").Found} found
+     */
+    open: (found) => store.set({ found, composing: found.routes.length === 0, notice: "" }),
+  };
 }
 
 /**

@@ -7,7 +7,7 @@ import { leadTime, offersOf, routesOf, treeOf } from "./answer.js";
 import { offerWords } from "./drawing.js";
 import { count, find, make } from "./elements.js";
 import { nothingFound } from "./nothing.js";
-import { parts } from "./parts.js";
+import { parts } from "./paper.js";
 import { element, framed, picture } from "./picture.js";
 import { shopping } from "./shopping.js";
 import { days, dollars, percent, several, significant } from "./words.js";

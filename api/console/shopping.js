@@ -1,6 +1,7 @@
 // @ts-check
 // What to order for a route, as a table and as a file of comma-separated values.
 
+import { csvOf } from "./csv.js";
 import { make } from "./elements.js";
 import { framed, picture } from "./picture.js";
 import { amount, days, dollars, percent, significant } from "./words.js";
@@ -56,15 +57,5 @@ export function csv({ list, blocks }) {
     order.vendor_name, item.cs_id, structures.get(item.building_block_idx), item.grams_needed, item.count, item.pack, item.uom, item.usd, item.lead_time_days,
   ]));
   const unpriced = list.without_price.map((item) => [item.vendors.join("; "), "", structures.get(item.building_block_idx), item.grams_needed]);
-  return [COLUMNS, ...rows, ...unpriced].map((row) => COLUMNS.map((_, index) => cell(row[index])).join(",")).join("\r\n") + "\r\n";
-}
-
-/**
- * A value as RFC 4180 has it; what a spreadsheet would take for a formula is text (SMILES may begin with none of these signs).
- * @param {string | number | null | undefined} value
- */
-function cell(value) {
-  if (value === null || value === undefined) return "";
-  const text = typeof value === "string" && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value);
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return csvOf(COLUMNS, [...rows, ...unpriced]);
 }

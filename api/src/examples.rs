@@ -207,7 +207,8 @@ fn plan(batch_id: Option<&str>) -> Value {
     let parameters = merged(json!(parameters), json!({ "engine": ENGINE }));
     json!({
         "id": PLAN_ID, "object": "plan", "created_at": CREATED_AT, "updated_at": CREATED_AT, "batch_id": batch_id,
-        "status": "pending", "parameters": parameters, "name": "Paracetamol", "description": null, "result": null, "error": null,
+        "status": "pending", "parameters": parameters, "name": "Paracetamol", "description": null, "result": null,
+        "figures": null, "error": null,
     })
 }
 

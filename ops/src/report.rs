@@ -30,7 +30,7 @@ const MODULES: [(&str, &str); 13] = [
     module!("elements"),
     module!("nothing"),
     module!("orientation"),
-    module!("parts"),
+    module!("paper"),
     module!("picture"),
     module!("reacting"),
     module!("report"),

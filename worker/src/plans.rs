@@ -1,7 +1,7 @@
 //! The table of plans, as far as a worker reads and writes it.
 
-use contract::TreeSearchRequest;
-use sqlx::{PgConnection, PgExecutor};
+use contract::{PlanFigures, TreeSearchRequest};
+use sqlx::{PgConnection, PgExecutor, types::Json};
 use synth::Urgency;
 
 /// What a plan asks for.
@@ -35,16 +35,19 @@ pub(crate) async fn wanted(database: impl PgExecutor<'_>, id: &str) -> Result<Op
     }))
 }
 
-/// Stores what was found for the plan, as JSON that is gzipped; false where the plan is gone or has ended.
+/// Stores what was found for the plan, as JSON that is gzipped, and what it is like; false where the plan is gone or has ended.
 pub(crate) async fn complete(
     connection: &mut PgConnection,
     id: &str,
     result: &[u8],
+    figures: &PlanFigures,
 ) -> Result<bool, sqlx::Error> {
     let done = sqlx::query!(
-        "update plans set status = 'completed', result = $2, updated_at = now() where id = $1 and status = 'pending'",
+        "update plans set status = 'completed', result = $2, figures = $3, updated_at = now()
+        where id = $1 and status = 'pending'",
         id,
-        result
+        result,
+        Json(figures) as _
     )
     .execute(connection)
     .await?;

@@ -31,6 +31,7 @@ const BROWSERS: &str = "api/identity/src/tables/browsers.rs";
 const CODES: &str = "api/identity/src/tables/codes.rs";
 const CONSENTS: &str = "api/identity/src/tables/consents.rs";
 const DEVICES: &str = "api/identity/src/tables/device_codes.rs";
+const LINKS: &str = "api/identity/src/tables/login_links.rs";
 const ORGANISATIONS: &str = "api/identity/src/tables/organisations.rs";
 const RATE_LIMITS: &str = "api/identity/src/tables/rate_limits.rs";
 const REFRESH: &str = "api/identity/src/tables/refresh.rs";
@@ -65,10 +66,10 @@ const OFFERS: &str = "worker/src/offers.rs";
 const RESERVOIR: &str = "worker/src/reservoir.rs";
 const DRAWN: &str = "worker/src/samples.rs";
 
-const TABLES: [Table; 37] = [
+const TABLES: [Table; 38] = [
     table("account_rations", &[ACCOUNTS], &[]),
     // A login that is older than the account's last change counts for nothing: all that comes from one asks.
-    table("accounts", &[ACCOUNTS], &[BROWSERS, CODES, DEVICES, ORGANISATIONS, REFRESH, SESSIONS]),
+    table("accounts", &[ACCOUNTS], &[BROWSERS, CODES, DEVICES, LINKS, ORGANISATIONS, REFRESH, SESSIONS]),
     table("apalis.jobs", &[ADMIT, OPERATE, QUEUE], &[DEAL]),
     table("apalis.workers", &[QUEUE], &[]),
     table("applications", &[APPLICATIONS], &[DEVICES]),
@@ -89,6 +90,7 @@ const TABLES: [Table; 37] = [
     table("live_callers", &[QUEUE], &[BUDGET]),
     table("live_models", &[QUEUE], &[ADMIT, DEAL, OPERATE]),
     table("live_workers", &[QUEUE], &[ADMIT, BUDGET, DEAL, OPERATE]),
+    table("login_links", &[LINKS], &[]),
     table("offers", &[COMMON, LOAD, VENDORS], &[CATALOGUE, DIFFERENCE, EXPORT, LOOK, OFFERS, VERIFY]),
     // Imports write it, and the service lets go of what is too old.
     table("offer_prices", &[LOAD, OLD_LINES], &[LOOK]),

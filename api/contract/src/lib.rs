@@ -45,7 +45,7 @@ pub use operations::{
 };
 pub use plan::{
     Batch, BatchObject, BatchParameters, BatchProgress, BatchRequest, Deleted, Engine, Library, MAX_BATCH,
-    Page, Plan, PlanObject, PlanParameters, PlanRequest, PlanStatus, Version,
+    Page, Plan, PlanFigures, PlanObject, PlanParameters, PlanRequest, PlanStatus, Version,
 };
 pub use ration::{Ration, RationError};
 pub use sample::{

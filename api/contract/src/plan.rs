@@ -1,10 +1,12 @@
 //! Bodies of the asynchronous tree searches: plans, and batches of them.
 
+use std::collections::BTreeMap;
+
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::{EngineAnswer, TreeSearchRequest, sample::ListObject};
+use crate::{EngineAnswer, RouteGraph, TreeSearchRequest, TreeSearchResult, sample::ListObject};
 
 /// The most targets of one batch.
 pub const MAX_BATCH: usize = 100_000;
@@ -77,8 +79,50 @@ pub struct Plan {
     pub description: Option<String>,
     /// What was found, once it is completed; null in lists.
     pub result: Option<EngineAnswer>,
+    /// What the result is like, in lists too; null until it is completed, and where an earlier release completed it.
+    pub figures: Option<PlanFigures>,
     /// Why there is no result, where it failed.
     pub error: Option<String>,
+}
+
+/// What came of a plan, in figures: those of its best route, null where there is none or where they are not known.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct PlanFigures {
+    /// How many routes its result has.
+    pub routes: u32,
+    /// The reactions of the best one.
+    pub steps: Option<u32>,
+    /// US dollars for what it orders.
+    pub price_usd: Option<f64>,
+    /// Days until all of its blocks are there.
+    pub lead_time_days: Option<f64>,
+    /// The product of its steps' plausibilities.
+    #[schema(minimum = 0, maximum = 1)]
+    pub plausibility: Option<f64>,
+}
+
+impl PlanFigures {
+    /// The figures of `result`.
+    #[must_use]
+    pub fn of(result: &TreeSearchResult) -> Self {
+        let routes = result.route_hierarchy.values().flat_map(|groups| groups.values()).flatten().flatten();
+        let rank = |route: &&RouteGraph| route.graph.as_ref().map_or(u32::MAX, |standing| standing.rank);
+        let best = routes.clone().min_by_key(rank);
+        // Every edge of a step says how plausible the step is.
+        let steps = best.map(|route| {
+            let steps = route.edges.iter().map(|edge| (edge.source.as_str(), edge.plausibility));
+            steps.collect::<BTreeMap<_, _>>()
+        });
+        let standing = best.and_then(|route| route.graph.as_ref());
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        Self {
+            routes: count(routes.count()),
+            steps: steps.as_ref().map(|steps| count(steps.len())),
+            price_usd: standing.and_then(|standing| standing.shopping_list.as_ref()?.total_usd),
+            lead_time_days: standing.and_then(|standing| standing.lead_time_days),
+            plausibility: steps.and_then(|steps| steps.into_values().product()),
+        }
+    }
 }
 
 /// The word `plan`.

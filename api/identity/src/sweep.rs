@@ -5,7 +5,9 @@ use std::time::Duration;
 use database::Background;
 use sqlx::PgPool;
 
-use crate::tables::{browsers, codes, device_codes, rate_limits, refresh, revocations, sessions};
+use crate::tables::{
+    browsers, codes, device_codes, login_links, rate_limits, refresh, revocations, sessions,
+};
 
 /// The time between two sweeps of a process.
 const INTERVAL: Duration = Duration::from_secs(600);
@@ -39,6 +41,7 @@ pub async fn sweep(pool: &PgPool) -> Result<u64, sqlx::Error> {
         + browsers::sweep(pool).await?
         + codes::sweep(pool).await?
         + device_codes::sweep(pool).await?
+        + login_links::sweep(pool).await?
         + revocations::sweep(pool).await?
         + rate_limits::sweep(pool).await?)
 }

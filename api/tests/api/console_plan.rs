@@ -264,6 +264,16 @@ async fn a_search_that_is_stopped_is_cancelled_and_one_without_a_route_says_why(
     no_complaint(&browser).await;
 }
 
+/// What has axe-core check the page, and tells what it found.
+pub fn axe_check(axe: &str) -> String {
+    // The letters of a structure are a picture, which its name says as SMILES, and no label.
+    format!(
+        "{axe}; const done = arguments[arguments.length - 1]; \
+         axe.run({{ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'], rules: {{ 'label-content-name-mismatch': {{ enabled: false }} }} }}).then((found) => \
+         done(found.violations.map((rule) => `${{rule.id}}: ${{rule.nodes.map((node) => node.html.slice(0, 200)).join(' | ')}}`)));"
+    )
+}
+
 /// Demands that the page, as it is now, breaks none of the rules that axe-core checks. `AXE` names the file `axe.min.js` of that npm
 /// package, which `.ci/run` brings.
 pub async fn breaks_no_rule(browser: &Chromium) {
@@ -271,13 +281,7 @@ pub async fn breaks_no_rule(browser: &Chromium) {
         return skip("axe", "AXE names no axe.min.js: npm pack axe-core");
     };
     let axe = std::fs::read_to_string(axe).unwrap();
-    // The letters of a structure are a picture, which its name says as SMILES, and no label.
-    let check = format!(
-        "{axe}; const done = arguments[arguments.length - 1]; \
-         axe.run({{ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'], rules: {{ 'label-content-name-mismatch': {{ enabled: false }} }} }}).then((found) => \
-         done(found.violations.map((rule) => `${{rule.id}}: ${{rule.nodes.map((node) => node.html.slice(0, 200)).join(' | ')}}`)));"
-    );
-    assert_eq!(browser.run_until_told(&check).await, json!([]));
+    assert_eq!(browser.run_until_told(&axe_check(&axe)).await, json!([]));
 }
 
 #[tokio::test]

@@ -6,16 +6,19 @@
 #![allow(clippy::print_stderr, reason = "a database that a test leaves behind is worth a word")]
 
 mod attacks;
+mod auth_account;
 mod auth_authorize;
 mod auth_bearer;
 mod auth_clients;
 mod auth_device;
 mod auth_issuers;
 mod auth_keys;
+mod auth_link;
 mod auth_openid;
 mod auth_token;
 mod browser;
 mod console;
+mod console_parts;
 mod console_plan;
 mod console_plan_marks;
 mod console_plan_routes;

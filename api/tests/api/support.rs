@@ -6,7 +6,7 @@ use api::{app, config::Config};
 use argon2::{Argon2, PasswordHasher, password_hash::SaltString};
 use chrono::Utc;
 use contract::{
-    JobId, Metadata, Problem, ReagentResults, StoredLookJob, StoredPlanJob, StoredSampleJob,
+    JobId, Metadata, PlanFigures, Problem, ReagentResults, StoredLookJob, StoredPlanJob, StoredSampleJob,
     StoredTreeSearchJob, Told, TreeSearchResult, scope,
 };
 use flate2::{Compression, write::GzEncoder};
@@ -439,13 +439,18 @@ impl Handler<StoredPlanJob> for Planner {
     }
 }
 
-/// Stores what a searcher may have found, as it does.
+/// What a searcher may have found for a plan.
+const RESULT: &[u8] = include_bytes!("../golden/treesearch_result.json");
+
+/// Stores it, as a searcher does.
 pub async fn complete_plan(connection: &mut PgConnection, id: &str) -> Result<(), sqlx::Error> {
     let mut zipped = GzEncoder::new(Vec::new(), Compression::default());
-    zipped.write_all(include_bytes!("../golden/treesearch_result.json"))?;
-    sqlx::query("update plans set status = 'completed', result = $2 where id = $1")
+    zipped.write_all(RESULT)?;
+    let result = serde_json::from_slice(RESULT).unwrap();
+    sqlx::query("update plans set status = 'completed', result = $2, figures = $3 where id = $1")
         .bind(id)
         .bind(zipped.finish()?)
+        .bind(sqlx::types::Json(PlanFigures::of(&result)))
         .execute(connection)
         .await?;
     Ok(())

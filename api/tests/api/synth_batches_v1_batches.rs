@@ -94,6 +94,24 @@ async fn the_same_molecule_is_one_plan_to_be_made_and_has_one_result() {
 }
 
 #[tokio::test]
+async fn a_list_shows_what_its_plans_came_to_without_their_results() {
+    let service = Service::start_without_workers(&[]).await;
+    let batch = service.batch(&["OCC", "CCN", "CCO"]).await;
+    let made = service.plan_for(&batch, "OCC").await;
+
+    complete_plan(&mut service.pool.acquire().await.unwrap(), &made).await.unwrap();
+
+    let page = service.get(&format!("{BATCHES}/{batch}/plans")).await.json();
+    let figures = json!({
+        "routes": 2, "steps": 2, "price_usd": 31.5, "lead_time_days": 4.0, "plausibility": 0.9 * 0.8,
+    });
+    let shown: Vec<_> = page["items"].as_array().unwrap().iter().map(|plan| &plan["figures"]).collect();
+    assert_eq!(shown, [&figures, &Value::Null, &figures]);
+    assert_eq!(page["items"][0]["result"], Value::Null);
+    assert_eq!(service.get(&format!("/synth-batches/v1/plans/{made}")).await.json()["figures"], figures);
+}
+
+#[tokio::test]
 async fn what_is_left_of_a_batch_is_cancelled_and_resumed() {
     let service = Service::start_without_workers(&[]).await;
     let batch = service.batch(&["OCC", "CCN", "CCO"]).await;

@@ -1,6 +1,6 @@
 //! `retort account`: accounts are made and managed by the operator, straight in the database.
 
-use std::str::FromStr;
+use std::{str::FromStr, time::Duration};
 
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
@@ -19,6 +19,9 @@ const MIN_PASSWORD_CHARACTERS: usize = 10;
 
 /// The longest one, in bytes; the service checks no longer one.
 const MAX_PASSWORD_BYTES: usize = 1024;
+
+/// How long a link is good for that logs an account in.
+const LINK_LIFETIME: Duration = Duration::from_secs(600);
 
 /// Bits of a generated password: 26 characters of Crockford's base 32.
 type GeneratedPassword = u128;
@@ -58,6 +61,11 @@ pub enum Account {
     },
     /// Log an account in here without its password, by the database: for scripts, and to see what its owner sees.
     Login {
+        /// The account.
+        email: String,
+    },
+    /// Print a link that logs an account in to the console, once, within ten minutes.
+    Link {
         /// The account.
         email: String,
     },
@@ -177,6 +185,12 @@ impl Account {
                     })
                     .await?;
                 terminal::note(&format!("logged in at {} as {email}", service.base()));
+            }
+            Self::Link { email } => {
+                let issuer = place.service()?.issuer().await?;
+                let secret = manage::link(&mut database, &email, LINK_LIFETIME).await?;
+                terminal::data(&format!("{issuer}/link?code={secret}"))?;
+                terminal::note("good once, for ten minutes: whoever opens it is logged in");
             }
             Self::Ration(SetRation { email, ration, per_minute: PerMinute(per_minute) }) => {
                 manage::change_ration(&mut database, &email, ration, per_minute).await?;

@@ -188,6 +188,11 @@ impl Service {
         Ok(email)
     }
 
+    /// The address of the service's authorization server, as its own pages know it.
+    pub async fn issuer(&self) -> Result<String, Failure> {
+        Ok(self.discover().await?.issuer)
+    }
+
     async fn discover(&self) -> Result<Discovery, Failure> {
         let path = "/auth/.well-known/openid-configuration";
         let (status, text) = self.probe(path).await?;

@@ -54,6 +54,7 @@ async fn a_plan_finds_what_a_search_finds_that_is_waited_for() {
     let waited_for = caller.create("/synth/v1/uspto_retro/treesearch", &wanted).await;
     let id = plan(&caller, &wanted).await;
     let planned = standing(&caller, &id, "completed").await;
+    assert!(planned["figures"]["routes"].as_u64() > Some(0), "{}", planned["figures"]);
 
     let routes = |answer: &Value| -> BTreeSet<String> {
         let backbones = answer["route_hierarchy"].as_object().unwrap().values();

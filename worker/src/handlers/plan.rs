@@ -5,7 +5,7 @@ use std::{
     time::Instant,
 };
 
-use contract::{PlanJob, Problem, StoredPlanJob, Told, TreeSearchJob, TreeSearchResult};
+use contract::{PlanFigures, PlanJob, Problem, StoredPlanJob, Told, TreeSearchJob, TreeSearchResult};
 use flate2::Compression;
 use queue::{Finished, Handler, HandlerError, JobContext};
 use synth::Budget;
@@ -37,13 +37,11 @@ impl Handler<StoredPlanJob> for Plans {
         if context.cancelled.load(Ordering::Acquire) {
             return Ok(());
         }
-        let zipped = match answer {
-            Ok(answer) => {
-                Ok(tokio::task::spawn_blocking(move || zipped(&answer, Compression::default())).await??)
-            }
+        let found = match answer {
+            Ok(answer) => Ok(tokio::task::spawn_blocking(move || Found::of(&answer)).await??),
             Err(problem) => Err(problem),
         };
-        database::within(DATABASE, self.store(&context, &job, zipped)).await
+        database::within(DATABASE, self.store(&context, &job, found)).await
     }
 }
 
@@ -79,12 +77,14 @@ impl Plans {
         &self,
         context: &JobContext<StoredPlanJob>,
         job: &PlanJob,
-        zipped: Result<Vec<u8>, Problem>,
+        found: Result<Found, Problem>,
     ) -> Result<(), HandlerError> {
         let mut transaction = self.search.pool.begin().await?;
-        let outcome = match zipped {
-            Ok(zipped) if plans::complete(&mut transaction, &job.plan_id, &zipped).await? => Ok(()),
-            Ok(_) => Err(Problem::Cancelled),
+        let outcome = match found {
+            Ok(Found { zipped, figures }) => {
+                let is_kept = plans::complete(&mut transaction, &job.plan_id, &zipped, &figures).await?;
+                if is_kept { Ok(()) } else { Err(Problem::Cancelled) }
+            }
             Err(problem) => Err(problem),
         };
         match context.finish(&mut transaction, &outcome).await? {
@@ -92,5 +92,18 @@ impl Plans {
             Finished::Superseded => transaction.rollback().await?,
         }
         Ok(())
+    }
+}
+
+/// An answer as it is stored.
+struct Found {
+    /// JSON, gzipped.
+    zipped: Vec<u8>,
+    figures: PlanFigures,
+}
+
+impl Found {
+    fn of(answer: &TreeSearchResult) -> Result<Self, HandlerError> {
+        Ok(Self { zipped: zipped(answer, Compression::default())?, figures: PlanFigures::of(answer) })
     }
 }

@@ -8,7 +8,7 @@ use std::{
 use ::catalogue::{Masks, Region, Shelf, VendorSet};
 use chem::{Limits, Mapped};
 use contract::{Problem, StoredTreeSearchJob, Told, TreeSearchJob, TreeSearchRequest};
-use queue::{Finished, Handler, HandlerError, JobContext};
+use queue::{Handler, HandlerError, JobContext};
 use sqlx::PgPool;
 use synth::{Budget, GroupOrder, Listener, Plan, Planner, Stop, Task, Trivial};
 use tracing::{Instrument, info, info_span};

@@ -25,8 +25,12 @@ pub enum Purpose {
     Login,
     /// A login on the way to [`Purpose::Device`].
     DeviceLogin,
+    /// A link that logs somebody in.
+    Link,
     Consent,
     Logout,
+    /// A login of the person's that ends.
+    Account,
     /// The code that a device shows.
     Device,
     /// Whether that device may in.
@@ -38,7 +42,9 @@ impl Purpose {
         match self {
             Self::Login => "login",
             Self::DeviceLogin => "device-login",
+            Self::Link => "link",
             Self::Consent => "consent",
+            Self::Account => "account",
             Self::Logout => "logout",
             Self::Device => "device",
             Self::DeviceDecision => "device-decision",

@@ -7,6 +7,7 @@ use axum::{
     http::{HeaderMap, HeaderValue, Method, header},
     response::{IntoResponse, Redirect, Response},
 };
+use chrono::{DateTime, Utc};
 use url::form_urlencoded;
 
 use crate::{
@@ -80,19 +81,37 @@ pub async fn login(
         .into_response());
     };
 
-    if let Some(old) = Cookie::Session.read(&headers, transport) {
-        sessions::end(&identity.pool, &old).await?;
-    }
-    let session =
-        sessions::begin(&identity.pool, &account.id, at, identity.settings.session_lifetime).await?;
     let location = match wanted {
         Some(wanted) => format!("/auth/authorize?{}", after_login(wanted.form)),
         // The proof covers it, so it is what we wrote: letters.
         None => format!("/auth/device?user_code={query}"),
     };
-    let device = device.unwrap_or_else(secrets::fresh);
-    browsers::keep(&identity.pool, &device, &account.id).await?;
-    let mut response = Redirect::to(&location).into_response();
+    enter(&identity, &headers, Entered { account_id: &account.id, at }, &location).await
+}
+
+/// Who has just shown that they are an account, and when that was read of it.
+#[derive(Debug, Clone, Copy)]
+pub struct Entered<'a> {
+    pub account_id: &'a str,
+    pub at: DateTime<Utc>,
+}
+
+/// Begins a session of the browser in place of the one that it may have, and leads it on to `location`.
+pub async fn enter(
+    identity: &Identity,
+    headers: &HeaderMap,
+    entered: Entered<'_>,
+    location: &str,
+) -> Result<Response, PageError> {
+    let transport = identity.settings.transport();
+    if let Some(old) = Cookie::Session.read(headers, transport) {
+        sessions::end(&identity.pool, &old).await?;
+    }
+    let Entered { account_id, at } = entered;
+    let session = sessions::begin(&identity.pool, account_id, at, identity.settings.session_lifetime).await?;
+    let device = Cookie::Device.read(headers, transport).unwrap_or_else(secrets::fresh);
+    browsers::keep(&identity.pool, &device, account_id).await?;
+    let mut response = Redirect::to(location).into_response();
     for cookie in [
         Cookie::Session.set(&session, transport),
         Cookie::Form.clear(transport),

@@ -3,6 +3,7 @@
 //! [`authorize`] leads a browser from an application's [`request`] over [`login`] and consent to a code, [`token`] gives
 //! tokens for codes, refresh tokens and passwords, [`inspect`] revokes and introspects.
 
+mod account;
 mod authorize;
 pub(crate) mod client;
 mod client_address;
@@ -10,6 +11,7 @@ pub(crate) mod csrf;
 mod device;
 mod discovery;
 mod inspect;
+mod link;
 mod login;
 pub(crate) mod pages;
 pub(crate) mod request;
@@ -38,6 +40,8 @@ pub fn pages<S: Clone + Send + Sync + 'static>(identity: Arc<Identity>) -> Route
     Router::new()
         .route("/auth/authorize", get(authorize::authorize).post(authorize::authorize))
         .route("/auth/login", post(login::login))
+        .route("/auth/account", get(account::look).post(account::end))
+        .route("/auth/link", get(link::ask).post(link::follow))
         .route("/auth/consent", post(authorize::consent))
         .route("/auth/logout", get(login::logout).post(login::logout))
         .route("/auth/device", get(device::ask).post(device::look))

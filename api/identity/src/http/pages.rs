@@ -130,6 +130,20 @@ pub fn login(login: &Login<'_>, proof: &str, failed: Option<&str>) -> Page {
     Page::new("Log in", content)
 }
 
+/// Asks whether to log in as the account that a link is for.
+pub fn link(email: &str, code: &str, proof: &str) -> Page {
+    let content = html! {
+        p { "This link logs this browser in as " strong { (email) } ", once." }
+        form method="post" action="/auth/link" {
+            input type="hidden" name="request" value=(code);
+            input type="hidden" name="proof" value=(proof);
+            button type="submit" autofocus { "Log in" }
+        }
+        p { small { "Is that not you? Then somebody wants you to work in their account: close this page." } }
+    };
+    Page::new("Log in by a link", content)
+}
+
 pub fn consent(consent: &Consent<'_>) -> Page {
     let content = html! {
         p { strong { (consent.application) } " asks to act for you at Retort." }
@@ -222,6 +236,54 @@ pub fn logout(person: &Person, request: &str, proof: &str) -> Page {
         }
     };
     Page::new("Log out", content)
+}
+
+/// What a person holds, each with how it is ended.
+#[derive(Debug)]
+pub struct Account<'a> {
+    pub person: &'a Person,
+    pub sessions: &'a [Entry],
+    pub programs: &'a [Entry],
+    pub allowed: &'a [Entry],
+}
+
+/// One of them.
+#[derive(Debug)]
+pub struct Entry {
+    pub name: String,
+    pub about: String,
+    /// What the form says to end it.
+    pub request: String,
+    pub proof: String,
+}
+
+/// Where a person is logged in, and which programs act for them.
+pub fn account(account: &Account<'_>) -> Page {
+    let content = html! {
+        p { "You are logged in as " strong { (account.person.email) } ". What is ended here has to log in or to ask anew." }
+        (entries("Browsers", account.sessions, "End"))
+        (entries("Programs with a login", account.programs, "End"))
+        (entries("Applications that you have allowed", account.allowed, "Withdraw"))
+        p { a href="/#/account" { "Back to the console" } }
+    };
+    Page::new("Logins", content)
+}
+
+fn entries(title: &str, entries: &[Entry], act: &str) -> Markup {
+    html! {
+        h2 { (title) }
+        @if entries.is_empty() {
+            p { small { "None." } }
+        }
+        @for entry in entries {
+            form method="post" action="/auth/account" {
+                input type="hidden" name="request" value=(entry.request);
+                input type="hidden" name="proof" value=(entry.proof);
+                p { strong { (entry.name) } " " small { (entry.about) } }
+                button .quiet type="submit" aria-label=(format!("{act} {} {}", entry.name, entry.about)) { (act) }
+            }
+        }
+    }
 }
 
 pub fn logged_out() -> Page {

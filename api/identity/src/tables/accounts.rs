@@ -15,7 +15,7 @@ use ulid::Ulid;
 
 use crate::{
     changes,
-    tables::{codes, device_codes, refresh, sessions},
+    tables::{codes, device_codes, login_links, refresh, sessions},
 };
 
 /// How long an account's state is believed where nobody is told of changes: a disabled account is refused after this at the latest.
@@ -316,6 +316,24 @@ impl Named {
         codes::issue(connection, &promise).await.map(Some)
     }
 
+    /// Makes a link that logs the account in once within `lifetime`; its secret, or `None` where the account is disabled.
+    pub async fn link(
+        &self,
+        connection: &mut PgConnection,
+        lifetime: Duration,
+    ) -> Result<Option<String>, sqlx::Error> {
+        let active = sqlx::query_scalar!(
+            "select id from accounts where id = $1 and disabled_at is null for share",
+            self.id
+        )
+        .fetch_optional(&mut *connection)
+        .await?;
+        match active {
+            Some(id) => login_links::issue(connection, &id, lifetime).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
     /// Gives the account another password, and ends what the old one opened.
     pub async fn change_password(
         &self,
@@ -376,6 +394,7 @@ impl Named {
         refresh::end_account(connection, &self.id).await?;
         sessions::end_account(connection, &self.id).await?;
         codes::end_account(connection, &self.id).await?;
+        login_links::end_account(connection, &self.id).await?;
         device_codes::end_account(connection, &self.id).await
     }
 }

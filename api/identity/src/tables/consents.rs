@@ -1,6 +1,7 @@
 //! What people have allowed applications.
 
-use sqlx::PgPool;
+use chrono::{DateTime, Utc};
+use sqlx::{PgConnection, PgPool};
 
 /// Whether the account has allowed the application all of `scopes`.
 pub async fn covers(
@@ -37,4 +38,35 @@ pub async fn keep(
     .execute(pool)
     .await?;
     Ok(())
+}
+
+/// What a person has allowed an application.
+#[derive(Debug)]
+pub struct Allowed {
+    pub client_id: String,
+    pub scopes: Vec<String>,
+    pub granted_at: DateTime<Utc>,
+}
+
+/// What the account has allowed, the last first.
+pub async fn list(pool: &PgPool, account_id: &str) -> Result<Vec<Allowed>, sqlx::Error> {
+    sqlx::query_as!(
+        Allowed,
+        "select client_id, scopes, granted_at from consents where account_id = $1 order by granted_at desc",
+        account_id
+    )
+    .fetch_all(pool)
+    .await
+}
+
+/// Takes back what the account has allowed the application, which has to ask anew.
+pub async fn withdraw(
+    connection: &mut PgConnection,
+    account_id: &str,
+    client_id: &str,
+) -> Result<(), sqlx::Error> {
+    sqlx::query!("delete from consents where account_id = $1 and client_id = $2", account_id, client_id)
+        .execute(connection)
+        .await
+        .map(drop)
 }

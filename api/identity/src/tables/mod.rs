@@ -8,6 +8,7 @@ pub(crate) mod codes;
 pub(crate) mod consents;
 pub(crate) mod device_codes;
 pub mod journal;
+pub(crate) mod login_links;
 pub mod organisations;
 pub mod rate_limits;
 pub(crate) mod refresh;

@@ -173,6 +173,63 @@ async fn insert(
     Ok(token)
 }
 
+/// A program that goes on with a login, as its person sees it.
+#[derive(Debug)]
+pub struct Family {
+    pub family: String,
+    pub client_id: String,
+    pub began_at: DateTime<Utc>,
+    pub renewed_at: DateTime<Utc>,
+}
+
+/// The families of an account that go on, the one that was renewed last first.
+pub async fn families(pool: &PgPool, account_id: &str) -> Result<Vec<Family>, sqlx::Error> {
+    sqlx::query_as!(
+        Family,
+        r#"select family, client_id, min(created_at) as "began_at!", max(created_at) as "renewed_at!" from refresh_tokens
+        where account_id = $1 and expires_at > now()
+        group by family, client_id having bool_or(used_at is null) order by max(created_at) desc"#,
+        account_id
+    )
+    .fetch_all(pool)
+    .await
+}
+
+/// Ends a family if it is the account's.
+pub async fn end_of(
+    connection: &mut PgConnection,
+    account_id: &str,
+    family: &str,
+) -> Result<(), sqlx::Error> {
+    let is_theirs = sqlx::query_scalar!(
+        r#"select exists (select from refresh_tokens where family = $1 and account_id = $2) as "is!""#,
+        family,
+        account_id
+    )
+    .fetch_one(&mut *connection)
+    .await?;
+    if is_theirs { end(connection, family).await } else { Ok(()) }
+}
+
+/// Ends every family of the account that an application holds.
+pub async fn end_application_of(
+    connection: &mut PgConnection,
+    account_id: &str,
+    client_id: &str,
+) -> Result<(), sqlx::Error> {
+    let families = sqlx::query_scalar!(
+        "select distinct family from refresh_tokens where account_id = $1 and client_id = $2",
+        account_id,
+        client_id
+    )
+    .fetch_all(&mut *connection)
+    .await?;
+    for family in families {
+        end(connection, &family).await?;
+    }
+    Ok(())
+}
+
 /// Ends every refresh token that an application holds.
 pub async fn end_application(connection: &mut PgConnection, client_id: &str) -> Result<(), sqlx::Error> {
     sqlx::query!("delete from refresh_tokens where client_id = $1", client_id)

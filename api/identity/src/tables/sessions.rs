@@ -128,6 +128,43 @@ pub async fn end(pool: &PgPool, secret: &str) -> Result<(), sqlx::Error> {
     Ok(())
 }
 
+/// What the session of `secret` is called where its person sees it: half of what is stored of the secret, which opens nothing.
+pub fn id(secret: &str) -> String {
+    secrets::hash(secret).iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A session as its person sees it.
+#[derive(Debug)]
+pub struct Listed {
+    /// As [`id`] says.
+    pub id: String,
+    pub authenticated_at: DateTime<Utc>,
+}
+
+/// The sessions of an account, the youngest first.
+pub async fn list(pool: &PgPool, account_id: &str) -> Result<Vec<Listed>, sqlx::Error> {
+    sqlx::query_as!(
+        Listed,
+        r#"select encode(substring(secret_hash for 16), 'hex') as "id!", authenticated_at from browser_sessions
+        where account_id = $1 and expires_at > now() order by authenticated_at desc"#,
+        account_id
+    )
+    .fetch_all(pool)
+    .await
+}
+
+/// Ends the session of the account that is called `id`.
+pub async fn end_of(connection: &mut PgConnection, account_id: &str, id: &str) -> Result<(), sqlx::Error> {
+    sqlx::query!(
+        "delete from browser_sessions where account_id = $1 and encode(substring(secret_hash for 16), 'hex') = $2",
+        account_id,
+        id
+    )
+    .execute(connection)
+    .await
+    .map(drop)
+}
+
 /// Ends every session of an account.
 pub async fn end_account(connection: &mut PgConnection, account_id: &str) -> Result<(), sqlx::Error> {
     sqlx::query!("delete from browser_sessions where account_id = $1", account_id)

@@ -41,6 +41,7 @@ pub struct PlanRow {
     /// As the table has it, or `processing`.
     status: String,
     problem: Option<Value>,
+    figures: Option<Value>,
     /// JSON that is gzipped; none where it was not asked for.
     pub result: Option<Vec<u8>>,
     created_at: DateTime<Utc>,
@@ -72,6 +73,8 @@ impl PlanRow {
             name: self.name,
             description: self.description,
             result,
+            // A later release may know other figures.
+            figures: self.figures.and_then(|figures| serde_json::from_value(figures).ok()),
             error: problem.map(in_words),
         })
     }
@@ -94,7 +97,7 @@ pub async fn insert(
         r#"insert into plans (id, account_id, search_smiles, parameters, engine, name, description, job_id)
         values ($1, $2, $3, $4, $5, $6, $7, $8)
         returning id, account_id, batch_id, search_smiles, parameters as "parameters!", engine, name, description, status, problem,
-            result, created_at, updated_at"#,
+            figures, result, created_at, updated_at"#,
         new.id,
         account_id,
         new.parameters.request.search_smiles,
@@ -115,7 +118,7 @@ pub async fn find(pool: &PgPool, reader: &str, id: &str) -> Result<Option<PlanRo
         r#"select plan.id, plan.account_id, plan.batch_id, plan.search_smiles,
             coalesce(plan.parameters, batch.parameters) as "parameters!", plan.engine, plan.name, plan.description,
             plan_stands(plan, made) as "status!",
-            made.problem, made.result, plan.created_at, greatest(plan.updated_at, made.updated_at) as "updated_at!"
+            made.problem, made.figures, made.result, plan.created_at, greatest(plan.updated_at, made.updated_at) as "updated_at!"
         from plans as plan
             join plans as made on made.id = coalesce(plan.same_as, plan.id)
             left join batches as batch on batch.id = plan.batch_id
@@ -259,7 +262,7 @@ pub async fn page_of_batch(
         select plan.id, plan.account_id, plan.batch_id, plan.search_smiles, batch.parameters as "parameters!", plan.engine, plan.name,
             plan.description,
             plan_stands(plan, made) as "status!",
-            made.problem, null::bytea as result, plan.created_at, greatest(plan.updated_at, made.updated_at) as "updated_at!"
+            made.problem, made.figures, null::bytea as result, plan.created_at, greatest(plan.updated_at, made.updated_at) as "updated_at!"
         from page
             join plans as plan on plan.id = page.id
             join plans as made on made.id = coalesce(plan.same_as, plan.id)

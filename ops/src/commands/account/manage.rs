@@ -1,5 +1,7 @@
 //! What an operator does with accounts that there are: each act with its line in the journal.
 
+use std::time::Duration;
+
 use anyhow::anyhow;
 use contract::Ration;
 use identity::tables::accounts::{self, Listed, Named};
@@ -103,6 +105,17 @@ pub async fn log_in(
     code.ok_or_else(|| Failure::Refused(format!("the account {email} is disabled")))
 }
 
+/// Makes a link that logs the account in once within `lifetime`; its secret.
+pub async fn link(database: &mut PgConnection, email: &str, lifetime: Duration) -> Result<String, Failure> {
+    let mut secret = None;
+    let make = async |account: &Named, connection: &mut PgConnection| {
+        secret = account.link(connection, lifetime).await?;
+        Ok(())
+    };
+    change(database, email, ("making the link", "account link"), json!({}), make).await?;
+    secret.ok_or_else(|| Failure::Refused(format!("the account {email} is disabled")))
+}
+
 /// Gives the account a ration of its own, or with `None` what everybody has.
 pub async fn change_ration(
     database: &mut PgConnection,
@@ -170,7 +183,8 @@ mod tests {
                 sqlx::raw_sql(
                     "insert into refresh_tokens (token_hash, family, account_id, client_id, scopes, expires_at) \
                      values ('a', 'f', 'acc_1', 'retort-cli', '{}', now()); \
-                     insert into browser_sessions (secret_hash, account_id, expires_at) values ('a', 'acc_1', now())",
+                     insert into browser_sessions (secret_hash, account_id, expires_at) values ('a', 'acc_1', now()); \
+                     insert into login_links (secret_hash, account_id, expires_at) values ('a', 'acc_1', now())",
                 )
                 .execute(&mut *database)
                 .await
@@ -183,6 +197,7 @@ mod tests {
 
                 assert_eq!(count(database, "select count(*) from refresh_tokens").await, 0, "{change}");
                 assert_eq!(count(database, "select count(*) from browser_sessions").await, 0, "{change}");
+                assert_eq!(count(database, "select count(*) from login_links").await, 0, "{change}");
             }
             change_scopes(database, "bob@example.org", &["email".to_owned()]).await.unwrap();
             let lines: Vec<_> = list(database).await.unwrap().iter().map(to_line).collect();

@@ -1,0 +1,46 @@
+// @ts-check
+// The part "Account": who is logged in, what this login may do, and how scripts get a token.
+
+import { known, make } from "./elements.js";
+import { Notice } from "./notice.js";
+import { why } from "./service.js";
+
+/** What scopes are for, in words. @type {Record<string, string>} */
+const MEANINGS = {
+  "generator_api.samples:create": "draw molecules", "generator_api.samples:read": "look at samples", "generator_api.samples:delete": "delete samples", "generator_api.models:read": "look at models",
+  operations: "operate the installation", openid: "know who you are", email: "know your e-mail address", profile: "know your name",
+};
+
+/** @type {import("./parts.js").Begin} */
+export function begin(place, service) {
+  const person = make("dl", { className: "known" });
+  const notice = new Notice();
+  const leave = make("button", { type: "button", className: "plain" }, "Log out of this browser");
+  leave.addEventListener("click", () => service.session.end());
+  place.append(notice.element,
+    make("section", { className: "panel", "aria-labelledby": "person_title" }, make("h2", { id: "person_title" }, "You"), person,
+      make("div", { className: "acts" }, make("a", { className: "button", href: "/auth/account" }, "Logins and applications"), leave)),
+    make("section", { className: "panel", "aria-labelledby": "scripts_title" }, make("h2", { id: "scripts_title" }, "Scripts"),
+      make("p", {}, "A script calls the service with a token of yours, which the command line gets, renews and ends. From this machine:"),
+      make("pre", { className: "commands", tabIndex: 0 }, commands()),
+      make("p", {}, make("a", { href: "/docs" }, "The reference"), " has every operation, to be tried there.")));
+
+  async function look() {
+    try {
+      const { sub, email, name } = await service.get("/auth/userinfo");
+      const may = service.session.scopes.map((scope) => MEANINGS[scope] ?? scope).join(", ");
+      const since = new Date(service.session.begun).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
+      person.replaceChildren(...known([["E-mail address", email], ["Name", name], ["Account", sub], ["This login may", `plan syntheses, ${may}`], ["Logged in here", since]]));
+      notice.tell("");
+    } catch (fault) {
+      notice.tell(why(fault));
+    }
+  }
+  return { show: look };
+}
+
+function commands() {
+  return `retort login --api ${location.origin}
+curl -H "Authorization: Bearer $(retort token)" -H 'Content-Type: application/json' \\
+     -d '{"search_smiles": "CC(=O)Nc1ccc(O)cc1"}' ${location.origin}/synth/v1/treesearch`;
+}

@@ -1,0 +1,139 @@
+// @ts-check
+// A histogram of one property, in which a range is chosen: by the fields below it, or by drawing over the bars.
+
+import { control, make, say } from "./elements.js";
+import { inWords, spread } from "./figures.js";
+import { element } from "./picture.js";
+import { number } from "./words.js";
+
+/** @typedef {import("./properties.js").Property} Property */
+/** @typedef {{from: string, to: string}} Range as it is typed; empty: no bound */
+
+const SIZE = { width: 240, bars: 64, height: 84 };
+const MOST_BARS = 24;
+
+export class Histogram {
+  #svg = element("svg", { class: "histogram", role: "img", viewBox: `0 0 ${SIZE.width} ${SIZE.height}`, preserveAspectRatio: "none" });
+  #words = make("p", { className: "quiet" });
+  #property;
+  /** @type {HTMLInputElement} */
+  #from;
+  /** @type {HTMLInputElement} */
+  #to;
+  #bounds = { low: 0, high: 1, bars: 1 };
+
+  /**
+   * @param {Property} property
+   * @param {(range: Range) => void} change
+   */
+  constructor(property, change) {
+    this.#property = property;
+    const field = (/** @type {string} */ which) => control("input", {
+      type: "text", inputMode: "decimal", autocomplete: "off", placeholder: which, "aria-label": `${property.label}: ${which}`, id: `${property.name}_${which}`,
+    });
+    [this.#from, this.#to] = [field("from"), field("to")];
+    const changed = () => change({ from: this.#from.value, to: this.#to.value });
+    for (const input of [this.#from, this.#to]) input.addEventListener("input", changed);
+    this.#brush(changed);
+    this.element = make("section", { className: "measure", "aria-label": property.label },
+      make("h3", {}, property.label, make("span", { className: "unit_of" }, property.unit)), this.#svg, make("div", { className: "range" }, this.#from, "–", this.#to), this.#words);
+  }
+
+  /**
+   * @param {Float32Array} all of the sample
+   * @param {Float32Array} some that are shown
+   * @param {import("./figures.js").Distribution | undefined} card what the model's card says
+   */
+  show(all, some, card) {
+    this.#bounds = boundsOf(all, card, this.#property.digits === 0 && this.#property.figure !== "molecular_weight" && this.#property.figure !== "polar_surface");
+    const { low, high, bars } = this.#bounds;
+    const at = (/** @type {number} */ value) => SIZE.width * Math.min(1, Math.max(0, (value - low) / (high - low)));
+    const [counts, shown] = [all, some].map((values) => counted(values, this.#bounds));
+    const most = Math.max(1, ...counts);
+    const bar = (/** @type {string} */ name, /** @type {number} */ many, /** @type {number} */ index) => element("rect", {
+      class: name, x: (index * SIZE.width) / bars + .5, width: SIZE.width / bars - 1, y: SIZE.bars * (1 - many / most), height: SIZE.bars * many / most,
+    });
+    this.#svg.replaceChildren(...counts.map((many, index) => bar("all", many, index)), ...shown.map((many, index) => bar("some", many, index)));
+    if (card) this.#svg.append(spread(card, at, SIZE.bars + 7));
+    const said = some.length ? `median ${median(some).toFixed(this.#property.digits)}` : "none";
+    this.#svg.setAttribute("aria-label", `${this.#property.label} of ${some.length} molecules: ${said}`);
+    say(this.#words, `${said} · ${card ? `card: ${card.p50.toFixed(this.#property.digits)}` : "not in the card"}`);
+    this.#words.title = card ? `The card: ${inWords(card)}` : "";
+  }
+
+  /** @param {Range} range */
+  put({ from, to }) {
+    for (const [input, text] of /** @type {[HTMLInputElement, string][]} */ ([[this.#from, from], [this.#to, to]])) {
+      if (input.value !== text) input.value = text;
+      if (typeof bound(text) === "string") input.setAttribute("aria-invalid", "true");
+      else input.removeAttribute("aria-invalid");
+    }
+  }
+
+  /**
+   * A range is drawn over the bars.
+   * @param {() => void} changed
+   */
+  #brush(changed) {
+    /** @type {number | null} */
+    let begun = null;
+    const at = (/** @type {any} */ event) => {
+      const { left, width } = this.#svg.getBoundingClientRect();
+      const { low, high } = this.#bounds;
+      return low + (high - low) * Math.min(1, Math.max(0, (event.clientX - left) / width));
+    };
+    this.#svg.addEventListener("pointerdown", (/** @type {any} */ event) => {
+      begun = at(event);
+      this.#svg.setPointerCapture(event.pointerId);
+    });
+    this.#svg.addEventListener("pointermove", (/** @type {any} */ event) => {
+      if (begun === null) return;
+      const now = at(event);
+      [this.#from.value, this.#to.value] = [Math.min(begun, now), Math.max(begun, now)].map((value) => value.toFixed(this.#property.digits));
+      changed();
+    });
+    for (const end of ["pointerup", "pointercancel"]) this.#svg.addEventListener(end, () => (begun = null));
+  }
+}
+
+/**
+ * The number that a bound is; null where there is none, or why it is no number.
+ * @param {string} text
+ */
+export function bound(text) {
+  return text.trim() === "" ? null : number(text);
+}
+
+/**
+ * From where to where, and in how many bars: all but the last of either end, so that one strange molecule does not press the rest together.
+ * @param {Float32Array} values
+ * @param {import("./figures.js").Distribution | undefined} card
+ * @param {boolean} areWhole
+ */
+function boundsOf(values, card, areWhole) {
+  const ordered = values.toSorted();
+  const share = (/** @type {number} */ of) => ordered[Math.floor(of * (ordered.length - 1))] ?? 0;
+  const low = Math.min(share(0.005), card?.p05 ?? Infinity);
+  const high = Math.max(share(0.995), card?.p95 ?? -Infinity);
+  if (areWhole) {
+    const bars = Math.min(MOST_BARS, Math.round(high) - Math.floor(low) + 1);
+    return { low: Math.floor(low) - .5, high: Math.floor(low) - .5 + bars, bars };
+  }
+  return { low, high: high > low ? high : low + 1, bars: MOST_BARS };
+}
+
+/**
+ * How many values each bar has; what lies beyond is in the bars at the ends.
+ * @param {Float32Array} values
+ * @param {{low: number, high: number, bars: number}} bounds
+ */
+function counted(values, { low, high, bars }) {
+  const counts = Array(bars).fill(0);
+  for (const value of values) counts[Math.min(bars - 1, Math.max(0, Math.floor((bars * (value - low)) / (high - low))))] += 1;
+  return counts;
+}
+
+/** @param {Float32Array} values */
+function median(values) {
+  return values.toSorted()[Math.floor(values.length / 2)];
+}

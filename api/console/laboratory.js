@@ -1,0 +1,72 @@
+// @ts-check
+// The worker behind `properties.js`: measures molecules some at a time, so that a question in between is answered soon.
+
+import { Molecule, MoleculeProperties, SmilesParser, SSSearcher } from "./openchemlib.js";
+import { readMolecules } from "./reading.js";
+
+const AT_ONCE = 200;
+
+/** The molecules that are looked at; null where one cannot be read. @type {(Molecule | null)[]} */
+let known = [];
+/** Which question they are of: what is left of an earlier one is given up. */
+let current = 0;
+
+addEventListener("message", ({ data }) => {
+  if (data.molecules) measure(data.asked, data.molecules);
+  else if (data.part !== undefined) postMessage({ asked: data.asked, ...having(data.part) });
+  else postMessage({ asked: data.asked, reading: readMolecules(data.text, data.name) });
+});
+
+/**
+ * @param {number} asked
+ * @param {string[]} molecules
+ */
+async function measure(asked, molecules) {
+  current = asked;
+  known = [];
+  for (let from = 0; from < molecules.length; from += AT_ONCE) {
+    const some = molecules.slice(from, from + AT_ONCE).map(molecule);
+    known.push(...some);
+    postMessage({ asked, from, measured: Float32Array.from(some.flatMap(properties)) });
+    await new Promise((resolve) => setTimeout(resolve));
+    if (current !== asked) return;
+  }
+}
+
+/** @param {string} smiles */
+function molecule(smiles) {
+  try {
+    return Molecule.fromSmiles(smiles, { noCoordinates: true });
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * In the order of `PROPERTIES`.
+ * @param {Molecule | null} molecule
+ */
+function properties(molecule) {
+  if (!molecule) return Array(7).fill(NaN);
+  const of = new MoleculeProperties(molecule);
+  return [molecule.getMolecularFormula().relativeWeight, of.logP, of.polarSurfaceArea, of.acceptorCount, of.donorCount, of.rotatableBondCount, molecule.getRingSet().getSize()];
+}
+
+/** @param {string} part */
+function having(part) {
+  try {
+    const wanted = new SmilesParser({ smartsMode: "guess" }).parseMolecule(part.trim(), { noCoordinates: true });
+    if (wanted.getAllAtoms() === 0) return { fault: "There is no atom in it." };
+    wanted.setFragment(true);
+    const searcher = new SSSearcher();
+    searcher.setFragment(wanted);
+    const has = (/** @type {Molecule | null} */ one) => {
+      if (!one) return 0;
+      searcher.setMolecule(one);
+      return searcher.isFragmentInMolecule() ? 1 : 0;
+    };
+    return { has: Uint8Array.from(known, has) };
+  } catch {
+    return { fault: "This is neither SMILES nor SMARTS." };
+  }
+}

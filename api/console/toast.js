@@ -1,0 +1,15 @@
+// @ts-check
+// A line that tells what was just done, and goes by itself.
+
+import { find, say } from "./elements.js";
+
+const SEEN = 6000;
+
+let quiet = 0;
+
+/** @param {string} text */
+export function toast(text) {
+  say(find("toast"), text);
+  clearTimeout(quiet);
+  quiet = setTimeout(() => say(find("toast"), ""), SEEN);
+}

@@ -1,0 +1,94 @@
+//! `/auth/link`: a link logs somebody in, once.
+//!
+//! To look at the link changes nothing, since mail programs and chats look at every link, and says who would be logged in, since anybody
+//! can send somebody a link of their own account. The form's answer spends it. The page leads nowhere else, and its policy on referrers
+//! keeps the address from other sites.
+
+use std::sync::Arc;
+
+use axum::{
+    extract::{Request, State},
+    http::header,
+    response::{IntoResponse, Response},
+};
+
+use crate::{
+    error::PageError,
+    form::Form,
+    http::{
+        client_address::ClientAddress,
+        csrf::{self, Purpose},
+        login::{self, Entered},
+        pages,
+    },
+    identity::Identity,
+    secrets,
+    tables::{
+        login_links::{self, Standing},
+        sessions::Cookie,
+    },
+};
+
+/// Where a person begins who was logged in by a link.
+const HOME: &str = "/";
+
+/// `GET /auth/link`: asks whether to log in.
+pub async fn ask(
+    State(identity): State<Arc<Identity>>,
+    ClientAddress(address): ClientAddress,
+    request: Request,
+) -> Result<Response, PageError> {
+    let query = Form::parse(request.uri().query().unwrap_or_default().as_bytes())?;
+    let code = query.get("code").unwrap_or_default();
+    identity.throttle.take_address(address).await?;
+    let standing = standing(&identity, code).await?;
+    let Standing::Good { email } = standing else { return Err(refusal(&standing)) };
+    let transport = identity.settings.transport();
+    let secret = Cookie::Form.read(request.headers(), transport).unwrap_or_else(secrets::fresh);
+    let proof = csrf::proof(&secret, Purpose::Link, code);
+    let page = pages::link(&email, code, &proof).sets(Cookie::Form.set(&secret, transport));
+    Ok(([(header::CACHE_CONTROL, "no-store")], page).into_response())
+}
+
+/// `POST /auth/link`: logs in.
+pub async fn follow(
+    State(identity): State<Arc<Identity>>,
+    ClientAddress(address): ClientAddress,
+    request: Request,
+) -> Result<Response, PageError> {
+    let headers = request.headers().clone();
+    let form = Form::read(request).await?;
+    let transport = identity.settings.transport();
+    let secret = Cookie::Form.read(&headers, transport).ok_or(PageError::Forged)?;
+    csrf::check(&identity.settings, &headers, &form, Purpose::Link, &secret)?;
+    identity.throttle.take_address(address).await?;
+    let code = form.get("request").unwrap_or_default();
+    let Some(follower) = login_links::follow(&identity.pool, code).await? else {
+        return Err(refusal(&standing(&identity, code).await?));
+    };
+    tracing::info!(target: "audit", { account.id = follower.account_id }, "a person logged in by a link");
+    let entered = Entered { account_id: &follower.account_id, at: follower.at };
+    login::enter(&identity, &headers, entered, HOME).await
+}
+
+async fn standing(identity: &Identity, code: &str) -> Result<Standing, sqlx::Error> {
+    if secrets::is_wellformed(code) {
+        login_links::standing(&identity.pool, code).await
+    } else {
+        Ok(Standing::Unknown)
+    }
+}
+
+fn refusal(standing: &Standing) -> PageError {
+    PageError::BadRequest(match standing {
+        Standing::Spent => {
+            "This link has been used. A link logs in once: whoever runs the service can make another."
+        }
+        Standing::Late => {
+            "This link is too old. A link is good for minutes: whoever runs the service can make another."
+        }
+        Standing::Good { .. } | Standing::Unknown => {
+            "This link logs nobody in. Was it copied whole? Whoever runs the service can make another."
+        }
+    })
+}

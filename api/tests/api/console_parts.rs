@@ -1,0 +1,423 @@
+//! The console's other parts in a real browser: the way between them, samples, batches, models, the account, the link and the tour.
+
+use std::time::Duration;
+
+use identity::tables::accounts;
+use serde_json::{Value, json};
+
+use crate::{
+    auth_clients::skip,
+    console::log_in,
+    console_plan::{axe_check, count, no_complaint, put, stage},
+    recorded::HOSTILE,
+    support::{Service, complete_plan, sample_id},
+    webdriver::{Chromium, Script},
+};
+
+/// What would be saved is kept in the page instead, by its name.
+const KEEP_FILES: &str = "
+    window.saved = {}; const blobs = new Map();
+    URL.createObjectURL = (blob) => { const key = `blob:${blobs.size}`; blobs.set(key, blob); return key; };
+    HTMLAnchorElement.prototype.click = function () { blobs.get(this.href).text().then((text) => { window.saved[this.download] = text; }); };";
+
+/// Leads to a part as a link of the page does.
+async fn go(browser: &Chromium, part: &str) {
+    browser.run(&format!("location.hash = {}", json!(part))).await;
+}
+
+/// Waits until the function of the page is true.
+async fn until(browser: &Chromium, is_so: &str) {
+    for _ in 0..600 {
+        if browser.run(is_so).await == true {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("never: {is_so}");
+}
+
+/// The file of this name, once it was taken away.
+async fn saved(browser: &Chromium, name: &str) -> String {
+    let name = json!(name);
+    until(browser, &format!("return typeof window.saved[{name}] === 'string'")).await;
+    browser.run(&format!("return window.saved[{name}]")).await.as_str().unwrap().to_owned()
+}
+
+/// Stores a sample of these molecules as a worker does; its id.
+async fn store_sample(service: &Service, smiles: &[String]) -> String {
+    let id = sample_id(1);
+    sqlx::query(
+        "insert into samples (id, account_id, model_id, num_smiles, smiles, seed) values ($1, $2, 'druglike_gru', $3, $4, 0)",
+    )
+    .bind(&id)
+    .bind(&service.account)
+    .bind(i32::try_from(smiles.len()).unwrap())
+    .bind(smiles)
+    .execute(&service.pool)
+    .await
+    .unwrap();
+    id
+}
+
+fn texts(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|&text| text.to_owned()).collect()
+}
+
+#[tokio::test]
+async fn parts_are_reached_by_links_and_the_back_button_and_keep_what_they_knew() {
+    let Some((service, browser)) = stage().await else { return };
+    let wire = browser
+        .run("return performance.getEntriesByType('resource').reduce((sum, file) => sum + file.encodedBodySize, 0)")
+        .await;
+    put(&browser, "search_smiles", "CCO").await;
+
+    browser.click("[data-part=models]").await;
+    browser.wait_for_title("Models · Retort").await;
+    let current = browser.text(".parts [aria-current]").await;
+    browser.click("[data-part=account]").await;
+    browser.wait_for_title("Account · Retort").await;
+    browser.run("history.go(-2)").await;
+    browser.wait_for_title("Retort").await;
+    let kept = browser.run("return document.getElementById('search_smiles').value").await;
+    // Whoever comes back from the login is where they wanted to be.
+    browser.open(&format!("{}/?again#/models", service.base)).await;
+    browser.wait_for_title("Models · Retort").await;
+    let card = browser.text(".models .card").await;
+    browser.open(&format!("{}/?more#/no/such/part", service.base)).await;
+    browser.wait_for_text("#run", |text| text == "Find routes").await;
+
+    assert!(wire.as_u64().unwrap() < 1_200_000, "{wire}");
+    assert_eq!((current.as_str(), kept), ("Models", json!("CCO")));
+    assert!(card.starts_with("druglike_gru") && card.contains("97.00 %"), "{card}");
+    no_complaint(&browser).await;
+}
+
+#[tokio::test]
+async fn molecules_are_drawn_measured_sieved_ticked_and_taken_away() {
+    let Some((service, browser)) = stage().await else { return };
+    let id = store_sample(
+        &service,
+        &texts(&["CCO", "c1ccncc1", "CC(=O)Nc1ccc(O)cc1", "Cc1ccccn1", "CCCCCCCCCCCCCCCC", HOSTILE]),
+    )
+    .await;
+    browser.run(KEEP_FILES).await;
+
+    go(&browser, &format!("#/sample/{id}")).await;
+    browser.wait_for_text(".gallery [aria-posinset='5']", |text| text.contains("226 Da")).await;
+    until(&browser, "return document.querySelectorAll('.cell svg').length === 6").await;
+    let weights =
+        browser.wait_for_text("section[aria-label='Molecular weight']", |text| text.contains("median")).await;
+    browser.screenshot("sample").await;
+    put(&browser, "part", "n1ccccc1").await;
+    until(&browser, "return document.querySelectorAll('.cell').length === 2").await;
+    put(&browser, "molecular_weight_from", "80,5").await;
+    until(&browser, "return document.querySelectorAll('.cell').length === 1").await;
+    let shown = browser.run("return document.querySelector('.cell').title").await;
+    put(&browser, "part", "C1CC").await;
+    let fault = browser.wait_for_text("#part_fault", |text| !text.is_empty()).await;
+    put(&browser, "part", "").await;
+    put(&browser, "molecular_weight_from", "").await;
+    until(&browser, "return document.querySelectorAll('.cell').length === 6").await;
+    // Space ticks the molecule where the keys have led.
+    browser.type_into(".gallery", "\u{e014} \u{e014} ").await;
+    let said = browser.wait_for_text(".sampled .found p", |text| text.contains("ticked")).await;
+    let buttons = "[...document.querySelectorAll('.sampled .tools button')]";
+    for name in ["SMILES", "CSV"] {
+        browser.run(&format!("{buttons}.find((one) => one.textContent === '{name}').click()")).await;
+    }
+    let (smiles, csv) =
+        (saved(&browser, &format!("{id}.smi")).await, saved(&browser, &format!("{id}.csv")).await);
+    browser.run(&format!("{buttons}.at(-1).click()")).await;
+    browser.wait_for_title("Batches · Retort").await;
+    let handed = browser.run("return document.getElementById('molecules').value").await;
+
+    assert!(weights.contains("median 93"), "{weights}");
+    assert_eq!(shown, "Cc1ccccn1");
+    assert_eq!(fault, "This is neither SMILES nor SMARTS.");
+    assert_eq!(said, "of druglike_gru · 2 ticked");
+    assert_eq!(smiles, "c1ccncc1\nCC(=O)Nc1ccc(O)cc1\n");
+    assert!(
+        csv.starts_with("smiles,molecular_weight,logp,polar_surface,acceptors,donors,rotatable,rings\r\n"),
+        "{csv}"
+    );
+    assert!(csv.lines().nth(2).unwrap().starts_with("CC(=O)Nc1ccc(O)cc1,151.1"), "{csv}");
+    assert_eq!(handed, "c1ccncc1\nCC(=O)Nc1ccc(O)cc1");
+    assert_eq!(browser.title().await, "Batches · Retort");
+    no_complaint(&browser).await;
+}
+
+#[tokio::test]
+async fn of_ten_thousand_molecules_only_those_in_sight_are_in_the_page() {
+    let Some((_service, browser)) = stage().await else { return };
+    go(&browser, "#/sample").await;
+    until(&browser, "return document.querySelectorAll('#model_id option').length > 1").await;
+
+    put(&browser, "size", "10.001").await;
+    browser.click("#draw").await;
+    let refused = browser.text("#size_fault").await;
+    put(&browser, "size", "10,000").await;
+    browser.click("#draw").await;
+    browser.wait_for_text(".sampled h2", |text| text == "10,000 molecules").await;
+    until(&browser, "return document.querySelectorAll('.cell svg').length > 3").await;
+    let first = count(&browser, ".cell").await;
+    browser.type_into(".gallery", "\u{e010}").await; // End.
+    until(&browser, "return document.querySelector('.cell.active svg') !== null").await;
+    let last =
+        browser.run("return document.querySelector('.cell.active').getAttribute('aria-posinset')").await;
+    let then = count(&browser, ".cell").await;
+
+    assert_eq!(refused, "Want a whole number from 1 to 10,000.");
+    assert!((5..120).contains(&first) && (5..120).contains(&then), "{first}, {then}");
+    assert_eq!(last, "10000");
+    no_complaint(&browser).await;
+}
+
+/// Every plan of the installation has its result.
+async fn complete(service: &Service, smiles: &str) {
+    let id: String = sqlx::query_scalar("select id from plans where search_smiles = $1")
+        .bind(smiles)
+        .fetch_one(&service.pool)
+        .await
+        .unwrap();
+    complete_plan(&mut service.pool.acquire().await.unwrap(), &id).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_batch_is_read_stored_followed_sorted_opened_and_deleted() {
+    let Some((service, browser)) = stage().await else { return };
+    go(&browser, "#/batches/new").await;
+    browser.wait_for_title("Batches · Retort").await;
+    browser.run(KEEP_FILES).await;
+
+    put(&browser, "molecules", "id;smiles\n1;CCN\n2;Cxx\n3;CCO\n4;\n5;CCCC").await;
+    let faults = browser.wait_for_text("#molecules_faults", |text| text.contains("Line 5")).await;
+    let read = browser.text("#molecules_read").await;
+    browser.click("#molecules_faults button").await;
+    until(&browser, "return document.getElementById('molecules_faults').hidden").await;
+    let left = browser.run("return document.getElementById('molecules').value").await;
+    put(&browser, "batch_name", HOSTILE).await;
+    browser.click("#plan_all").await;
+    browser.wait_for_text(".batch .counts", |text| text == "3 molecules: 3 waiting").await;
+    complete(&service, "CCO").await;
+    browser.wait_for_text(".batch .counts", |text| text == "3 molecules: 1 done, 2 waiting").await;
+    browser.wait_for_text(".lines [aria-rowindex='3']", |text| text.contains("2 routes")).await;
+    browser.screenshot("batch").await;
+    browser.run("document.querySelector('.price .sorts').click()").await;
+    let cheapest = browser.text(".lines [aria-rowindex='2']").await;
+    browser.run("document.querySelector('.batch .tools button').click()").await;
+    let batch = browser.run("return location.hash.split('/').at(-1)").await.as_str().unwrap().to_owned();
+    let csv = saved(&browser, &format!("{batch}.csv")).await;
+    browser.click(".lines a").await;
+    browser.wait_for_text("#route_count", |text| text == "2").await;
+    let route = browser.text("#route_summary").await;
+    browser.run("history.back()").await;
+    let name = browser.wait_for_text(".batch h2", |text| !text.is_empty()).await;
+    browser.run("[...document.querySelectorAll('.batch .tools button')].at(-1).click()").await;
+    let question = browser.text("#ask_title").await;
+    browser.click("#ask_yes").await;
+    let none = browser.wait_for_text("#part_batches .none", |text| !text.is_empty()).await;
+
+    assert_eq!(
+        faults,
+        "2 lines cannot be read:\nLine 3: Cxx is no SMILES\nLine 5: there is no SMILES\nLeave them out"
+    );
+    assert_eq!(read, "3 molecules read (CSV)");
+    assert_eq!(left, "CCN 1\nCCO 3\nCCCC 5");
+    assert!(
+        cheapest.contains("2 routes") && cheapest.contains("$32") && cheapest.contains("72 %"),
+        "{cheapest}"
+    );
+    assert!(csv.lines().nth(1).unwrap().starts_with("2,CCO,completed,2,2,31.5,4,0.72"), "{csv}");
+    assert!(route.starts_with("2 steps · longest branch 2"), "{route}");
+    assert_eq!(name, HOSTILE);
+    assert_eq!(question, "Delete this batch?");
+    assert_eq!(none, "No batch yet. Upload molecules, or tick some of a sample.");
+    assert_eq!(browser.title().await, "Batches · Retort");
+    no_complaint(&browser).await;
+}
+
+#[tokio::test]
+async fn a_batch_is_cancelled_and_goes_on_and_what_the_service_refuses_stands_at_its_line() {
+    let Some((_service, browser)) = stage().await else { return };
+    go(&browser, "#/batches/new").await;
+    browser.wait_for_title("Batches · Retort").await;
+
+    put(&browser, "molecules", "# two salts\nCCO\nCC.CC\nCCN").await;
+    browser.wait_for_text("#plan_all", |text| text == "Plan 3 molecules").await;
+    put(&browser, "batch_max_depth", "51").await;
+    browser.click("#plan_all").await;
+    let refused = browser.wait_for_text("#molecules_faults", |text| text.contains("Line")).await;
+    let depth = browser.text("#batch_max_depth_fault").await;
+    let refusal = browser.complaints().await;
+    browser.click("#molecules_faults button").await;
+    browser.wait_for_text("#plan_all", |text| text == "Plan 2 molecules").await;
+    put(&browser, "batch_max_depth", "5").await;
+    browser.click("#plan_all").await;
+    browser.wait_for_text(".batch .counts", |text| text == "2 molecules: 2 waiting").await;
+    let buttons = "[...document.querySelectorAll('.batch .tools button')]";
+    browser.run(&format!("{buttons}.find((one) => one.textContent.startsWith('Cancel')).click()")).await;
+    browser.wait_for_text(".batch .counts", |text| text == "2 molecules: 2 cancelled").await;
+    browser.run(&format!("{buttons}.find((one) => one.textContent === 'Resume').click()")).await;
+    browser.wait_for_text(".batch .counts", |text| text == "2 molecules: 2 waiting").await;
+
+    assert!(refused.contains("Line 3: ") && refused.contains("component"), "{refused}");
+    assert_eq!(depth, "Input should be less than or equal to 50.");
+    assert!(refusal.iter().all(|line| line["message"].as_str().unwrap().contains("422")), "{refusal:?}");
+    no_complaint(&browser).await;
+}
+
+#[tokio::test]
+async fn molecules_come_from_files_of_every_usual_kind() {
+    let Some((_service, browser)) = stage().await else { return };
+    go(&browser, "#/batches/new").await;
+    browser.wait_for_title("Batches · Retort").await;
+    let folder = tempfile::tempdir().unwrap();
+    let molfile = "ethanol\n  x\n\n  3  2  0  0  0  0  0  0  0  0999 V2000\n    0.0000    0.0000    0.0000 C   0  0\n    1.2990    0.7500    0.0000 C   0  0\n    \
+                   2.5981    0.0000    0.0000 O   0  0\n  1  2  1  0\n  2  3  1  0\nM  END\n";
+    let files = [
+        ("a.smi", "smiles name\nCCO ethanol\n\nCCN\n".to_owned(), "2 molecules read (SMILES)", ""),
+        (
+            "b.csv",
+            "Name,SMILES\r\n\"x, y\",CCO\r\nz,C1\r\n".to_owned(),
+            "1 molecule read (CSV)",
+            "Line 3: C1 is no SMILES",
+        ),
+        (
+            "c.sdf",
+            format!("{molfile}> <a>\n1\n\n$$$$\nbroken\n$$$$\n{molfile}$$$$\n"),
+            "2 molecules read (SDF)",
+            "Line 15: this molfile cannot be read",
+        ),
+    ];
+
+    for (name, text, read, fault) in files {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        browser.type_into("#molecules_file", path.to_str().unwrap()).await;
+
+        browser.wait_for_text("#molecules_read", |text| text == read).await;
+        let faults = browser.run("return document.getElementById('molecules_faults').textContent").await;
+        assert!(faults.as_str().unwrap().contains(fault), "{name}: {faults}");
+        assert_eq!(
+            browser.run("return document.getElementById('molecules_faults').hidden").await,
+            fault.is_empty()
+        );
+    }
+    no_complaint(&browser).await;
+}
+
+/// `AXE` names the file `axe.min.js` of the npm package axe-core, which `.ci/run` brings.
+#[tokio::test]
+async fn no_rule_of_wcag_that_a_program_can_check_is_broken_in_any_part() {
+    let Ok(axe) = std::env::var("AXE") else {
+        return skip("axe", "AXE names no axe.min.js: npm pack axe-core");
+    };
+    let check = axe_check(&std::fs::read_to_string(axe).unwrap());
+    let Some((service, browser)) = stage().await else { return };
+    let id = store_sample(&service, &texts(&["CCO", "c1ccncc1", "CC(=O)Nc1ccc(O)cc1"])).await;
+    go(&browser, "#/batches/new").await;
+    browser.wait_for_title("Batches · Retort").await;
+    put(&browser, "molecules", "CCO\nCCN").await;
+    browser.wait_for_text("#plan_all", |text| text == "Plan 2 molecules").await;
+    browser.click("#plan_all").await;
+    browser.wait_for_text(".batch .counts", |text| text == "2 molecules: 2 waiting").await;
+    let batch = browser.run("return location.hash").await.as_str().unwrap().to_owned();
+    complete(&service, "CCO").await;
+
+    let sample = format!("#/sample/{id}");
+    for (part, is_there) in [
+        (sample.as_str(), ".cell svg"),
+        ("#/batches", ".batches a"),
+        ("#/batches/new", "#molecules"),
+        (batch.as_str(), ".lines a"),
+        ("#/models", ".models .card"),
+        ("#/account", "#part_account .known dd"),
+    ] {
+        go(&browser, part).await;
+        until(&browser, &format!("return document.querySelector({}) !== null", json!(is_there))).await;
+        assert_eq!(browser.run_until_told(&check).await, json!([]), "{part}");
+        // Nothing is wider than a small telephone.
+        browser.resize(360, 800).await;
+        let beyond = browser.run("return document.documentElement.scrollWidth - innerWidth").await;
+        assert_eq!(beyond, 0, "{part}");
+        browser.resize(900, 700).await;
+    }
+}
+
+#[tokio::test]
+async fn a_newcomer_is_led_around_once() {
+    let Some((service, browser)) = stage().await else { return };
+
+    let mut titles = vec![browser.text("#tour_title").await];
+    let pointed = count(&browser, "#editor.pointed_at").await;
+    for _ in 0..4 {
+        browser.type_into("#tour button:nth-of-type(2)", "\u{e014}").await; // Arrow right.
+        titles.push(browser.text("#tour_title").await);
+    }
+    browser.screenshot("tour").await;
+    browser.type_into("#tour button:nth-of-type(2)", "\u{e00c}").await; // Escape.
+    let left = (count(&browser, "#tour").await, count(&browser, ".pointed_at").await);
+    browser.open(&format!("{}/?again", service.base)).await;
+    browser.wait_for_text("#run", |text| text == "Find routes").await;
+
+    let told =
+        ["Draw what is to be made", "Say what matters", "Find routes", "Many at once", "From scripts too"];
+    assert_eq!(titles, told);
+    assert_eq!((pointed, left), (1, (0, 0)));
+    assert_eq!(count(&browser, "#tour").await, 0);
+    no_complaint(&browser).await;
+}
+
+#[tokio::test]
+async fn a_link_leads_into_the_console_without_a_password() {
+    let browser = match Chromium::start(Script::On).await {
+        Ok(browser) => browser,
+        Err(missing) => return skip("chromium", &missing),
+    };
+    let service = Service::start_without_workers(&[("PUBLIC_URL", "")]).await;
+    let mut connection = service.pool.acquire().await.unwrap();
+    let account = accounts::named(&mut connection, "demo@example.org").await.unwrap().unwrap();
+    let secret = account.link(&mut connection, Duration::from_secs(600)).await.unwrap().unwrap();
+    let address = format!("{}/auth/link?code={secret}", service.base);
+
+    browser.open(&address).await;
+    browser.wait_for_title("Log in by a link · Retort").await;
+    browser.screenshot("link").await;
+    browser.click("button").await;
+    browser.wait_for_title("Retort").await;
+    let who = browser.wait_for_text("#account", |text| !text.is_empty()).await;
+    no_complaint(&browser).await;
+    browser.open(&address).await;
+    browser.wait_for_title("This did not work · Retort").await;
+    let refused = browser.text("main").await;
+
+    assert_eq!(who, "demo@example.org");
+    assert!(refused.contains("This link has been used."), "{refused}");
+    let complaints = browser.complaints().await;
+    assert!(
+        complaints.iter().all(|line: &Value| line["message"].as_str().unwrap().contains("400")),
+        "{complaints:?}"
+    );
+}
+
+#[tokio::test]
+async fn an_operator_is_shown_the_way_to_operations_and_back() {
+    let browser = match Chromium::start(Script::On).await {
+        Ok(browser) => browser,
+        Err(missing) => return skip("chromium", &missing),
+    };
+    let service = Service::start_with(&[("PUBLIC_URL", "")]).await;
+    crate::support::add_operator(&service.pool, "ada@example.org").await;
+
+    browser.open(&format!("{}/", service.base)).await;
+    log_in(&browser, "ada@example.org").await;
+    browser.wait_for_text("#run", |text| text == "Find routes").await;
+    browser.click("#to_operations a").await;
+    browser.wait_for_title("Operations · Retort").await;
+    browser.wait_for_text("#verdict", |text| text.starts_with("All queues are served")).await;
+    browser.click(".parts a[href='/#/sample']").await;
+    browser.wait_for_title("Sample · Retort").await;
+
+    assert_eq!(browser.text(".parts [aria-current]").await, "Sample");
+    no_complaint(&browser).await;
+}

@@ -24,6 +24,15 @@ const ROWS = /** @type {{name: string, value: (route: Route) => number | null, w
 export class Comparison {
   #views = ["left", "right"].map((side) => new View(find(`${side}_scheme`), `The ${side} route, drawn`));
 
+  /** @param {number} factor */
+  zoom(factor) {
+    for (const view of this.#views) view.zoom(factor);
+  }
+
+  fit() {
+    for (const view of this.#views) view.fit();
+  }
+
   /**
    * @param {Route} left
    * @param {Route} right

@@ -59,7 +59,7 @@ export class Marking {
       const act = actAt(marks, pair);
       const isWhole = pair.every((atom) => marks.whole.includes(atom));
       if (act || isWhole) below.append(element("line", { class: `mark ${act ?? "whole"}`, ...coordinates(line) }));
-      if (act) above.append(...badge(line, act, 1 + marks.bonds.findIndex((one) => one.pair.every((atom) => pair.includes(atom)))));
+      if (act) above.append(...badge(line, act, side(drawn, molecule, pair), 1 + marks.bonds.findIndex((one) => one.pair.every((atom) => pair.includes(atom)))));
       const label = `Bond ${named(molecule, pair)}${act ? `: ${WORDS[act]}` : ""}`;
       above.append(pressable(element("line", { ...coordinates(line), class: "press" }), `bond ${bond}`, label));
     }
@@ -154,8 +154,8 @@ function nearest(from, parts, towards) {
   for (const part of parts) {
     const { x, y } = middle(part);
     const [along, aside] = [(x - here.x) * towards.x + (y - here.y) * towards.y, Math.abs((x - here.x) * towards.y) + Math.abs((y - here.y) * towards.x)];
-    // What lies ahead counts twice as near as what lies aside.
-    if (along > 0.5 && along + 2 * aside < least) [best, least] = [part, along + 2 * aside];
+    // Aside counts as much as ahead: along a chain the atom between two bonds is nearer than the bond behind it.
+    if (along > 0.5 && along + aside < least) [best, least] = [part, along + aside];
   }
   return best;
 }
@@ -175,12 +175,15 @@ function pressable(part, key, label) {
  * A number beside a bond that is marked; a bond to break is crossed as well, since not everybody sees a colour.
  * @param {Element} line
  * @param {"break" | "keep"} act
+ * @param {Point} free towards where there is room
  * @param {number} number
  */
-function badge(line, act, number) {
+function badge(line, act, free, number) {
   const { x1, y1, x2, y2 } = coordinates(line);
   const length = Math.hypot(x2 - x1, y2 - y1) || 1;
-  const [along, across] = [{ x: (x2 - x1) / length, y: (y2 - y1) / length }, { x: (y1 - y2) / length, y: (x2 - x1) / length }];
+  const along = { x: (x2 - x1) / length, y: (y2 - y1) / length };
+  const turn = -along.y * free.x + along.x * free.y < 0 ? -1 : 1;
+  const across = { x: -turn * along.y, y: turn * along.x };
   const [x, y] = [(x1 + x2) / 2, (y1 + y2) / 2];
   const cut = (/** @type {number} */ at) => element("line", {
     class: "cut", x1: x + at * along.x - 6 * across.x, y1: y + at * along.y - 6 * across.y, x2: x + at * along.x + 6 * across.x, y2: y + at * along.y + 6 * across.y,
@@ -188,6 +191,26 @@ function badge(line, act, number) {
   const label = element("g", { class: `badge ${act}`, transform: `translate(${x + 12 * across.x} ${y + 12 * across.y})`, "aria-hidden": "true" },
     element("circle", { r: 5.5 }), element("text", { y: 2.8 }, String(number)));
   return act === "break" ? [cut(-1.6), cut(1.6), label] : [label];
+}
+
+/**
+ * Away from the neighbours of a bond's atoms.
+ * @param {Picture} drawn
+ * @param {NonNullable<Picture["molecule"]>} molecule
+ * @param {[number, number]} pair
+ * @returns {Point}
+ */
+function side({ atoms }, molecule, pair) {
+  const free = { x: 0, y: 0 };
+  for (const atom of pair) {
+    for (let place = 0; place < molecule.getConnAtoms(atom); place++) {
+      const [here, there] = [atoms.get(atom), atoms.get(molecule.getConnAtom(atom, place))];
+      if (!here || !there || pair.includes(molecule.getConnAtom(atom, place))) continue;
+      free.x += here.x - there.x;
+      free.y += here.y - there.y;
+    }
+  }
+  return free;
 }
 
 /** @param {Element} line */

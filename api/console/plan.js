@@ -217,7 +217,7 @@ function body({ text, marks, typed }) {
  * @param {Record<string, string>} faults
  */
 function refuse(store, faults) {
-  store.set({ faults });
+  store.set({ faults, composing: true });
   /** @type {HTMLElement | null} */ (document.querySelector("[aria-invalid=true]"))?.focus();
 }
 

@@ -35,8 +35,11 @@ export async function choosePrecursors(session, smiles, above) {
   dialog.showModal();
   /** @type {PrecursorSet | null} */
   let chosen = null;
-  const closed = new Promise((done) => dialog.addEventListener("close", () => done(null), { once: true }));
-  const proposed = await proposals(session, smiles);
+  const closing = new AbortController();
+  const closed = new Promise((done) => closing.signal.addEventListener("abort", () => done(null)));
+  dialog.addEventListener("close", () => closing.abort(), { once: true });
+  const proposed = await proposals(session, smiles, closing.signal);
+  if (closing.signal.aborted) return null;
   if (typeof proposed === "string") say(find("precursors_told"), proposed);
   else {
     const sets = proposed.filter((set) => !set.smiles.some((one) => above.has(one) || one === smiles));
@@ -53,11 +56,12 @@ export async function choosePrecursors(session, smiles, above) {
 /**
  * @param {import("./login.js").Session} session
  * @param {string} smiles
+ * @param {AbortSignal} signal
  * @returns {Promise<PrecursorSet[] | string>} or why there are none
  */
-async function proposals(session, smiles) {
+async function proposals(session, smiles, signal) {
   try {
-    const { items } = await session.send("/synth/v1/expansions", { smiles: [smiles], limit: MOST }, AbortSignal.timeout(PATIENCE));
+    const { items } = await session.send("/synth/v1/expansions", { smiles: [smiles], limit: MOST }, AbortSignal.any([signal, AbortSignal.timeout(PATIENCE)]));
     return items[0].error ?? items[0].precursors;
   } catch (fault) {
     if (!(fault instanceof Refused)) return "The service does not answer.";

@@ -184,9 +184,10 @@ export class Results {
 
   #buttons() {
     find("compare").addEventListener("click", () => this.#store.set({ beside: this.#store.state.beside ? null : this.#store.state.shown }));
-    find("zoom_in").addEventListener("click", () => this.#view.zoom(1.25));
-    find("zoom_out").addEventListener("click", () => this.#view.zoom(0.8));
-    find("zoom_fit").addEventListener("click", () => this.#view.fit());
+    const seen = () => (find("comparison").hidden ? this.#view : this.#comparison);
+    find("zoom_in").addEventListener("click", () => seen().zoom(1.25));
+    find("zoom_out").addEventListener("click", () => seen().zoom(0.8));
+    find("zoom_fit").addEventListener("click", () => seen().fit());
     find("take_svg").addEventListener("click", () => this.#drawing && save(this.#name("svg"), "image/svg+xml", svg(this.#drawing)));
     find("take_png").addEventListener("click", async () => this.#drawing && save(this.#name("png"), "image/png", await png(this.#drawing)));
     find("take_csv").addEventListener("click", () => this.#take((route) => save(this.#name("csv"), "text/csv", csv(route))));

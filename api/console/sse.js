@@ -6,8 +6,10 @@
 
 /** Takes a stream apart, however it is cut into pieces. */
 export class EventReader {
-  #rest = "";
+  /** The beginning of a line whose end has not come yet: an answer is one of many megabytes, so it is put together once. @type {string[]} */
+  #begun = [];
   #isFirst = true;
+  #endedInReturn = false;
   #id = "";
   #event = "";
   /** @type {string[]} */
@@ -19,19 +21,29 @@ export class EventReader {
    * @returns {ServerEvent[]}
    */
   read(text) {
-    this.#rest += text;
-    if (this.#isFirst && this.#rest) {
-      this.#rest = this.#rest.replace(/^\ufeff/, "");
-      this.#isFirst = false;
-    }
+    if (!text) return [];
+    const rest = this.#withoutCut(text);
+    this.#isFirst = false;
+    this.#endedInReturn = text.endsWith("\r");
     const events = [];
-    // A return at the very end may be half of an end of line.
-    for (let end; (end = /\r\n|\n|\r(?!$)/.exec(this.#rest)); ) {
-      const event = this.#line(this.#rest.slice(0, end.index));
+    const ends = /\r\n|\n|\r/g;
+    let from = 0;
+    for (let end; (end = ends.exec(rest)); from = ends.lastIndex) {
+      const event = this.#line(this.#begun.join("") + rest.slice(from, end.index));
       if (event) events.push(event);
-      this.#rest = this.#rest.slice(end.index + end[0].length);
+      this.#begun = [];
     }
+    if (from < rest.length) this.#begun.push(rest.slice(from));
     return events;
+  }
+
+  /**
+   * A piece without the mark at the very beginning, and without the other half of an end of line that was cut in two.
+   * @param {string} text
+   */
+  #withoutCut(text) {
+    if (this.#isFirst) return text.replace(/^\ufeff/, "");
+    return this.#endedInReturn ? text.replace(/^\n/, "") : text;
   }
 
   /**

@@ -24,8 +24,10 @@ macro_rules! module {
 }
 
 /// The modules of the report.
-const MODULES: [(&str, &str); 13] = [
+const MODULES: [(&str, &str); 15] = [
     module!("answer"),
+    module!("constraints"),
+    module!("csv"),
     module!("drawing"),
     module!("elements"),
     module!("nothing"),

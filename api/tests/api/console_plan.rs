@@ -254,6 +254,10 @@ async fn a_search_that_is_stopped_is_cancelled_and_one_without_a_route_says_why(
     until(1).await;
     browser.click("#stop").await;
     let stopped = browser.wait_for_text("#notice", |text| !text.is_empty()).await;
+    // A route that was told before has taken the place of the form.
+    browser
+        .run("const change = document.getElementById('change'); if (!change.hidden) change.click();")
+        .await;
     put(&browser, "max_depth", "5").await;
     browser.click("#run").await;
     let nothing = browser.wait_for_text("#nothing", |text| !text.is_empty()).await;

@@ -165,6 +165,19 @@ impl Chromium {
         std::fs::write(path, STANDARD.decode(picture).unwrap()).unwrap();
     }
 
+    /// How many sheets the page is on paper, of the size that it asks for.
+    #[allow(dead_code, reason = "tests of the command line print its report")]
+    pub async fn sheets(&self) -> usize {
+        let print = json!({ "cmd": "Page.printToPDF", "params": { "preferCSSPageSize": true } });
+        let printed = self.call(Method::POST, "/goog/cdp/execute", Some(print)).await;
+        let pdf = STANDARD.decode(text(&printed["data"])).unwrap();
+        String::from_utf8_lossy(&pdf)
+            .split("/Type /Page")
+            .skip(1)
+            .filter(|rest| !rest.starts_with('s'))
+            .count()
+    }
+
     async fn call(&self, method: Method, path: &str, body: Option<Value>) -> Value {
         self.try_call(method, path, body).await.unwrap_or_else(|error| panic!("{path}: {error}"))
     }

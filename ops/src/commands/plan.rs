@@ -150,7 +150,9 @@ impl Plan {
             let outcome = match patiently(async || self.search(service, &smiles).await).await {
                 Ok(answer) => Ok(answer),
                 // Of this target alone.
-                Err(failure @ (Failure::Refused(_) | Failure::NotThere)) => Err(failure.to_string()),
+                Err(failure @ (Failure::Refused(_) | Failure::NotThere | Failure::Other(_))) => {
+                    Err(failure.to_string())
+                }
                 Err(failure) => return Err(failure),
             };
             Ok(Planned { name, asked: self.asked.request(&smiles), outcome })
@@ -208,15 +210,14 @@ impl Tally {
 
     /// How the command ends where not every target has a route.
     fn failure(&self) -> Option<Failure> {
-        if self.failed + self.left_out > 0 {
-            return Some(Failure::Partly(format!(
-                "{} targets could not be planned",
-                self.failed + self.left_out
-            )));
+        let planned = self.solved + self.without_route;
+        let failed = self.failed + self.left_out;
+        if failed > 0 {
+            let all = planned + failed;
+            return Some(Failure::Partly(format!("{failed} of {all} targets could not be planned")));
         }
-        let of = self.solved + self.without_route;
         (self.without_route > 0)
-            .then(|| Failure::NoRoute(format!("  for {} of {of} targets", self.without_route)))
+            .then(|| Failure::NoRoute(format!("  for {} of {planned} targets", self.without_route)))
     }
 }
 

@@ -18,7 +18,9 @@ pub(super) fn trees(planned: &Planned) -> Value {
     Value::Array(answer.map(|answer| routes(answer).iter().map(tree).collect()).unwrap_or_default())
 }
 
-/// Several targets as `aizynthcli` writes them: pandas' JSON of orientation `table`, which `pandas.read_json(…, orient="table")` reads.
+/// Several targets as `aizynthcli` writes them: pandas' JSON of orientation `table`, which `pandas.read_json(…, orient="table")` reads, and
+/// REINVENT's route component from the standard output of its `custom_aizynth_command`. For that one the trees have the scores that it
+/// asks for by name: whatever is bought is in stock, and every step is of a class that the request allows.
 pub(super) fn table(planned: &[Planned]) -> Value {
     let column = |name: &str, kind: &str| json!({ "name": name, "type": kind });
     let fields = [
@@ -31,8 +33,8 @@ pub(super) fn table(planned: &[Planned]) -> Value {
         column("trees", "string"),
     ];
     let row = |(index, one): (usize, &Planned)| {
-        let trees = trees(one);
-        let count = trees.as_array().map_or(0, Vec::len);
+        let routes = one.answer().map(routes).unwrap_or_default();
+        let (trees, count): (Vec<Value>, _) = (routes.iter().map(scored).collect(), routes.len());
         json!({
             "index": index, "target": one.smiles(), "name": one.name, "is_solved": count > 0, "number_of_routes": count,
             "search_time": one.answer().map(|answer| answer.metadata.tree_search_elapsed), "trees": trees,
@@ -43,6 +45,14 @@ pub(super) fn table(planned: &[Planned]) -> Value {
         "schema": { "fields": fields, "primaryKey": ["index"], "pandas_version": PANDAS_VERSION },
         "data": data,
     })
+}
+
+fn scored(route: &Route<'_>) -> Value {
+    let mut tree = tree(route);
+    tree["scores"]["stock availability"] = json!(1.0);
+    tree["scores"]["reaction class membership"] = json!(1.0);
+    tree["scores"]["number of reactions"] = json!(route.steps().len());
+    tree
 }
 
 fn tree(route: &Route<'_>) -> Value {

@@ -87,6 +87,7 @@ async fn a_report_has_a_page_for_each_backbone_on_which_nothing_is_squeezed_or_l
 
     let seen = browser.run(SEEN).await;
     browser.screenshot("report_imatinib").await;
+    let sheets = browser.sheets().await;
 
     assert_eq!(seen["met"], json!([]));
     let scales: Vec<Vec<&str>> = seen["scales"].as_array().unwrap()[1..]
@@ -97,6 +98,7 @@ async fn a_report_has_a_page_for_each_backbone_on_which_nothing_is_squeezed_or_l
     assert!(scales.iter().all(|page| page.len() == 1), "one scale for all of a route: {scales:?}");
     assert!(scales.iter().flatten().all(|scale| scale.parse::<f64>().unwrap() >= 0.69), "{scales:?}");
     assert_eq!(count(&browser, ".page:not(.first) .target").await, 9);
+    assert_eq!(sheets, 10, "the routes in a table, and a sheet a backbone");
     assert_eq!(browser.complaints().await, [] as [Value; 0]);
 }
 

@@ -7,6 +7,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+import httpx
 import pytest
 
 from retort_client import Plan
@@ -41,6 +42,15 @@ def installation() -> Installation:
     if described is None:
         pytest.skip("RETORT_TEST_INSTALLATION describes no running service")
     return Installation(**json.loads(described))
+
+
+@pytest.fixture(scope="session")
+def looking(installation: Installation) -> Installation:
+    """An installation that answers looks."""
+    document = httpx.get(f"{installation.url}/openapi.json", trust_env=False).json()
+    if "/synth/v1/expansions" not in document["paths"]:
+        pytest.skip("this service has no looks")
+    return installation
 
 
 @pytest.fixture(scope="session")

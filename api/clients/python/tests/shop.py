@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from listening import Quiet, listening
 
 AMIDE, ESTER, ACID, AMINE, UNKNOWN = "CNC(C)=O", "CCOC(C)=O", "CC(=O)O", "CN", "FC(F)(F)F"
 STEPS: Mapping[str, list[tuple[list[str], float]]] = {
@@ -68,8 +68,8 @@ LOOKS = {"expansions": expansion, "building-blocks": building_block, "synthesiza
 def open_shop() -> Generator[Shop, None, None]:
     """A server that runs."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
+    class Handler(Quiet):
+        def do_POST(self) -> None:  # noqa: N802 (the library's names)
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
             name = self.path.rpartition("/")[2]
             shop.asked.append((name, body))
@@ -80,19 +80,9 @@ def open_shop() -> Generator[Shop, None, None]:
             self.end_headers()
             self.wfile.write(answer)
 
-        def log_message(self, format: str, *args: Any) -> None:  # noqa: ANN401
-            """Says nothing."""
-
-    listener = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    shop = Shop(f"http://127.0.0.1:{listener.server_address[1]}")
-    thread = threading.Thread(target=listener.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
+    shop = Shop("")
+    with listening(Handler) as shop.url:
         yield shop
-    finally:
-        listener.shutdown()
-        listener.server_close()
-        thread.join()
 
 
 def item(name: str, smiles: str, body: Mapping[str, Any]) -> dict[str, Any]:

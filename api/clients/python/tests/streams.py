@@ -7,8 +7,8 @@ import threading
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+
+from listening import Quiet, listening
 
 WHERE = "/synth/v1/treesearch/srch_1/events"
 
@@ -55,14 +55,14 @@ class Server:
 def serving(*answers: Said) -> Generator[Server, None, None]:
     """A server that gives these answers one after the other."""
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(Quiet):
         protocol_version = "HTTP/1.1"
 
-        def do_POST(self) -> None:
+        def do_POST(self) -> None:  # noqa: N802 (the library's names)
             self.rfile.read(int(self.headers.get("content-length", 0)))
             self.do_GET()
 
-        def do_GET(self) -> None:
+        def do_GET(self) -> None:  # noqa: N802 (the library's names)
             said = answers[len(server.asked)]
             server.asked.append((self.command, self.path, {name.lower(): value for name, value in self.headers.items()}))
             self.send_response(said.status)
@@ -80,16 +80,6 @@ def serving(*answers: Said) -> Generator[Server, None, None]:
             else:
                 self.wfile.write(b"0\r\n\r\n")
 
-        def log_message(self, format: str, *args: Any) -> None:  # noqa: ANN401
-            """Says nothing."""
-
-    listener = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server = Server(f"http://127.0.0.1:{listener.server_address[1]}")
-    thread = threading.Thread(target=listener.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
+    server = Server("")
+    with listening(Handler) as server.url:
         yield server
-    finally:
-        listener.shutdown()
-        listener.server_close()
-        thread.join()

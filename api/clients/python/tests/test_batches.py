@@ -26,7 +26,8 @@ class World:
         self.ends = ends
         self.asked: list[str] = []
         self.lost: dict[str, int] = {}
-        monkeypatch.setattr("retort_client.background.FIRST_LOOK", 0.0)
+        for name in ("FIRST_LOOK", "NEXT_LOOK"):
+            monkeypatch.setattr(f"retort_client.background.{name}", 0.0)
 
     @property
     def options(self) -> dict[str, Any]:
@@ -110,9 +111,9 @@ def test_what_an_earlier_program_has_had_is_neither_told_nor_fetched_again(call:
 
 
 @pytest.mark.parametrize("call", BOTH)
-def test_a_lost_answer_ends_no_waiting(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_service_that_is_away_for_a_while_ends_no_waiting(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     world = World(1, [{}, {}, {0: "completed"}], monkeypatch)
-    world.lost = {"batches/bat_1": 2, "batches/bat_1/plans": 1, "plans/pln_0": 3}
+    world.lost = {"batches/bat_1": 3, "batches/bat_1/plans": 9, "plans/pln_0": 9}
 
     assert call(results(), URL, "t", **world.options) == [("pln_0", "completed")]
 

@@ -105,6 +105,12 @@ def test_a_stream_that_tells_nothing_any_more_is_given_up(call: Call) -> None:
 
 
 @pytest.mark.parametrize("call", BOTH)
+def test_a_stream_that_shows_that_it_lives_is_waited_for(call: Call, answer: dict[str, Any]) -> None:
+    with serving(*[Said([b": awake\n\n"])] * 9, Said([event("answer", answer, 1)])) as server:
+        assert told(watch(call, server)) == [Plan]
+
+
+@pytest.mark.parametrize("call", BOTH)
 @pytest.mark.parametrize("where", [{}, {"Content-Location": "@elsewhere.example/"}])
 def test_the_token_is_taken_nowhere_else(call: Call, where: dict[str, str]) -> None:
     with serving(Said([progress(10, 1)], headers=where)) as server, pytest.raises(Unreachable, match="broke off"):

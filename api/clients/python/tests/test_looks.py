@@ -71,15 +71,6 @@ def test_a_look_whose_answer_was_lost_is_sent_again() -> None:
         assert retort.expansions(["C"]) == ()
 
 
-@pytest.fixture
-def looking(installation: Installation) -> Installation:
-    """An installation that answers looks."""
-    document = httpx.get(f"{installation.url}/openapi.json", trust_env=False).json()
-    if "/synth/v1/expansions" not in document["paths"]:
-        pytest.skip("this service has no looks")
-    return installation
-
-
 @pytest.mark.parametrize("call", BOTH)
 def test_a_service_that_runs_answers_looks(call: Call, looking: Installation) -> None:
     asked = [looking.target, "FC(F)(F)F", "C("]

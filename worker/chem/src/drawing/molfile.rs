@@ -11,6 +11,8 @@ use crate::molecules::molecule::Molecule;
 
 /// How wide the picture is for its height.
 const RATIO: f64 = 1.5;
+/// Ångströms of a bond: readers take a wedge's end to stand one out of the plane, which must not be little beside a bond.
+const BOND: f64 = 1.5;
 /// Entries of a property line.
 const ENTRIES: usize = 8;
 /// A ring that cannot hold a double bond in the other configuration has so many atoms at most.
@@ -23,13 +25,14 @@ pub fn molfile(molecule: &Molecule, title: &str) -> String {
     let (atoms, bonds) = (plan.graph.atom_count(), plan.graph.bond_count());
     let title: String = title.chars().filter(|character| !character.is_control()).take(80).collect();
     let mut table = format!("{title}\n  Retort\n\n{atoms:3}{bonds:3}  0  0  0  0  0  0  0  0999 V2000\n");
+    let scale = BOND / chematic_depict::layout::BOND_LEN;
     for (n, atom) in plan.graph.atoms() {
         let point = plan.at(n);
         let _ = writeln!(
             table,
             "{:10.4}{:10.4}{:10.4} {:<3} 0  0  0  0  0  0  0  0  0  0  0  0",
-            point.x,
-            -point.y,
+            scale * point.x,
+            -scale * point.y,
             0.0,
             atom.element.symbol()
         );
@@ -106,6 +109,8 @@ mod tests {
             let table = molfile(&molecule, "a name\nof two lines");
 
             assert_eq!(table.lines().next(), Some("a nameof two lines"));
+            let first = table.lines().nth(4).unwrap();
+            assert!(first[..10].trim().parse::<f64>().unwrap().abs() < 20.0, "{first}");
             let read: Molecule = smiles_of_molfile(&table).unwrap().parse().unwrap();
             assert_eq!(read.canonical_smiles(), molecule.canonical_smiles(), "{table}");
         }

@@ -9,7 +9,7 @@ cost no more than one request every few seconds.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 from typing import Any
@@ -17,7 +17,7 @@ from typing import Any
 from .calls import Session, at, call, delete
 from .engine_answer import tree_search_result
 from .errors import BadAnswer
-from .exchange import Emit, Request, Script, Steps, pause, read
+from .exchange import Answer, Emit, Request, Script, Steps, pause, read
 from .plan import Plan
 from .progress import Show, shown
 from .stored import BatchBody, BatchPage, BatchProgress, PlanBody, PlanPage, Status
@@ -27,8 +27,8 @@ PLANS = "/synth-batches/v1/plans"
 BATCHES = "/synth-batches/v1/batches"
 UNENDED = frozenset({"pending", "processing"})
 LARGEST_PAGE = 100
-FIRST_LOOK, LONGEST_LOOK = 0.25, 5.0
-"""Seconds between two questions how something stands: the first, and the most."""
+FIRST_LOOK, NEXT_LOOK, LONGEST_LOOK = 0.25, 1.0, 5.0
+"""Seconds between two questions how something stands: the first, that after some of a batch has ended, and the most."""
 
 
 @dataclass(frozen=True)
@@ -151,9 +151,9 @@ def delete_plan(session: Session, plan_id: str) -> Steps[None]:
 
 def wait_for_plan(session: Session, plan_id: str) -> Steps[StoredPlan]:
     """A plan when it has ended."""
-    looks = _looks()
+    waiting, looks = _waiting(session), _looks(FIRST_LOOK)
     while True:
-        plan = yield from retrieve_plan(session, plan_id)
+        plan = yield from retrieve_plan(waiting, plan_id)
         if plan.has_ended:
             return plan
         yield from pause(next(looks))
@@ -206,16 +206,17 @@ def delete_batch(session: Session, batch_id: str) -> Steps[None]:
 
 def wait_for_batch(session: Session, batch_id: str, progress: bool | Show) -> Steps[BatchBody]:
     """A batch when all of its plans have ended."""
+    waiting = _waiting(session)
     with shown(progress) as show:
-        looks, before = _looks(), -1
+        looks, before = _looks(FIRST_LOOK), 0
         while True:
-            batch = yield from retrieve_batch(session, batch_id)
+            batch = yield from retrieve_batch(waiting, batch_id)
             told = _progress(batch)
             show(told)
             if told.ended == told.total:
                 return batch
             if told.ended > before:
-                looks, before = _looks(), told.ended
+                looks, before = _looks(NEXT_LOOK), told.ended
             yield from pause(next(looks))
 
 
@@ -246,20 +247,19 @@ def results_of_batch(session: Session, batch_id: str, skip: Collection[str], pro
 
     Cancelled ones are left out, since they may be resumed.
     """
-    left_out = frozenset(skip)
+    waiting, left_out = _waiting(session), frozenset(skip)
     with shown(progress) as show:
         pages: list[_Seen] = []
-        looks = _looks()
+        looks = _looks(FIRST_LOOK)
         while True:
-            told = _progress((yield from retrieve_batch(session, batch_id)))
+            told = _progress((yield from retrieve_batch(waiting, batch_id)))
             show(told)
             seen = sum(len(page.done) for page in pages)
-            if told.done > seen or not pages:
-                looks = _looks()
-                if not pages:
-                    yield from _first_reading(session, batch_id, pages, left_out)
-                else:
-                    yield from _reading(session, batch_id, pages, told.done - seen, left_out)
+            if not pages:
+                yield from _first_reading(waiting, batch_id, pages, left_out)
+            elif told.done > seen:
+                looks = _looks(NEXT_LOOK)
+                yield from _reading(waiting, batch_id, pages, told.done - seen, left_out)
             if told.ended == told.total:
                 return
             yield from pause(next(looks))
@@ -301,15 +301,16 @@ def _done(session: Session, page: PlanPage, kept: _Seen, left_out: frozenset[str
 
 
 def _page_of_plans(session: Session, batch_id: str, after: str | None) -> Steps[PlanPage]:
-    query: dict[str, str | int] = {"limit": LARGEST_PAGE} | ({} if after is None else {"starting_after": after})
-    answer = yield from call(session, Request("GET", f"{at(BATCHES, batch_id)}/plans", query, seconds=session.patience.seconds))
-    return read(PlanPage, answer)
+    return read(PlanPage, (yield from _page(session, f"{at(BATCHES, batch_id)}/plans", after)))
 
 
 def _page_of_batches(session: Session, after: str | None) -> Steps[BatchPage]:
+    return read(BatchPage, (yield from _page(session, BATCHES, after)))
+
+
+def _page(session: Session, path: str, after: str | None) -> Steps[Answer]:
     query: dict[str, str | int] = {"limit": LARGEST_PAGE} | ({} if after is None else {"starting_after": after})
-    answer = yield from call(session, Request("GET", BATCHES, query, seconds=session.patience.seconds))
-    return read(BatchPage, answer)
+    return call(session, Request("GET", path, query, seconds=session.patience.seconds))
 
 
 def _act(session: Session, path: str) -> Request:
@@ -323,9 +324,13 @@ def _progress(batch: BatchBody) -> BatchProgress:
     return batch.progress
 
 
-def _looks() -> Iterator[float]:
+def _waiting(session: Session) -> Session:
+    return replace(session, patience=session.patience.for_waiting())
+
+
+def _looks(first: float) -> Iterator[float]:
     """Seconds between two questions how something stands that did not change meanwhile."""
-    seconds = FIRST_LOOK
+    seconds = first
     while True:
         yield seconds
         seconds = min(2 * seconds, LONGEST_LOOK)

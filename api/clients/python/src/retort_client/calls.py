@@ -38,6 +38,10 @@ class Patience:
         """How long the answer to work of so many seconds is waited for."""
         return seconds + self.margin_seconds
 
+    def for_waiting(self) -> Patience:
+        """For asking how something stands that takes hours: a service that is away for three minutes meanwhile ends no waiting."""
+        return replace(self, attempts=self.attempts + 6) if self.attempts > 1 else self
+
     def waits(self) -> Iterator[float | None]:
         """The seconds after each attempt that fails; none after the last one."""
         for attempt in range(self.attempts - 1):

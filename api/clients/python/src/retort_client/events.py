@@ -1,8 +1,8 @@
 """Searches that are watched: what they have done, each route when it is found, the answer at the end.
 
 An answer in JSON, from a service that has no streams, is one that says nothing before its end. A stream that breaks off is gone on
-with where it was, by the id of the last event that came, as often as `Patience` has anything repeated; each event gives new
-patience. Who stops reading lets go of the connection, and the service ends the search soon after; a plan goes on.
+with where it was, by the id of the last event that came, as often as `Patience` has anything repeated; each event, and each sign of
+life, gives new patience. Who stops reading lets go of the connection, and the service ends the search soon after; a plan goes on.
 """
 
 from __future__ import annotations
@@ -141,8 +141,9 @@ class _Watched(Generic[T]):
         if not piece:
             yield from self._go_on(lost)
             return
+        before = self._reader.comments
         self._came.extend(self._reader.read(piece))
-        if self._came:
+        if self._came or self._reader.comments > before:
             self._waits = self._session.patience.waits()
 
     def _go_on(self, lost: Unreachable) -> Steps[None]:

@@ -24,6 +24,8 @@ class EventReader:
     def __init__(self, last_id: str | None = None) -> None:
         self.last_id = last_id
         """That of the last event that came; none before the first."""
+        self.comments = 0
+        """How many there were, by which a service shows that it is there while nothing happens."""
         self._next_id = last_id
         self._begun: list[bytes] = []
         """Pieces of a line whose end has not come; an answer is one line of megabytes."""
@@ -48,6 +50,8 @@ class EventReader:
     def _take(self, line: str) -> ServerEvent | None:
         if not line:
             return self._dispatched()
+        if line.startswith(":"):
+            self.comments += 1
         name, _, value = line.partition(":")
         value = value.removeprefix(" ")
         if name == "id" and "\0" not in value:

@@ -100,7 +100,7 @@ export class BatchPlans {
       for (const page of this.#pages.filter(({ lines }) => lines.some(mayChange))) {
         const { items } = await this.#page(page.from);
         if (turn !== this.#turn) return;
-        page.lines = items;
+        page.lines = items.map((/** @type {Plan} */ plan, /** @type {number} */ index) => sameOr(page.lines[index], plan));
         this.#show();
       }
       while (!this.#isWhole) {
@@ -207,6 +207,13 @@ export class BatchPlans {
 
 /** @param {Plan} plan */
 const mayChange = ({ status }) => status === "pending" || status === "processing" || status === "cancelled";
+
+/**
+ * What is the same stays the same object, so that its line stays in the page, and the focus with it.
+ * @param {Plan | undefined} old
+ * @param {Plan} plan
+ */
+const sameOr = (old, plan) => (old && JSON.stringify(old) === JSON.stringify(plan) ? old : plan);
 
 /** @type {Record<string, string>} */
 const STANDS = { pending: "waiting", processing: "searching", failed: "failed", cancelled: "cancelled" };

@@ -21,7 +21,7 @@ async function begin() {
     find("to_operations").hidden = !session.scopes.includes("operations");
     find("logout").addEventListener("click", () => session.end());
     await follow(new Service(session, SCOPES));
-    (await import("./tour.js")).tour(find("main"));
+    (await import("./tour.js")).tour(find("plan"));
   } catch (fault) {
     if (!(fault instanceof LoginRefused)) console.error(fault);
     refused(fault instanceof LoginRefused ? fault.message : "the service does not answer");

@@ -28,6 +28,7 @@ export class Histogram {
    */
   constructor(property, change) {
     this.#property = property;
+    this.#svg.setAttribute("aria-label", `${property.label}: not measured yet`);
     const field = (/** @type {string} */ which) => control("input", {
       type: "text", inputMode: "decimal", autocomplete: "off", placeholder: which, "aria-label": `${property.label}: ${which}`, id: `${property.name}_${which}`,
     });

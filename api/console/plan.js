@@ -107,6 +107,8 @@ export function plan(session, scopes) {
      * @param {import("./results.js").Found} found
      */
     open: (found) => store.set({ found, composing: found.routes.length === 0, notice: "" }),
+    /** What is shown. */
+    found: () => store.state.found,
   };
 }
 

@@ -11,6 +11,8 @@ import { answerOf } from "./stored.js";
 export function begin(_place, service) {
   const page = plan(service.session, service.scopes);
   let seen = "";
+  /** What was opened last: a search since then shows something else. @type {ReturnType<typeof page.found>} */
+  let opened = null;
 
   /** @param {string} id */
   async function open(id) {
@@ -21,7 +23,8 @@ export function begin(_place, service) {
       if (!stored.result) return tell(stored.error ? `This plan failed: ${stored.error}.` : `This plan has no result: it is ${stored.status}.`);
       const answer = answerOf(stored.result);
       tell("");
-      page.open({ answer, bytes: JSON.stringify(stored.result, null, 1), routes: routesOf(answer), offers: offersOf(answer), asked: stored.parameters });
+      opened = { answer, bytes: JSON.stringify(stored.result, null, 1), routes: routesOf(answer), offers: offersOf(answer), asked: stored.parameters };
+      page.open(opened);
     } catch (fault) {
       seen = "";
       tell(why(fault));
@@ -35,6 +38,6 @@ export function begin(_place, service) {
   }
 
   return { show: ([id]) => {
-    if (id && id !== seen) open(id);
+    if (id && (id !== seen || page.found() !== opened)) open(id);
   } };
 }

@@ -37,6 +37,12 @@ export class Sieve {
       this.#timer = setTimeout(() => this.#set({ part: this.#part.value }), PAUSE);
     });
     this.#by.addEventListener("change", () => this.#set({ by: this.#by.value }));
+    const draw = make("button", { type: "button", className: "plain" }, "Draw it");
+    draw.addEventListener("click", async () => {
+      const { drawPart } = await import("./part_editor.js");
+      this.#part.value = await drawPart(this.#part.value);
+      this.#set({ part: this.#part.value });
+    });
     const clear = make("button", { type: "button", className: "plain" }, "Clear");
     clear.addEventListener("click", () => {
       this.#part.value = "";
@@ -46,7 +52,7 @@ export class Sieve {
       make("div", { className: "histograms" }, ...this.#histograms.map(({ element }) => element)), this.#card);
     this.element = make("div", { className: "sieve_of" },
       make("div", { className: "field" }, make("label", { htmlFor: "part" }, "With the part (SMILES or SMARTS)"), make("span", { className: "control" }, this.#part), this.#fault),
-      make("div", { className: "field" }, make("label", { htmlFor: "by" }, "Sort by"), make("span", { className: "control" }, this.#by)), clear, measures);
+      make("div", { className: "field" }, make("label", { htmlFor: "by" }, "Sort by"), make("span", { className: "control" }, this.#by)), make("div", { className: "row" }, draw, clear), measures);
   }
 
   /** @param {Partial<Typed>} changes */

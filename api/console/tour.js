@@ -16,10 +16,10 @@ const STEPS = [
 ];
 
 /**
- * Begins the tour above the page, unless somebody has seen it in this browser.
- * @param {HTMLElement} main
+ * Begins the tour above a part, unless somebody has seen it in this browser.
+ * @param {HTMLElement} part
  */
-export function tour(main) {
+export function tour(part) {
   if (localStorage.getItem(KEPT)) return;
   let step = 0;
   const title = make("h2", { id: "tour_title" });
@@ -58,10 +58,10 @@ export function tour(main) {
     localStorage.setItem(KEPT, "seen");
     point("");
     card.remove();
-    main.focus();
+    part.closest("main")?.focus();
   }
 
-  main.prepend(card);
+  part.prepend(card);
   show(0);
 }
 

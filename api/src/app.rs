@@ -27,7 +27,7 @@ use crate::{
     endpoints::{
         batches,
         engines::{self, Engines},
-        health, looks, models, operations, plans, samples, treesearch,
+        generate, health, looks, models, operations, plans, sample_batches, samples, treesearch,
     },
     jobs::{Jobs, Patience},
     keep::Keep,
@@ -152,6 +152,17 @@ pub fn router(app: App) -> Router {
         )
         .route("/generator/v1/models", guarded(Operation::ListModels, get(models::list)))
         .route("/generator/v1/models/{model_id}", guarded(Operation::RetrieveModel, get(models::retrieve)))
+        .route(
+            "/generator/v1/models/{model_id}/status",
+            guarded(Operation::RetrieveModel, get(models::status)),
+        )
+        .route("/generator/v1/version-backend", guarded(Operation::ListModels, get(models::version)))
+        .route("/generator/v1/generate", queued(Operation::CreateSample, post(generate::generate)))
+        .route(
+            "/generator/v1/generate/{model_id}",
+            queued(Operation::CreateSample, post(generate::generate_by_model)),
+        )
+        .merge(sample_batch_routes(&guarded, &queued))
         .route("/synth/v1/treesearch", queued(Operation::CreateTreeSearch, post(treesearch::create)))
         .route(
             "/synth/v1/treesearch/{search_id}/events",
@@ -204,6 +215,29 @@ fn look_routes(queued: &impl Guard) -> Router<App> {
         .route("/synth/v1/expansions", queued(Operation::Look, post(looks::expansions)))
         .route("/synth/v1/building-blocks", queued(Operation::Look, post(looks::building_blocks)))
         .route("/synth/v1/synthesizability", queued(Operation::Look, post(looks::synthesizability)))
+}
+
+/// Samples that nobody waits for.
+fn sample_batch_routes(guarded: &impl Guard, queued: &impl Guard) -> Router<App> {
+    Router::new()
+        .route(
+            "/generator/v1/sample-batches",
+            guarded(Operation::ListSamples, get(sample_batches::list))
+                .merge(queued(Operation::CreateSampleBatch, post(sample_batches::create))),
+        )
+        .route(
+            "/generator/v1/sample-batches/{batch_id}",
+            guarded(Operation::RetrieveSample, get(sample_batches::retrieve))
+                .merge(guarded(Operation::DeleteSample, delete(sample_batches::delete))),
+        )
+        .route(
+            "/generator/v1/sample-batches/{batch_id}/samples",
+            guarded(Operation::RetrieveSample, get(sample_batches::samples)),
+        )
+        .route(
+            "/generator/v1/sample-batches/{batch_id}/cancel",
+            guarded(Operation::DeleteSample, post(sample_batches::cancel)),
+        )
 }
 
 /// Searches that nobody waits for.

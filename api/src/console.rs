@@ -59,6 +59,7 @@ const FILES: &[File] = &[
     module!("notice"),
     module!("operations"),
     module!("orientation"),
+    module!("part_editor"),
     module!("parts"),
     module!("picture"),
     module!("plan"),

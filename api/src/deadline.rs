@@ -52,6 +52,7 @@ impl Deadlines {
             | Operation::DeleteSample
             | Operation::ListModels
             | Operation::RetrieveModel
+            | Operation::CreateSampleBatch
             | Operation::CreatePlan
             | Operation::SeePlans
             | Operation::ChangePlan

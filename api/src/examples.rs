@@ -16,6 +16,8 @@ pub const JOB_ID: &str = "01JD6XQ1V3M4C5T6Y7Z8A9B0CE";
 pub const PLAN_ID: &str = "pln_01jd6xq1v3m4c5t6y7z8a9b0cd";
 /// The id of a batch, as examples name it.
 pub const BATCH_ID: &str = "bat_01jd6xq1v3m4c5t6y7z8a9b0cd";
+/// The id of a sample batch, as examples name it.
+pub const SAMPLE_BATCH_ID: &str = "sbt_01jd6xq1v3m4c5t6y7z8a9b0cd";
 /// The name of an engine, as examples name it.
 pub const ENGINE: &str = "uspto_retro";
 const CREATED_AT: &str = "2026-01-02T03:04:05Z";
@@ -31,12 +33,18 @@ pub fn answer(operation_id: &str) -> Option<Value> {
             "has_more": false,
             "object": "list",
         })),
-        "create_sample" | "retrieve_sample" => Some(json!({
-            "id": SAMPLE_ID, "object": "sample", "model_id": MODEL_ID,
-            "smiles": ["CC(=O)Nc1ccc(O)cc1", "Cc1ccccc1N"], "created_at": CREATED_AT,
-        })),
-        "list_models" => Some(json!({ "data": [model()], "object": "list" })),
+        "create_sample" | "retrieve_sample" => Some(sample()),
+        "generate" | "generate_by_model" => Some(json!({ "smiles": sample()["smiles"] })),
+        "create_sample_batch" => Some(sample_batch("pending", 0)),
+        "retrieve_sample_batch" | "cancel_sample_batch" => Some(sample_batch("processing", 3)),
+        "list_sample_batches" => Some(listed(sample_batch("completed", 4))),
+        "list_samples_of_batch" => Some(listed(merged(sample(), json!({ "batch_id": SAMPLE_BATCH_ID })))),
+        "delete_sample_batch" => {
+            Some(json!({ "id": SAMPLE_BATCH_ID, "object": "sample_batch", "deleted": true }))
+        }
+        "list_models" => Some(listed(model())),
         "retrieve_model" => Some(model()),
+        "retrieve_model_status" => Some(json!({ "status": "online" })),
         "create_tree_search" => Some(tree_search()),
         "create_engine_tree_search" => engine_tree_search(),
         "create_expansions" => Some(expansions()),
@@ -53,10 +61,16 @@ pub fn answer(operation_id: &str) -> Option<Value> {
         "delete_batch" => Some(json!({ "id": BATCH_ID, "object": "batch", "deleted": true })),
         "list_engines" => Some(json!([{ "name": ENGINE, "queue_length": 12 }])),
         "list_libraries" => Some(json!([{ "name": "Example Chemicals (fictitious)" }])),
-        "version_of_plans" => Some(json!({ "version": env!("CARGO_PKG_VERSION") })),
+        "version_of_plans" | "version_of_generator" => Some(json!({ "version": env!("CARGO_PKG_VERSION") })),
         "operations_state" => Some(operations_state()),
         _ => None,
     }
+}
+
+/// The 202 answer of the operation called `operation_id`.
+pub fn pending(operation_id: &str) -> Option<Value> {
+    (operation_id == "create_sample")
+        .then(|| merged(sample(), json!({ "smiles": Value::Array(Vec::new()), "status": "pending" })))
 }
 
 /// The body of the error `status` of an operation that needs `scope`; none where that is `null`.
@@ -102,6 +116,13 @@ fn misfit(operation_id: &str) -> Option<([&'static str; 2], &'static str, &'stat
         |field| Some((["path", field], "string_pattern_mismatch", r"String should match pattern '^\w+$'"));
     match operation_id {
         "create_sample" => at_most(["body", "size"], "Input should be less than or equal to 10000"),
+        "generate" | "generate_by_model" => {
+            at_most(["query", "samples"], "Input should be less than or equal to 1000")
+        }
+        "create_sample_batch" => at_most(["body", "size"], "Input should be less than or equal to 100000"),
+        "list_sample_batches" | "list_samples_of_batch" | "list_models" => {
+            at_most(["query", "limit"], "Input should be less than or equal to 100")
+        }
         "list_samples" => at_most(["query", "limit"], "Input should be less than or equal to 100"),
         "create_tree_search" => {
             Some((["body", "max_seconds"], "greater_than", "Input should be greater than 0"))
@@ -111,24 +132,28 @@ fn misfit(operation_id: &str) -> Option<([&'static str; 2], &'static str, &'stat
         "create_synthesizability" => {
             at_most(["body", "max_seconds"], "Input should be less than or equal to 1")
         }
-        "list_models" | "operations_state" => {
-            Some((["query", "limit"], "extra_forbidden", "Extra inputs are not permitted"))
-        }
+        "operations_state" => Some((["query", "limit"], "extra_forbidden", "Extra inputs are not permitted")),
         "create_engine_tree_search" => no_word("engine"),
         "create_plan" => Some((["body", "parameters"], "missing", "Field required")),
         "create_batch" => Some((["body", "smiles"], "missing", "Field required")),
         "list_batches" | "list_plans_of_batch" => {
             at_most(["query", "limit"], "Input should be less than or equal to 100")
         }
-        "list_engines" | "list_libraries" | "version_of_plans" => {
+        "list_engines" | "list_libraries" | "version_of_plans" | "version_of_generator" => {
             Some((["query", "limit"], "extra_forbidden", "Extra inputs are not permitted"))
         }
         "watch_tree_search" => no_word("search_id"),
         "retrieve_plan" | "watch_plan" | "cancel_plan" | "delete_plan" | "retrieve_plan_of_batch" => {
             no_word("plan_id")
         }
-        "retrieve_batch" | "cancel_batch" | "resume_batch" | "delete_batch" => no_word("batch_id"),
-        "retrieve_model" => no_word("model_id"),
+        "retrieve_batch"
+        | "cancel_batch"
+        | "resume_batch"
+        | "delete_batch"
+        | "retrieve_sample_batch"
+        | "cancel_sample_batch"
+        | "delete_sample_batch" => no_word("batch_id"),
+        "retrieve_model" | "retrieve_model_status" => no_word("model_id"),
         "retrieve_sample" | "delete_sample" => no_word("sample_id"),
         "pause_queue" | "resume_queue" => no_word("queue"),
         "cancel_job" | "retry_job" => no_word("job_id"),
@@ -136,12 +161,41 @@ fn misfit(operation_id: &str) -> Option<([&'static str; 2], &'static str, &'stat
     }
 }
 
-fn model() -> Value {
+fn sample() -> Value {
     json!({
-        "id": MODEL_ID, "object": "model", "molecules_ready": 200_000,
+        "id": SAMPLE_ID, "object": "sample", "model_id": MODEL_ID,
+        "smiles": ["CC(=O)Nc1ccc(O)cc1", "Cc1ccccc1N"], "created_at": CREATED_AT,
+        "status": "completed", "batch_id": null, "error": null,
+    })
+}
+
+fn sample_batch(status: &str, completed: i64) -> Value {
+    json!({
+        "id": SAMPLE_BATCH_ID, "object": "sample_batch", "model_id": null, "size": 2_000, "chunk_count": 4,
+        "chunks_created": true, "status": status, "completed_chunks": completed, "failed_chunks": 0,
+        "created_at": CREATED_AT,
+    })
+}
+
+fn listed(item: Value) -> Value {
+    json!({ "data": [item], "has_more": false, "object": "list" })
+}
+
+fn model() -> Value {
+    let (architecture, training_data) =
+        ("GRU, 1 x 512, 248 SMILES tokens", "844,803 molecules of public sets");
+    json!({
+        "id": MODEL_ID, "object": "model", "molecules_ready": 200_000, "name": "Drug-like", "version": "5f1d7a0c93be24d1",
+        "summary": {
+            "n_strings": 10_000, "validity": 1.0, "uniqueness": 0.9998, "novelty": 0.9893, "kl_score": 0.9903,
+            "internal_diversity": 0.8811,
+        },
+        "metadata": {
+            "created": "2026-01-02", "architecture": architecture, "training_data": training_data,
+            "licence": "CC-BY-SA-3.0",
+        },
         "description": "Drug-like molecules of 8 to 50 heavy atoms, stereo included", "created": "2026-01-02",
-        "architecture": "GRU, 1 x 512, 248 SMILES tokens", "training_data": "844,803 molecules of public sets",
-        "licence": "CC-BY-SA-3.0",
+        "architecture": architecture, "training_data": training_data, "licence": "CC-BY-SA-3.0",
         "metrics": { "constrained_temperature_1": {
             "n_strings": 10_000, "validity": 1.0, "uniqueness": 0.9998, "novelty": 0.9893, "kl_score": 0.9903,
             "internal_diversity": 0.8811,

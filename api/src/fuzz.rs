@@ -3,12 +3,12 @@
 
 use std::fmt::Debug;
 
-use contract::{MAX_BATCH, MAX_LOOK, MAX_SAMPLE_SIZE};
+use contract::{MAX_BATCH, MAX_LOOK, MAX_SAMPLE_BATCH, MAX_SAMPLE_SIZE};
 use edge::{ApiError, query_pairs};
 use serde::Serialize;
 
 use crate::{
-    endpoints::{batches, looks, plans, samples, treesearch},
+    endpoints::{batches, looks, plans, sample_batches, samples, treesearch},
     fields::Faults,
     words::is_word,
 };
@@ -22,6 +22,10 @@ pub fn bodies(input: &[u8]) {
         assert!((1..=MAX_SAMPLE_SIZE).contains(&sample.size));
         assert!(sample.model_id.as_deref().is_none_or(is_word));
         is_read_again(samples::parse_create, &sample);
+    }
+    if let Some(batch) = read(sample_batches::parse_create, input) {
+        assert!((1..=MAX_SAMPLE_BATCH).contains(&batch.size));
+        is_read_again(sample_batches::parse_create, &batch);
     }
     let search = |body: &[u8], faults: &mut Faults| treesearch::parse(body, MAX_SECONDS, faults);
     if let Some(wanted) = read(search, input) {

@@ -11,11 +11,17 @@ use contract::{
     StoredLookJob, StoredSampleJob, StoredTreeSearchJob, Told, TreeSearchJob, TreeSearchRequest,
     TreeSearchResult,
 };
-use queue::{AwaitError, Caller, Job, Pending, SubmitError, Watch};
+use queue::{AwaitError, Caller, Job, Pending, QueueError, SubmitError, Watch};
 
 use edge::ApiError;
 
 use crate::crowd::Crowd;
+
+/// Samplers run, and who names no model would have to name one.
+const NO_DEFAULT_MODEL: ApiError = ApiError::Unavailable {
+    retry_after: queue::WORKER_START,
+    reason: "No running sampler has a default model; name one of those that there are by `model_id`",
+};
 
 /// The way to the workers. Clones share it.
 #[derive(Debug, Clone)]
@@ -50,6 +56,26 @@ impl Jobs {
         self.patience.longest_search
     }
 
+    /// The longest that a sample is waited for.
+    pub fn longest_sample(&self) -> Duration {
+        self.patience.sample
+    }
+
+    /// The model that an order is drawn from which asks for `named`, or for none.
+    pub async fn model_of_order(&self, named: Option<String>) -> Result<String, ApiError> {
+        let live = self.queue.live_models(StoredSampleJob::QUEUE).await.map_err(|error| match error {
+            QueueError::Database(error) => error.into(),
+            error => ApiError::internal(&error),
+        })?;
+        // While no sampler runs, nobody knows which models there are.
+        let is_there = |id: &str| live.is_empty() || live.iter().any(|model| model.model_id == id);
+        match named {
+            Some(named) if is_there(&named) => Ok(named),
+            Some(_) => Err(ApiError::BadReference),
+            None => self.default_models.iter().find(|id| is_there(id)).cloned().ok_or(NO_DEFAULT_MODEL),
+        }
+    }
+
     /// The id of the sample that a worker made and stored for `account_id`.
     pub async fn sample(&self, account_id: &str, request: SampleRequest) -> Result<SampleId, ApiError> {
         let sample_id = SampleId::generate();
@@ -80,10 +106,7 @@ impl Jobs {
         job: impl Fn(&str) -> StoredSampleJob,
         caller: Caller<'_>,
     ) -> Result<Taken<StoredSampleJob>, ApiError> {
-        let mut refused = ApiError::Unavailable {
-            retry_after: queue::WORKER_START,
-            reason: "No running sampler has a default model; name one of those that there are by `model_id`",
-        };
+        let mut refused = NO_DEFAULT_MODEL;
         for model_id in &*self.default_models {
             match self.submit(job(model_id), caller).await {
                 Err(SubmitError::UnknownModel) => {}

@@ -29,6 +29,7 @@ mod limits;
 mod observe;
 mod openapi;
 mod pool;
+mod prefer;
 mod retention;
 pub mod server;
 mod streams;

@@ -20,6 +20,8 @@ use crate::config::Rates;
 pub enum Operation {
     ListSamples,
     CreateSample,
+    /// Many molecules that nobody waits for.
+    CreateSampleBatch,
     RetrieveSample,
     DeleteSample,
     ListModels,
@@ -46,7 +48,7 @@ impl Operation {
     pub fn scope(self) -> Option<&'static str> {
         match self {
             Self::ListSamples | Self::RetrieveSample => Some(contract::scope::SAMPLES_READ),
-            Self::CreateSample => Some(contract::scope::SAMPLES_CREATE),
+            Self::CreateSample | Self::CreateSampleBatch => Some(contract::scope::SAMPLES_CREATE),
             Self::DeleteSample => Some(contract::scope::SAMPLES_DELETE),
             Self::ListModels | Self::RetrieveModel => Some(contract::scope::MODELS_READ),
             Self::CreateTreeSearch
@@ -71,7 +73,7 @@ impl Operation {
             | Self::ChangePlan
             | Self::SeeOperations
             | Self::Operate => Ration::Reads,
-            Self::CreateSample => Ration::SamplesCreate,
+            Self::CreateSample | Self::CreateSampleBatch => Ration::SamplesCreate,
             Self::CreateTreeSearch | Self::Look | Self::CreatePlan | Self::CreateBatch => Ration::TreeSearch,
         }
     }

@@ -37,8 +37,18 @@ use crate::{endpoints, examples};
         endpoints::samples::create,
         endpoints::samples::retrieve,
         endpoints::samples::delete,
+        endpoints::generate::generate,
+        endpoints::generate::generate_by_model,
+        endpoints::sample_batches::create,
+        endpoints::sample_batches::list,
+        endpoints::sample_batches::retrieve,
+        endpoints::sample_batches::samples,
+        endpoints::sample_batches::cancel,
+        endpoints::sample_batches::delete,
         endpoints::models::list,
         endpoints::models::retrieve,
+        endpoints::models::status,
+        endpoints::models::version,
         endpoints::treesearch::create,
         endpoints::treesearch::events::watch,
         endpoints::treesearch::create_by_engine,
@@ -192,9 +202,13 @@ fn complete(path: &str, operation: &mut Operation) {
     let is_operators = path.starts_with("/operations");
     let needed: &[&str] = match operation.operation_id.as_deref() {
         _ if is_search => &[],
-        Some("create_sample") => &[scope::SAMPLES_CREATE],
-        Some("delete_sample") => &[scope::SAMPLES_DELETE],
-        Some("list_models" | "retrieve_model") => &[scope::MODELS_READ],
+        Some("create_sample" | "create_sample_batch" | "generate" | "generate_by_model") => {
+            &[scope::SAMPLES_CREATE]
+        }
+        Some("delete_sample" | "cancel_sample_batch" | "delete_sample_batch") => &[scope::SAMPLES_DELETE],
+        Some("list_models" | "retrieve_model" | "retrieve_model_status" | "version_of_generator") => {
+            &[scope::MODELS_READ]
+        }
         _ if is_operators => &[scope::OPERATIONS],
         _ => &[scope::SAMPLES_READ],
     };
@@ -212,11 +226,12 @@ fn complete(path: &str, operation: &mut Operation) {
 
     let id = operation.operation_id.clone().unwrap_or_default();
     let example = examples::answer(&id);
-    for status in ["200", "201"] {
+    for status in ["200", "201", "202"] {
+        let example = if status == "202" { examples::pending(&id) } else { example.clone() };
         if let Some(RefOr::T(answer)) = operation.responses.responses.get_mut(status)
             && let Some(RefOr::T(content)) = answer.content.get_mut("application/json")
         {
-            content.example.clone_from(&example);
+            content.example = example;
         }
     }
 
@@ -227,8 +242,14 @@ fn complete(path: &str, operation: &mut Operation) {
         operation.responses.responses.insert(status.to_owned(), RefOr::T(response));
     };
     if path.contains("{batch_id}") {
-        add("404", null("No batch, or no plan of it, that the caller can see has this id."));
-        if id.contains("list_plans") {
+        let what = if is_search { "No batch, or no plan of it," } else { "No sample batch" };
+        add("404", null(&format!("{what} that the caller can see has this id.")));
+        if id == "list_samples_of_batch" {
+            add(
+                "400",
+                null("The request names a chunk that the batch does not have, or contradicts itself."),
+            );
+        } else if id.contains("list_plans") {
             add("400", null("The request names a plan that the batch does not have, or contradicts itself."));
         }
         if ["cancel_batch", "resume_batch", "delete_batch"].contains(&id.as_str()) {
@@ -248,7 +269,12 @@ fn complete(path: &str, operation: &mut Operation) {
         add("404", null("No live searcher serves an engine of this name."));
     } else if path.ends_with("{sample_id}") {
         add("404", null("No sample that the caller can see has this id."));
-    } else if path.ends_with("{model_id}") {
+        if id == "delete_sample" {
+            add("409", fault("The sample belongs to a batch, with which it is deleted."));
+        }
+    } else if id == "retrieve_model_status" {
+        add("404", null("No sampler has had a model of this id within the last day."));
+    } else if path.contains("{model_id}") {
         add("404", null("No live sampler has a model of this id."));
     } else if path.contains("{queue}") {
         add("404", null("There is no queue of this name."));
@@ -262,6 +288,9 @@ fn complete(path: &str, operation: &mut Operation) {
     if !needed.is_empty() {
         let lacks = match id.as_str() {
             "delete_sample" => "The access token lacks the scope, or another account made the sample.",
+            "cancel_sample_batch" | "delete_sample_batch" => {
+                "The access token lacks the scope, or another account asked for the batch."
+            }
             _ => "The access token lacks the scope.",
         };
         add("403", with_header(fault(lacks), "WWW-Authenticate"));
@@ -281,6 +310,8 @@ fn complete(path: &str, operation: &mut Operation) {
         let most = if id == "create_batch" { 5 } else { 1 };
         add("413", fault(&format!("The body is larger than {most} MiB.")));
         add("415", fault("The body is not JSON."));
+    }
+    if takes_body || id.starts_with("generate") {
         add("504", fault("The deadline passed; the job's id is in the message."));
     }
 }
@@ -289,13 +320,25 @@ fn complete(path: &str, operation: &mut Operation) {
 fn describe(path: &str, parameter: &mut Parameter) {
     let Some(RefOr::T(Schema::Object(schema))) = &mut parameter.schema else { return };
     match parameter.name.as_str() {
-        "limit" => schema.default = Some(json!(if path.starts_with("/synth-batches") { 10 } else { 5 })),
+        "limit" => {
+            let usual = match path {
+                "/generator/v1/samples" => 5,
+                _ if path.starts_with("/generator") => 25,
+                _ => 10,
+            };
+            schema.default = Some(json!(usual));
+        }
+        "samples" => schema.default = Some(json!(100)),
+        "prefer" => parameter.required = Required::False,
         "accept-encoding" => {
             parameter.required = Required::False;
             schema.default = Some(json!("*"));
         }
         "sample_id" => schema.example = Some(json!(examples::SAMPLE_ID)),
         "plan_id" => schema.example = Some(json!(examples::PLAN_ID)),
+        "batch_id" if path.starts_with("/generator") => {
+            schema.example = Some(json!(examples::SAMPLE_BATCH_ID));
+        }
         "batch_id" => schema.example = Some(json!(examples::BATCH_ID)),
         "search_id" => schema.example = Some(json!(examples::JOB_ID)),
         "last-event-id" => parameter.required = Required::False,

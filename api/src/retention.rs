@@ -10,7 +10,7 @@ use queue::retention::{BATCH, Sweep};
 use sqlx::{PgConnection, PgPool};
 
 use crate::{
-    endpoints::{batches, plans, samples},
+    endpoints::{batches, plans, sample_batches, samples},
     keep::Keep,
 };
 
@@ -37,6 +37,9 @@ pub fn retention(pool: PgPool, keep: Keep) -> Background {
 
 /// Deletes what is older.
 async fn look(pool: &PgPool, keep: Keep) -> Result<(), sqlx::Error> {
+    // Before their samples, which are younger.
+    sweep(pool, "sample batches", keep.samples, sample_batches::delete_older).await?;
+    sweep(pool, "sample orders", keep.samples, samples::orders::delete_older).await?;
     let samples = sweep(pool, "samples", keep.samples, samples::delete_older).await?;
     if samples > 0 {
         tracing::info!(samples, "deleted samples older than KEEP_SAMPLES_DAYS");

@@ -1,6 +1,7 @@
 //! What a worker does with each kind of job.
 
 mod look;
+mod order;
 mod plan;
 mod sample;
 mod search;
@@ -14,6 +15,7 @@ use serde::Serialize;
 use sqlx::PgPool;
 
 pub use look::Looks;
+pub use order::Orders;
 pub use plan::Plans;
 pub use sample::{Sampling, draw};
 pub use search::{Search, search};

@@ -4,7 +4,7 @@ use std::{pin::Pin, process::ExitCode, sync::Arc, time::Duration};
 
 use anyhow::{Context, Result};
 use clap::Parser;
-use contract::{StoredLookJob, StoredPlanJob, StoredSampleJob, StoredTreeSearchJob};
+use contract::{StoredLookJob, StoredOrderJob, StoredPlanJob, StoredSampleJob, StoredTreeSearchJob};
 use database::{Background, Database};
 use futures::FutureExt;
 use queue::{LiveModel, WorkerConfig, run_worker};
@@ -15,10 +15,10 @@ use tokio::{
 };
 use tracing::error;
 use worker::{
-    Activity, CatalogueView, LISTENER, Looks, Machine, Plans, Ready, Role, Sampling, Search, Settings, Shelf,
-    compute,
+    Activity, CatalogueView, LISTENER, Looks, Machine, Orders, Plans, Ready, Role, Sampling, Search,
+    Settings, Shelf, compute,
     connections::{self, Shares, share_out},
-    feed, forget_orphans, load_planner, observe_sampler, observe_searcher, refill, replay,
+    feed_orders, feed_plans, forget_orphans, load_planner, observe_sampler, observe_searcher, refill, replay,
 };
 
 /// Searches make and drop millions of small things; the C library's allocator takes twice as long over it.
@@ -88,7 +88,8 @@ async fn sample(settings: &Settings) -> Result<()> {
         ready_places: READY_SAMPLES,
         ..config(settings)
     };
-    let shares = share_out(settings.database_connections, &[&config], 0)?;
+    let orders = aside(settings, config.models.clone(), settings.slots());
+    let shares = share_out(settings.database_connections, &[&config, &orders], 0)?;
     config.process_connections = connections_to_server(settings, shares);
     let mut shutdown = shutdown()?;
     let Some(database) = connect(settings, "retort-sampler", shares, &mut shutdown).await? else {
@@ -114,13 +115,20 @@ async fn sample(settings: &Settings) -> Result<()> {
         })
     });
     observe_sampler(&ready);
+    let feeding = pool.clone();
+    let _feed = Background::keep("giving chunks of batches their jobs", move || feed_orders(feeding.clone()));
+    let making = Orders { pool: pool.clone(), shelf: Arc::clone(&shelf), activity: activity.clone() };
     let handler = Sampling { pool, shelf, activity, ready };
+    let shutdown = shutdown.shared();
+    let told = shutdown.clone();
     let stopping = async move {
-        shutdown.await;
+        told.await;
         // What is left of the time is the jobs'.
         drop(refilling);
     };
-    run_worker::<StoredSampleJob, _>(database, config, handler, stopping).await.context("running sample jobs")
+    let orders = run_worker::<StoredOrderJob, _>(database.clone(), orders, making, shutdown);
+    let samples = run_worker::<StoredSampleJob, _>(database, config, handler, stopping);
+    tokio::try_join!(samples, orders).context("running sample jobs").map(|_| ())
 }
 
 async fn search(settings: &Settings) -> Result<()> {
@@ -133,14 +141,7 @@ async fn search(settings: &Settings) -> Result<()> {
     let engine = LiveModel { model_id: settings.engine(), relative_cost: 1.0, card: Value::default() };
     let models = watch::channel(vec![engine]).1;
     let mut config = WorkerConfig { guest_places, models: models.clone(), ..config(settings) };
-    // What nobody waits for has places of its own, so that it is at hand whenever a core is free. A stop hands it over at once.
-    let plans = WorkerConfig {
-        connections_of_jobs: Some(1),
-        slots: settings.plan_slots(),
-        guest_places: 1,
-        grace: Duration::ZERO,
-        ..config.clone()
-    };
+    let plans = aside(settings, models, settings.plan_slots());
     // Each look has all cores that are free; a small one of somebody else need not wait for a large one.
     let looks = WorkerConfig { connections_of_jobs: Some(1), slots: 1, guest_places, ..config.clone() };
     let shares = share_out(settings.database_connections, &[&config, &plans, &looks], LISTENER)?;
@@ -156,7 +157,7 @@ async fn search(settings: &Settings) -> Result<()> {
     let aside = Plans { search: search.clone() };
     let many = Looks { search: search.clone() };
     let feeding = database.pool.clone();
-    let _feed = Background::keep("giving plans of batches their jobs", move || feed(feeding.clone()));
+    let _feed = Background::keep("giving plans of batches their jobs", move || feed_plans(feeding.clone()));
     let plans = run_worker::<StoredPlanJob, _>(database.clone(), plans, aside, shutdown.clone());
     let looks = run_worker::<StoredLookJob, _>(database.clone(), looks, many, shutdown.clone());
     let searches = run_worker::<StoredTreeSearchJob, _>(database, config, search, shutdown);
@@ -169,6 +170,18 @@ fn config(settings: &Settings) -> WorkerConfig {
         grace: settings.grace(),
         keep_finished: settings.keep_finished(),
         ..WorkerConfig::default()
+    }
+}
+
+/// For what nobody waits for, which has places of its own, so that it is at hand whenever a core is free. A stop hands it over at once.
+fn aside(settings: &Settings, models: watch::Receiver<Vec<LiveModel>>, slots: usize) -> WorkerConfig {
+    WorkerConfig {
+        connections_of_jobs: Some(1),
+        slots,
+        guest_places: 1,
+        grace: Duration::ZERO,
+        models,
+        ..config(settings)
     }
 }
 

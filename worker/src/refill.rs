@@ -56,20 +56,22 @@ impl Activity {
         Active(self.0.clone())
     }
 
-    async fn idle(&self) {
+    /// Resolves when no job runs.
+    pub(crate) async fn idle(&self) {
         // The sender is ours, so the channel cannot be closed.
         let _ = self.0.subscribe().wait_for(|jobs| *jobs == 0).await;
     }
 
     /// Resolves when no job has run for some time.
-    async fn quiet(&self) {
+    pub(crate) async fn quiet(&self) {
         self.idle().await;
         while tokio::time::timeout(LINGER, self.busy()).await.is_ok() {
             self.idle().await;
         }
     }
 
-    async fn busy(&self) {
+    /// Resolves when a job runs.
+    pub(crate) async fn busy(&self) {
         let _ = self.0.subscribe().wait_for(|jobs| *jobs > 0).await;
     }
 }
@@ -239,7 +241,7 @@ async fn make(model: &Arc<Model>, activity: &Activity) -> Result<Vec<String>, No
 
 /// Stops the work when its waiter is gone.
 #[derive(Default)]
-struct StopOnDrop(Arc<AtomicBool>);
+pub(crate) struct StopOnDrop(pub(crate) Arc<AtomicBool>);
 
 impl Drop for StopOnDrop {
     fn drop(&mut self) {

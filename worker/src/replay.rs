@@ -8,7 +8,8 @@ use std::{sync::Arc, time::Instant};
 use anyhow::{Context, Result, anyhow, bail};
 use chrono::Utc;
 use contract::{
-    Problem, Sample, SampleJob, SampleObject, StoredSampleJob, StoredTreeSearchJob, TreeSearchJob,
+    Problem, Sample, SampleJob, SampleObject, SampleStatus, StoredSampleJob, StoredTreeSearchJob,
+    TreeSearchJob,
 };
 use serde_json::Value;
 
@@ -46,6 +47,9 @@ fn sample(settings: &Settings, job: &SampleJob) -> Result<Result<Sample, Problem
             model_id: drawn.model_id,
             smiles: drawn.smiles,
             created_at: Utc::now(),
+            status: SampleStatus::Completed,
+            batch_id: None,
+            error: None,
         })),
         Ended::Refused(problem) => Ok(Err(problem)),
         Ended::Cancelled => bail!("a replayed job was cancelled"),

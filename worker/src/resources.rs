@@ -54,6 +54,15 @@ impl Model {
         &self.sampler.pack().id
     }
 
+    /// The card, with the version where the pack names none.
+    fn announced_card(&self) -> Value {
+        let mut card = self.card.clone();
+        if let Some(members) = card.as_object_mut() {
+            members.entry("version").or_insert_with(|| self.version.clone().into());
+        }
+        card
+    }
+
     /// What a string of it costs, as a multiple of the cheapest model's.
     pub(crate) fn relative_cost(&self) -> f64 {
         self.sampler.pack().relative_cost
@@ -132,7 +141,7 @@ impl Models {
         let announce = |model: &Arc<Model>| LiveModel {
             model_id: model.id().to_owned(),
             relative_cost: model.relative_cost(),
-            card: model.card.clone(),
+            card: model.announced_card(),
         };
         self.iter().map(announce).collect()
     }

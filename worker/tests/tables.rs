@@ -66,7 +66,11 @@ const OFFERS: &str = "worker/src/offers.rs";
 const RESERVOIR: &str = "worker/src/reservoir.rs";
 const DRAWN: &str = "worker/src/samples.rs";
 
-const TABLES: [Table; 38] = [
+const ORDERED: &str = "worker/src/orders.rs";
+const ORDERS: &str = "api/src/endpoints/samples/orders.rs";
+const SAMPLE_BATCHES: &str = "api/src/endpoints/sample_batches/table.rs";
+
+const TABLES: [Table; 41] = [
     table("account_rations", &[ACCOUNTS], &[]),
     // A login that is older than the account's last change counts for nothing: all that comes from one asks.
     table("accounts", &[ACCOUNTS], &[BROWSERS, CODES, DEVICES, LINKS, ORGANISATIONS, REFRESH, SESSIONS]),
@@ -103,11 +107,16 @@ const TABLES: [Table; 38] = [
     table("rate_limits", &[RATE_LIMITS], &[]),
     table("refresh_tokens", &[REFRESH], &[]),
     table("reservoir_blocks", &[RESERVOIR], &[MODELS]),
-    table("reservoir_models", &[RESERVOIR], &[]),
+    table("reservoir_models", &[RESERVOIR], &[MODELS]),
     table("retention", &[RETENTION], &[]),
     table("revocations", &[REVOCATIONS], &[REFRESH]),
-    // A worker makes a sample, and the API shows and deletes it; neither links the other.
-    table("samples", &[DRAWN, SAMPLES], &[]),
+    // The API stores them, and a sampler says when each of their chunks has its job.
+    table("sample_batches", &[ORDERED, SAMPLE_BATCHES], &[ORDERS]),
+    table("sample_claims", &[ORDERED], &[]),
+    // Stored by who asks, completed by who draws.
+    table("sample_orders", &[ORDERED, ORDERS], &[SAMPLE_BATCHES, SAMPLES]),
+    // A worker makes a sample, and the API shows and deletes it, of a batch in one statement with its order; neither links the other.
+    table("samples", &[DRAWN, ORDERS, SAMPLES], &[]),
     table("signing_keys", &[KEYS], &[]),
     table("vendor_organisations", &[VENDORS], &[]),
     table("vendor_preferences", &[VENDORS], &[]),

@@ -35,6 +35,22 @@ pub struct FoundRoute {
     pub steps: u32,
 }
 
+/// One event of a stream, as what reads server-sent events has it (WHATWG HTML, 9.2); its data is described by its name's own schema.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct StreamEvent {
+    /// What to go on after, by `Last-Event-ID`: a whole number, rising.
+    #[schema(required = false)]
+    pub id: String,
+    /// `progress`, `route`, `answer` or `problem`; the last two end the stream.
+    #[schema(pattern = "^(progress|route|answer|problem)$")]
+    pub event: String,
+    /// JSON in one line.
+    pub data: String,
+    /// Milliseconds after which a stream that broke off is to be gone on with.
+    #[schema(required = false)]
+    pub retry: u32,
+}
+
 /// `event: problem`: why there is no answer, as the operation without a stream would say it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct StreamProblem {

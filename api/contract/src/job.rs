@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use ulid::Ulid;
 
-use crate::{Country, SampleId, TreeSearchRequest};
+use crate::{Country, SampleId, StepCheck, TreeSearchRequest};
 
 /// A job's id: a ULID, the same in our tables, in apalis' and in every log line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -129,6 +129,8 @@ pub enum Look {
     Expansions {
         /// The most sets of precursors of each.
         limit: u32,
+        /// What the steps are held against.
+        check: StepCheck,
     },
     /// Whether and where each is sold.
     BuildingBlocks {
@@ -151,6 +153,17 @@ pub struct LookOutcome {
     pub zipped: String,
     /// Seconds of work that it took, as accounts are charged.
     pub worked_seconds: f64,
+}
+
+/// Make a sample that nobody waits for: what is to be made of it stands in its order.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OrderJob {
+    /// The order, and the id that the sample will have.
+    pub sample_id: SampleId,
+    /// The model that it is drawn from: samplers that serve others are not dealt the job.
+    pub model_id: String,
+    /// Molecules wanted, 1 to 10,000.
+    pub size: u32,
 }
 
 /// A [`SampleJob`] with the version of its shape; old versions go on decoding.
@@ -187,6 +200,15 @@ pub enum StoredLookJob {
     /// The first shape.
     #[serde(rename = "1")]
     V1(LookJob),
+}
+
+/// An [`OrderJob`] with the version of its shape; old versions go on decoding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "version")]
+pub enum StoredOrderJob {
+    /// The first shape.
+    #[serde(rename = "1")]
+    V1(OrderJob),
 }
 
 /// Why a job has no answer, for good: kept as its outcome and never retried.

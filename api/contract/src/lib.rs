@@ -16,6 +16,7 @@ mod operations;
 mod plan;
 mod ration;
 mod sample;
+mod sample_batch;
 pub mod scope;
 mod search_request;
 mod shopping;
@@ -27,18 +28,20 @@ pub use engine::{
     EngineOffer, EngineRoute, PricedOffer, PricedRoute, ReactionData, UNKNOWN,
 };
 pub use error::{ErrorBody, ErrorItem, Location};
-pub use events::{FoundRoute, SearchProgress, StreamProblem};
+pub use events::{FoundRoute, SearchProgress, StreamEvent, StreamProblem};
 pub use flow::{Flow, FlowError};
 pub use job::{
-    Cause, JobId, Look, LookJob, LookOutcome, PlanJob, Problem, SampleJob, StoredLookJob, StoredPlanJob,
-    StoredSampleJob, StoredTreeSearchJob, Told, TreeSearchJob,
+    Cause, JobId, Look, LookJob, LookOutcome, OrderJob, PlanJob, Problem, SampleJob, StoredLookJob,
+    StoredOrderJob, StoredPlanJob, StoredSampleJob, StoredTreeSearchJob, Told, TreeSearchJob,
 };
 pub use look::{
     BuildingBlocksRequest, ExpandedMolecule, ExpansionsRequest, Looked, MAX_LISTED_OFFERS, MAX_LOOK,
-    MAX_PRECURSOR_SETS, NOT_REACHED, PrecursorSet, SYNTHESIZABILITY_SECONDS, SoldMolecule, Synthesizability,
-    SynthesizabilityRequest,
+    MAX_PRECURSOR_SETS, NOT_REACHED, PrecursorSet, SYNTHESIZABILITY_SECONDS, SoldMolecule, StepCheck,
+    Synthesizability, SynthesizabilityRequest,
 };
-pub use model::{Model, ModelCard, ModelList, ModelMetrics, ModelObject, PropertyDistribution};
+pub use model::{
+    Model, ModelCard, ModelList, ModelMetrics, ModelObject, ModelStanding, ModelStatus, PropertyDistribution,
+};
 pub use operations::{
     CatalogueState, FailedJob, JobInFlight, JobState, OperationsState, QueuePause, QueueState,
     ReservoirState, WorkerState,
@@ -49,9 +52,10 @@ pub use plan::{
 };
 pub use ration::{Ration, RationError};
 pub use sample::{
-    ListObject, MAX_SAMPLE_SIZE, NotASampleId, Sample, SampleId, SampleList, SampleListItem, SampleObject,
-    SampleRequest,
+    Generated, ListObject, MAX_SAMPLE_SIZE, NotASampleId, Sample, SampleId, SampleList, SampleListItem,
+    SampleObject, SampleRequest, SampleStatus,
 };
+pub use sample_batch::{CHUNK, Listed, MAX_SAMPLE_BATCH, SampleBatch, SampleBatchObject, SampleBatchRequest};
 pub use search_request::{Country, MAX_AMOUNT_MMOL, MAX_DEPTH_LIMIT, TreeSearchRequest};
 pub use shopping::{OrderedPack, ShoppingList, StockTaken, Unpriced, VendorOrder};
 pub use treesearch::{

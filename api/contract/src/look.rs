@@ -25,11 +25,39 @@ pub struct ExpansionsRequest {
     #[schema(min_items = 1, max_items = 1000)]
     pub smiles: Vec<String>,
     /// The most sets of precursors of each.
-    #[schema(default = 50, minimum = 1, maximum = 200)]
+    #[schema(required = false, default = 50, minimum = 1, maximum = 200)]
     pub limit: u32,
+    /// What the steps are held against.
+    #[schema(required = false, default = "rules")]
+    pub check: StepCheck,
     /// The engine that proposes them, one of those that live searchers serve; by default any.
     #[schema(min_length = 1, max_length = 255, pattern = r"^\w+$")]
     pub engine: Option<String>,
+}
+
+/// What steps are held against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum StepCheck {
+    /// The rules of what a chemist would sign.
+    Rules,
+    /// These, and the template run forwards: it gives the molecule, and no other that would be expected as well. So the steps of routes
+    /// are checked; it takes several times as long.
+    Forwards,
+}
+
+impl StepCheck {
+    /// Every one.
+    pub const ALL: [Self; 2] = [Self::Rules, Self::Forwards];
+
+    /// Its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Rules => "rules",
+            Self::Forwards => "forwards",
+        }
+    }
 }
 
 /// Body of `POST /synth/v1/building-blocks`.
@@ -43,7 +71,7 @@ pub struct BuildingBlocksRequest {
     #[schema(default = "US")]
     pub ships_to: Option<Country>,
     /// The most offers that are listed of each, the cheapest first.
-    #[schema(default = 10, minimum = 0, maximum = 100)]
+    #[schema(required = false, default = 10, minimum = 0, maximum = 100)]
     pub max_offers: u32,
 }
 
@@ -55,7 +83,7 @@ pub struct SynthesizabilityRequest {
     #[schema(min_items = 1, max_items = 1000)]
     pub smiles: Vec<String>,
     /// Seconds that each molecule's search may take on one core.
-    #[schema(default = 0.05, minimum = 0.01, maximum = 1.0)]
+    #[schema(required = false, default = 0.05, minimum = 0.01, maximum = 1.0)]
     pub max_seconds: f64,
     /// The engine that searches, one of those that live searchers serve; by default any.
     #[schema(min_length = 1, max_length = 255, pattern = r"^\w+$")]

@@ -21,6 +21,14 @@ pub struct Model {
     /// Molecules that are ready to be handed out at once.
     #[schema(minimum = 0)]
     pub molecules_ready: u64,
+    /// Figures of the conditions that samples are drawn under, without the properties' distributions.
+    #[serde(default)]
+    #[schema(value_type = Object)]
+    pub summary: Map<String, Value>,
+    /// What there is to know of how it was made: `created`, `architecture`, `training_data`, `licence`; what is not known is absent.
+    #[serde(default)]
+    #[schema(value_type = Object)]
+    pub metadata: Map<String, Value>,
     /// What it says of itself.
     #[serde(flatten)]
     pub card: ModelCard,
@@ -30,6 +38,10 @@ pub struct Model {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(default)]
 pub struct ModelCard {
+    /// What people call it.
+    pub name: Option<String>,
+    /// Another one gives other molecules.
+    pub version: Option<String>,
     /// One line.
     pub description: String,
     /// The day it was made.
@@ -107,14 +119,36 @@ fn readable<'de, D: Deserializer<'de>>(input: D) -> Result<BTreeMap<String, Mode
     Ok(metrics.into_iter().filter_map(|(name, of)| Some((name, serde_json::from_value(of).ok()?))).collect())
 }
 
-/// All models that live samplers have loaded.
+/// Models that live samplers have loaded.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ModelList {
-    /// The models, by id.
+    /// The models, by id; may hold fewer than `limit` when fewer exist.
     pub data: Vec<Model>,
+    /// True when further models can be fetched in the direction of travel.
+    #[serde(default)]
+    pub has_more: bool,
     /// Resource type.
     #[schema(value_type = String, pattern = r"^\w+$", default = "list")]
     pub object: ListObject,
+}
+
+/// Whether samples can be drawn from a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ModelStatus {
+    /// How the model stands.
+    pub status: ModelStanding,
+}
+
+/// How a model stands, in the words of this API family's clients.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ModelStanding {
+    /// A live sampler serves it and has what it keeps ready: samples come at once.
+    Online,
+    /// A live sampler serves it and has nothing ready of it yet: the first samples are drawn while their callers wait.
+    Idle,
+    /// Samplers served it within the last day, and none that lives does.
+    Offline,
 }
 
 /// The word `model`.

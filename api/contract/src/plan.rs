@@ -221,7 +221,7 @@ pub struct Deleted {
     /// What it was called.
     #[schema(pattern = r"^\w+$")]
     pub id: String,
-    /// What it was: `plan` or `batch`.
+    /// What it was, such as `plan` or `batch`.
     #[schema(value_type = String, pattern = r"^\w+$")]
     pub object: &'static str,
     /// Always true.

@@ -35,11 +35,36 @@ pub struct Sample {
     /// Identifier of the model used for generation.
     #[schema(pattern = r"^\w+$")]
     pub model_id: String,
-    /// Generated SMILES structures, unique and canonical; as many as the `size` requested at creation.
+    /// Generated SMILES structures, unique and canonical; as many as the `size` requested at creation, and none before it is completed.
     pub smiles: Vec<String>,
     /// Creation timestamp.
     #[schema(required = false)]
     pub created_at: DateTime<Utc>,
+    /// How it stands: `completed` always, but for one that nobody waits for.
+    #[serde(default)]
+    pub status: SampleStatus,
+    /// The sample batch that it is a chunk of, if any.
+    #[serde(default)]
+    #[schema(pattern = r"^\w+$")]
+    pub batch_id: Option<String>,
+    /// Why there are no structures, where it failed.
+    #[serde(default)]
+    pub error: Option<String>,
+}
+
+/// How a sample, or a batch of them, stands.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SampleStatus {
+    /// It waits for its turn.
+    Pending,
+    /// A sampler works on it.
+    Processing,
+    /// It has all its structures.
+    #[default]
+    Completed,
+    /// It has none, and will have none; of a batch: a chunk of it failed.
+    Failed,
 }
 
 /// A sample without its structures.
@@ -72,6 +97,13 @@ pub struct SampleList {
     /// Resource type.
     #[schema(value_type = String, pattern = r"^\w+$", default = "list", required = false)]
     pub object: ListObject,
+}
+
+/// Structures alone, the answer of the older short form.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Generated {
+    /// Generated SMILES structures, unique and canonical; as many as were asked for.
+    pub smiles: Vec<String>,
 }
 
 /// The word `sample`.

@@ -6,9 +6,9 @@ use std::fmt::Debug;
 
 use chrono::{DateTime, TimeZone, Utc};
 use contract::{
-    AtomPair, Cause, Country, Look, LookJob, LookOutcome, OwnBlock, PlanJob, Problem, ProtectingGroups,
-    SampleJob, StoredLookJob, StoredPlanJob, StoredSampleJob, StoredTreeSearchJob, Told, TreeSearchJob,
-    TreeSearchRequest,
+    AtomPair, Cause, Country, Look, LookJob, LookOutcome, OrderJob, OwnBlock, PlanJob, Problem,
+    ProtectingGroups, SampleJob, StepCheck, StoredLookJob, StoredOrderJob, StoredPlanJob, StoredSampleJob,
+    StoredTreeSearchJob, Told, TreeSearchJob, TreeSearchRequest,
 };
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -80,7 +80,7 @@ fn a_stored_plan_job_keeps_its_shape() {
 #[test]
 fn a_stored_look_job_and_its_outcome_keep_their_shapes() {
     let looks = [
-        Look::Expansions { limit: 50 },
+        Look::Expansions { limit: 50, check: StepCheck::Rules },
         Look::BuildingBlocks { ships_to: Some(Country::Us), max_offers: 10 },
         Look::Synthesizability { max_seconds: 0.05 },
     ];
@@ -97,6 +97,17 @@ fn a_stored_look_job_and_its_outcome_keep_their_shapes() {
 
     assert_golden(include_str!("golden/look_jobs_v1.json"), &looks.map(job).to_vec());
     assert_golden(include_str!("golden/look_outcome.json"), &outcome);
+}
+
+#[test]
+fn a_stored_order_job_keeps_its_shape() {
+    let job = OrderJob {
+        sample_id: "smp_01jd6xq1v3m4c5t6y7z8a9b0cd".parse().unwrap(),
+        model_id: "druglike_gru".to_owned(),
+        size: 500,
+    };
+
+    assert_golden(include_str!("golden/order_job_v1.json"), &StoredOrderJob::V1(job));
 }
 
 #[test]

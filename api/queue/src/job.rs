@@ -1,8 +1,8 @@
 //! What a job is to the queue, and the kinds there are.
 
 use contract::{
-    Look, LookOutcome, SampleId, StoredLookJob, StoredPlanJob, StoredSampleJob, StoredTreeSearchJob,
-    TreeSearchRequest, TreeSearchResult,
+    Look, LookOutcome, SampleId, StepCheck, StoredLookJob, StoredOrderJob, StoredPlanJob, StoredSampleJob,
+    StoredTreeSearchJob, TreeSearchRequest, TreeSearchResult,
 };
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -24,7 +24,8 @@ const LEAST_SEARCH_SECONDS: f64 = 0.01;
 
 /// What a look takes however few molecules it asks for, and what each of them takes of two cores.
 const LOOK_FLOOR_SECONDS: f64 = 0.01;
-const EXPANSION_SECONDS: f64 = 0.002;
+const EXPANSION_SECONDS: f64 = 0.003;
+const CHECKED_EXPANSION_SECONDS: f64 = 0.01;
 const BUILDING_BLOCK_SECONDS: f64 = 0.000_2;
 /// What a small search takes of its time, on two cores.
 const SMALL_SEARCH_SHARE: f64 = 0.25;
@@ -73,8 +74,13 @@ pub struct Ready {
 }
 
 /// The queues that there are, as people list them.
-pub const QUEUES: [&str; 4] =
-    [StoredSampleJob::QUEUE, StoredTreeSearchJob::QUEUE, StoredPlanJob::QUEUE, StoredLookJob::QUEUE];
+pub const QUEUES: [&str; 5] = [
+    StoredSampleJob::QUEUE,
+    StoredTreeSearchJob::QUEUE,
+    StoredPlanJob::QUEUE,
+    StoredLookJob::QUEUE,
+    StoredOrderJob::QUEUE,
+];
 
 impl Job for StoredSampleJob {
     const QUEUE: &'static str = "sample";
@@ -86,7 +92,7 @@ impl Job for StoredSampleJob {
         let size = f64::from(job.size);
         Work {
             kind: job.model_id.as_deref().unwrap_or_default(),
-            seconds: SAMPLE_FLOOR_SECONDS + size / MOLECULES_PER_SECOND,
+            seconds: drawing_seconds(job.size),
             longest: None,
             ready: Some(Ready { units: job.size, seconds: READY_FLOOR_SECONDS + size / READY_PER_SECOND }),
         }
@@ -142,7 +148,10 @@ impl Job for StoredLookJob {
     fn work(&self) -> Work<'_> {
         let Self::V1(job) = self;
         let (kind, each) = match job.look {
-            Look::Expansions { .. } => ("expansions", EXPANSION_SECONDS),
+            Look::Expansions { check: StepCheck::Rules, .. } => ("expansions", EXPANSION_SECONDS),
+            Look::Expansions { check: StepCheck::Forwards, .. } => {
+                ("expansions forwards", CHECKED_EXPANSION_SECONDS)
+            }
             Look::BuildingBlocks { .. } => ("building_blocks", BUILDING_BLOCK_SECONDS),
             Look::Synthesizability { max_seconds } => ("synthesizability", max_seconds * SMALL_SEARCH_SHARE),
         };
@@ -159,6 +168,28 @@ impl Job for StoredLookJob {
         let Self::V1(job) = self;
         job.engine.as_deref()
     }
+}
+
+impl Job for StoredOrderJob {
+    const QUEUE: &'static str = "order";
+
+    /// The sample is stored under the order's id.
+    type Outcome = ();
+
+    fn work(&self) -> Work<'_> {
+        let Self::V1(job) = self;
+        Work { kind: &job.model_id, seconds: drawing_seconds(job.size), longest: None, ready: None }
+    }
+
+    fn model_id(&self) -> Option<&str> {
+        let Self::V1(job) = self;
+        Some(&job.model_id)
+    }
+}
+
+/// Seconds of a sampler's slot that so many molecules are expected to take of which none lies ready.
+fn drawing_seconds(size: u32) -> f64 {
+    SAMPLE_FLOOR_SECONDS + f64::from(size) / MOLECULES_PER_SECOND
 }
 
 /// Of which kind a search is, and how many seconds it is expected to take.

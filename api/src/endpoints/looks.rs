@@ -13,8 +13,8 @@ use axum::{
 use base64::{Engine, engine::general_purpose::STANDARD};
 use contract::{
     BuildingBlocksRequest, Country, ExpandedMolecule, ExpansionsRequest, Look, Looked, MAX_LISTED_OFFERS,
-    MAX_LOOK, MAX_PRECURSOR_SETS, Ration, SYNTHESIZABILITY_SECONDS, SoldMolecule, Synthesizability,
-    SynthesizabilityRequest,
+    MAX_LOOK, MAX_PRECURSOR_SETS, Ration, SYNTHESIZABILITY_SECONDS, SoldMolecule, StepCheck,
+    Synthesizability, SynthesizabilityRequest,
 };
 use edge::{ApiError, json_body, query_pairs};
 use flate2::read::GzDecoder;
@@ -30,13 +30,14 @@ use crate::fields::{Faults, Fields, between, choice, integer, nullable, text, wo
 
 /// Seconds that an account is charged for each molecule until it is known what it took.
 const EXPANSION_SECONDS: f64 = 0.01;
+const CHECKED_EXPANSION_SECONDS: f64 = 0.03;
 const BUILDING_BLOCK_SECONDS: f64 = 0.001;
 
 /// Tells what molecules may be made of in one step.
 #[utoipa::path(
     post, path = "/synth/v1/expansions", tag = "looks", operation_id = "create_expansions",
-    description = "Tells what each of up to 1,000 molecules may be made of in one step: sets of precursors whose step would stand in a \
-        route of the tree search, by the probability of the templates that propose them. A call takes the account's search seconds in \
+    description = "Tells what each of up to 1,000 molecules may be made of in one step: sets of precursors whose steps stand the check, \
+        by the probability of the templates that propose them. A call takes the account's search seconds in \
         proportion to its work, and stands aside for tree searches where it is long. An extension.",
     summary = "Expand molecules",
     request_body(content = ExpansionsRequest),
@@ -99,7 +100,8 @@ impl Wanted {
     /// The most seconds of work that the call is expected to take.
     fn most_seconds(&self) -> f64 {
         let each = match self.look {
-            Look::Expansions { .. } => EXPANSION_SECONDS,
+            Look::Expansions { check: StepCheck::Rules, .. } => EXPANSION_SECONDS,
+            Look::Expansions { check: StepCheck::Forwards, .. } => CHECKED_EXPANSION_SECONDS,
             Look::BuildingBlocks { .. } => BUILDING_BLOCK_SECONDS,
             Look::Synthesizability { max_seconds } => max_seconds,
         };
@@ -120,10 +122,11 @@ pub(crate) fn parse_expansions(body: &[u8], faults: &mut Faults) -> Option<Wante
     let mut body = Fields::body(body, faults)?;
     let smiles = smiles(&mut body);
     let limit = body.optional("limit", 50, integer(1, Some(MAX_PRECURSOR_SETS.into())));
+    let check = body.optional("check", StepCheck::Rules, choice(&StepCheck::ALL, StepCheck::name));
     let engine = engine(&mut body);
     body.finish();
-    let limit = u32::try_from(limit?).ok()?;
-    Some(Wanted { smiles: smiles?, look: Look::Expansions { limit }, engine: engine? })
+    let look = Look::Expansions { limit: u32::try_from(limit?).ok()?, check: check? };
+    Some(Wanted { smiles: smiles?, look, engine: engine? })
 }
 
 pub(crate) fn parse_building_blocks(body: &[u8], faults: &mut Faults) -> Option<Wanted> {
@@ -200,7 +203,7 @@ fn unpacked(zipped: &str) -> Result<Vec<u8>, std::io::Error> {
 }
 
 fn expansion_fits(look: Look, item: &ExpandedMolecule) -> bool {
-    let Look::Expansions { limit } = look else { return false };
+    let Look::Expansions { limit, .. } = look else { return false };
     let is_whole = |set: &contract::PrecursorSet| {
         !set.smiles.is_empty()
             && set.smiles.len() == set.in_stock.len()

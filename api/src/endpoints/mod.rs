@@ -2,12 +2,14 @@
 
 pub mod batches;
 pub mod engines;
+pub mod generate;
 pub mod health;
 pub mod looks;
 pub mod models;
 pub mod operations;
 mod paging;
 pub mod plans;
+pub mod sample_batches;
 pub mod samples;
 pub mod treesearch;
 
@@ -15,8 +17,9 @@ use axum::{
     extract::{Path, rejection::PathRejection},
     http::Uri,
 };
-use contract::ErrorItem;
+use contract::{ErrorItem, Problem};
 use edge::{ApiError, query_pairs};
+use serde_json::Value;
 use ulid::Ulid;
 
 use crate::fields::{Faults, Fields, Input, word};
@@ -62,6 +65,14 @@ fn nothing_asked(uri: &Uri) -> Result<(), ApiError> {
 /// A new id of what `kind` stands for; ids sort by their time.
 fn new_id(kind: &str) -> String {
     format!("{kind}_{}", Ulid::generate().to_string().to_lowercase())
+}
+
+/// What a job's problem says to people. Where a later release knows more problems than this one, its word will do.
+fn in_words(problem: Value) -> String {
+    serde_json::from_value::<Problem>(problem.clone()).map_or_else(
+        |_| problem["problem"].as_str().unwrap_or_default().to_owned(),
+        |known| known.to_string(),
+    )
 }
 
 /// A fault of an answer, found before it is sent.

@@ -1,4 +1,4 @@
-//! Generative models: list, retrieve. An extension of the contract.
+//! Generative models: list, retrieve, how they stand; the version. Extensions of the contract.
 
 use std::collections::BTreeMap;
 
@@ -7,20 +7,37 @@ use axum::{
     extract::{Path, State, rejection::PathRejection},
     http::Uri,
 };
-use contract::{Model, ModelCard, ModelList, StoredSampleJob};
-use edge::ApiError;
+use contract::{
+    Listed, Model, ModelCard, ModelList, ModelMetrics, ModelStanding, ModelStatus, StoredSampleJob, Version,
+};
+use edge::{ApiError, query_pairs};
 use queue::{Client, Job, LiveModel, QueueError};
+use serde_json::{Map, Value};
 use sqlx::{PgExecutor, PgPool};
 
-use super::{nothing_asked, path_id};
-use crate::access::Caller;
+use super::{
+    nothing_asked,
+    paging::{Asked, Direction, parse_pages},
+    path_id,
+};
+use crate::{access::Caller, fields::Faults};
 
-/// Returns the models that samples can be drawn from.
+/// Models of a page where the caller names no number.
+const USUAL_PAGE: i64 = 25;
+
+/// Returns models that samples can be drawn from.
 #[utoipa::path(
     get, path = "/generator/v1/models", tag = "models", operation_id = "list_models",
     description = "The models that samples can be drawn from, by id. An extension.",
     summary = "List models",
-    responses((status = 200, description = "The models.", body = ModelList)),
+    params(
+        ("limit" = Option<i32>, Query, description = "Maximum number of items in `data`.", minimum = 1, maximum = 100),
+        ("next-page" = Option<String>, Query, min_length = 1, max_length = 255, pattern = r"^\w+$",
+            description = "Id of a model: returns the models after it."),
+        ("prev-page" = Option<String>, Query, min_length = 1, max_length = 255, pattern = r"^\w+$",
+            description = "Id of a model: returns the page of models before it."),
+    ),
+    responses((status = 200, description = "One page of models.", body = ModelList)),
 )]
 pub async fn list(
     State(pool): State<PgPool>,
@@ -28,8 +45,25 @@ pub async fn list(
     _: Caller,
     uri: Uri,
 ) -> Result<Json<ModelList>, ApiError> {
-    nothing_asked(&uri)?;
-    Ok(Json(ModelList { data: models(&pool, &queue).await?, object: Default::default() }))
+    let mut faults = Faults::default();
+    let query = parse_pages(query_pairs(&uri), USUAL_PAGE, &mut faults);
+    let asked = Asked::new(faults.settle(query)?)?;
+    let found = page(models(&pool, &queue).await?, &asked).ok_or(ApiError::BadReference)?;
+    let Listed { data, has_more, object } = asked.listed(found);
+    Ok(Json(ModelList { data, has_more, object }))
+}
+
+/// The models that are asked for, the nearest to the cursor first; `None` where that is no model.
+fn page(mut models: Vec<Model>, asked: &Asked) -> Option<Vec<Model>> {
+    if asked.direction == Direction::Newer {
+        models.reverse();
+    }
+    let first = match &asked.from {
+        Some(from) => models.iter().position(|model| model.id == *from)? + 1,
+        None => 0,
+    };
+    let count = usize::try_from(asked.count).unwrap_or_default();
+    Some(models.into_iter().skip(first).take(count).collect())
 }
 
 /// Returns a model.
@@ -52,6 +86,45 @@ pub async fn retrieve(
     models(&pool, &queue).await?.into_iter().find(|model| model.id == id).map(Json).ok_or(ApiError::NotFound)
 }
 
+/// Returns how a model stands.
+#[utoipa::path(
+    get, path = "/generator/v1/models/{model_id}/status", tag = "models", operation_id = "retrieve_model_status",
+    description = "Whether samples can be drawn from a model, and come at once. A model is known for a day after samplers last served it. \
+        An extension.",
+    summary = "Retrieve a model's status",
+    params(("model_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
+        description = "Id of the model.")),
+    responses((status = 200, description = "How the model stands.", body = ModelStatus)),
+)]
+pub async fn status(
+    State(pool): State<PgPool>,
+    _: Caller,
+    path: Result<Path<String>, PathRejection>,
+    uri: Uri,
+) -> Result<Json<ModelStatus>, ApiError> {
+    let id = path_id("model_id", path, &uri)?;
+    let target = served(&pool, &id).await?;
+    let status = match target {
+        Some(target) if target == 0 || molecules_ready(&pool, &id).await? > 0 => ModelStanding::Online,
+        Some(_) => ModelStanding::Idle,
+        None if was_offered(&pool, &id).await? => ModelStanding::Offline,
+        None => return Err(ApiError::NotFound),
+    };
+    Ok(Json(ModelStatus { status }))
+}
+
+/// Returns the version that answers.
+#[utoipa::path(
+    get, path = "/generator/v1/version-backend", tag = "models", operation_id = "version_of_generator",
+    description = "The version that answers. An extension.",
+    summary = "Retrieve the version",
+    responses((status = 200, description = "The version.", body = Version)),
+)]
+pub async fn version(_: Caller, uri: Uri) -> Result<Json<Version>, ApiError> {
+    nothing_asked(&uri)?;
+    Ok(Json(Version { version: env!("CARGO_PKG_VERSION") }))
+}
+
 /// What live samplers have loaded.
 async fn models(pool: &PgPool, queue: &Client) -> Result<Vec<Model>, ApiError> {
     let mut ready = ready(pool).await?;
@@ -68,12 +141,35 @@ pub(super) async fn live_models(queue: &Client, of: &str) -> Result<Vec<LiveMode
 }
 
 fn model(ready: Option<i64>, LiveModel { model_id, card, .. }: LiveModel) -> Model {
-    let card = serde_json::from_value(card).unwrap_or_else(|fault| {
+    let card: ModelCard = serde_json::from_value(card).unwrap_or_else(|fault| {
         tracing::warn!(model.id = %model_id, "the card of the model cannot be read: {fault}");
         ModelCard::default()
     });
     let molecules_ready = ready.unwrap_or(0).unsigned_abs();
-    Model { id: model_id, object: Default::default(), molecules_ready, card }
+    let (summary, metadata) = (summary(&card), metadata(&card));
+    Model { id: model_id, object: Default::default(), molecules_ready, summary, metadata, card }
+}
+
+/// The figures of the first conditions, which are those that samples are drawn under.
+fn summary(card: &ModelCard) -> Map<String, Value> {
+    let figures = card.metrics.values().next().cloned().unwrap_or_default();
+    members(&ModelMetrics { properties: BTreeMap::new(), ..figures })
+}
+
+/// What is known of how the model was made.
+fn metadata(card: &ModelCard) -> Map<String, Value> {
+    let mut made = members(card);
+    made.retain(|name, value| {
+        ["created", "architecture", "training_data", "licence"].contains(&name.as_str()) && !value.is_null()
+    });
+    made
+}
+
+fn members(body: &impl serde::Serialize) -> Map<String, Value> {
+    match serde_json::to_value(body) {
+        Ok(Value::Object(members)) => members,
+        _ => Map::new(),
+    }
 }
 
 /// Molecules in the reservoir, by model.
@@ -84,4 +180,23 @@ pub(super) async fn ready(database: impl PgExecutor<'_>) -> Result<BTreeMap<Stri
     .fetch_all(database)
     .await?;
     Ok(rows.into_iter().map(|row| (row.model_id, row.molecules)).collect())
+}
+
+/// How many molecules the live samplers that serve the model keep ready; `None` where there is none.
+async fn served(pool: &PgPool, id: &str) -> Result<Option<i64>, sqlx::Error> {
+    let targets = queue::operations::ready_targets(pool).await?;
+    Ok(targets.into_iter().find(|(model, _)| model == id).map(|(_, target)| target.unwrap_or(0)))
+}
+
+/// Molecules of the model in the reservoir.
+async fn molecules_ready(pool: &PgPool, id: &str) -> Result<i64, sqlx::Error> {
+    Ok(ready(pool).await?.remove(id).unwrap_or(0))
+}
+
+/// Whether samplers offered the model within the last day in which any ran.
+async fn was_offered(pool: &PgPool, id: &str) -> Result<bool, sqlx::Error> {
+    let row = sqlx::query!("select model_id from reservoir_models where model_id = $1", id)
+        .fetch_optional(pool)
+        .await?;
+    Ok(row.is_some())
 }

@@ -1,19 +1,34 @@
-//! Lists that are paged by `starting_after` and `ending_before`, the newest first.
+//! Lists that are paged by two cursors, the newest first.
 
-use contract::Page;
+use contract::{Listed, Page};
 use edge::ApiError;
 
 use super::MAX_ID;
 use crate::fields::{Faults, Fields, integer, nullable, word};
 
-/// `limit`, `starting_after` and `ending_before`.
+/// How many items, and the cursors: those next to it that are older, and that are newer.
 pub type ListQuery = (i64, Option<String>, Option<String>);
 
+/// `limit`, `starting_after` and `ending_before`.
 pub fn parse_list(pairs: Vec<(String, String)>, faults: &mut Faults) -> Option<ListQuery> {
+    parse(pairs, 10, ["starting_after", "ending_before"], faults)
+}
+
+/// `limit`, which is `usual` where it is not said, `next-page` and `prev-page`, as the sampling API calls them.
+pub fn parse_pages(pairs: Vec<(String, String)>, usual: i64, faults: &mut Faults) -> Option<ListQuery> {
+    parse(pairs, usual, ["next-page", "prev-page"], faults)
+}
+
+fn parse(
+    pairs: Vec<(String, String)>,
+    usual: i64,
+    [after, before]: [&str; 2],
+    faults: &mut Faults,
+) -> Option<ListQuery> {
     let mut query = Fields::query(pairs, faults);
-    let limit = query.optional("limit", 10, integer(1, Some(100)));
-    let after = query.optional("starting_after", None, nullable(word(1, Some(MAX_ID))));
-    let before = query.optional("ending_before", None, nullable(word(1, Some(MAX_ID))));
+    let limit = query.optional("limit", usual, integer(1, Some(100)));
+    let after = query.optional(after, None, nullable(word(1, Some(MAX_ID))));
+    let before = query.optional(before, None, nullable(word(1, Some(MAX_ID))));
     query.finish();
     Some((limit?, after?, before?))
 }
@@ -63,6 +78,16 @@ impl Asked {
         };
         Page { object: Default::default(), items, has_next, has_previous }
     }
+
+    /// The same page as the sampling API tells it.
+    pub fn listed<T>(&self, items: Vec<T>) -> Listed<T> {
+        let Page { items: data, has_next, has_previous, object } = self.page(items);
+        let has_more = match self.direction {
+            Direction::Older => has_next,
+            Direction::Newer => has_previous,
+        };
+        Listed { data, has_more, object }
+    }
 }
 
 #[cfg(test)]
@@ -85,6 +110,16 @@ mod tests {
         assert_eq!(told(asked(Some("8"), None), &[7, 6]), (vec![7, 6], false, true));
         assert_eq!(told(asked(None, Some("6")), &[7, 8, 9]), (vec![8, 7], true, true));
         assert_eq!(told(asked(None, Some("7")), &[8, 9]), (vec![9, 8], true, false));
+    }
+
+    #[test]
+    fn a_list_of_the_sampling_api_says_whether_there_is_more_in_the_direction_of_travel() {
+        let told = |asked: Asked, found: &[u8]| asked.listed(found.to_vec()).has_more;
+
+        assert!(told(asked(None, None), &[9, 8, 7]));
+        assert!(!told(asked(Some("8"), None), &[7, 6]));
+        assert!(told(asked(None, Some("6")), &[7, 8, 9]));
+        assert!(!told(asked(None, Some("7")), &[8, 9]));
     }
 
     #[test]

@@ -1,20 +1,37 @@
 //! Samples: list, create, retrieve, delete.
+//!
+//! Who creates one may come back for it (`Prefer: respond-async`): then it is an order, a row that is stored with its job, and has a
+//! sample's id from the beginning. It is in lists once it is a sample.
 
-mod table;
+pub(crate) mod orders;
+pub(super) mod table;
 
-use std::{collections::HashSet, sync::Arc};
+use std::{
+    collections::HashSet,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use axum::{
     Json,
     extract::{Path, Request, State, rejection::PathRejection},
-    http::{StatusCode, Uri},
+    http::{HeaderValue, StatusCode, Uri, header},
     response::{IntoResponse, Response},
 };
-use contract::{ErrorItem, MAX_SAMPLE_SIZE, Ration, Sample, SampleList, SampleObject, SampleRequest};
+use contract::{
+    ErrorItem, MAX_SAMPLE_SIZE, OrderJob, Ration, Sample, SampleId, SampleList, SampleObject, SampleRequest,
+    SampleStatus, StoredOrderJob,
+};
 use edge::{ApiError, json_body, query_pairs};
+use queue::Urgency;
+use serde_json::Value;
 use sqlx::PgPool;
 
-use super::{MAX_ID, misfit, path_id};
+use super::{
+    in_words, misfit,
+    paging::{ListQuery, parse_pages},
+    path_id,
+};
 use crate::{
     access::Caller,
     config::GzipBody,
@@ -23,10 +40,18 @@ use crate::{
     jobs::Jobs,
     keep::Keep,
     limits::Limits,
+    prefer::{self, PREFERENCE_APPLIED, Patience, RESPOND_ASYNC},
     words::is_word,
 };
+use orders::{NewOrder, OrderRow};
 pub(crate) use table::delete_older;
 use table::{Deletion, Page, SampleRow};
+
+/// Samples of a page where the caller names no number.
+const USUAL_PAGE: i64 = 5;
+
+/// How often it is looked whether an order is made whose caller waits a while.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// Libraries send this by themselves; the description says how they get JSON.
 const ACCEPT_ENCODING: &str = "When it contains `gzip`, the body is the gzipped JSON in Base64, as text; unless `accept` names \
@@ -93,29 +118,32 @@ impl Page {
     }
 }
 
-/// `limit`, `next-page` and `prev-page`.
-pub(crate) type ListQuery = (i64, Option<String>, Option<String>);
-
 pub(crate) fn parse_list(pairs: Vec<(String, String)>, faults: &mut Faults) -> Option<ListQuery> {
-    let mut query = Fields::query(pairs, faults);
-    let limit = query.optional("limit", 5, integer(1, Some(100)));
-    let next = query.optional("next-page", None, nullable(word(1, Some(MAX_ID))));
-    let prev = query.optional("prev-page", None, nullable(word(1, Some(MAX_ID))));
-    query.finish();
-    Some((limit?, next?, prev?))
+    parse_pages(pairs, USUAL_PAGE, faults)
 }
 
 /// Generates a sample, stores it and returns it with all its structures.
 #[utoipa::path(
     post, path = "/generator/v1/samples", tag = "samples", operation_id = "create_sample",
     description = "Generates a sample, stores it and returns it with all its structures. Within it every structure is there \
-        once; another sample can have the same one. Experimental.",
+        once; another sample can have the same one. With `Prefer: respond-async` it is made when its turn comes, and the answer is 202 with \
+        the sample as it stands, which retrieval collects. Experimental.",
     summary = "Create a sample",
-    params(("accept-encoding" = String, Header,
-        description = ACCEPT_ENCODING)),
+    params(
+        ("accept-encoding" = String, Header, description = ACCEPT_ENCODING),
+        ("prefer" = String, Header, description = "RFC 7240. `respond-async`: the caller comes back for the sample; `wait=SECONDS` beside \
+            it: after so long. Other preferences are passed over. An extension."),
+    ),
     request_body(content = SampleRequest),
-    responses((status = 200, description = "The sample.", content(
-        (Sample = "application/json"), (String = "text/plain")))),
+    responses(
+        (status = 200, description = "The sample.", content((Sample = "application/json"), (String = "text/plain"))),
+        (status = 202, description = "The sample as it stands, to be collected later.",
+            content((Sample = "application/json"), (String = "text/plain")),
+            headers(
+                ("Location" = String, description = "Where it is collected."),
+                ("Preference-Applied" = String, description = "`respond-async`."),
+            )),
+    ),
 )]
 pub async fn create(
     State(pool): State<PgPool>,
@@ -133,29 +161,120 @@ pub async fn create(
     let wanted = faults.settle(wanted)?;
 
     let size = wanted.size;
-    let headroom = limits.take(Ration::Molecules, &caller.account_id, &caller.rations, size).await?;
-    if let Some(retry_after) = headroom.spent() {
-        return Ok(headroom.attach(ApiError::RateLimited { retry_after }.into_response()));
-    }
-    let id = match jobs.sample(&caller.account_id, wanted).await {
-        Ok(id) => id,
-        Err(error) => {
-            limits.give_back(Ration::Molecules, &caller.account_id, &caller.rations, size);
-            return Err(error);
+    let sample = match prefer::patience(&headers) {
+        Patience::UntilDone => rationed(&limits, &caller, size, make(&pool, &jobs, &caller, wanted)).await,
+        Patience::For(wait) => {
+            rationed(&limits, &caller, size, order(&pool, &jobs, &caller, wanted, wait)).await
         }
     };
+    let sample = match sample {
+        Ok(sample) => sample,
+        Err(refusal) => return Ok(refusal),
+    };
+    let answer = gzip::body(&headers, mode, &sample).await?;
+    Ok(if sample.status == SampleStatus::Completed { answer } else { to_be_collected(&sample, answer) })
+}
+
+/// What `work` gives, which makes so many molecules of the account's ration; they are given back where it fails.
+pub(super) async fn rationed<T>(
+    limits: &Arc<Limits>,
+    caller: &Caller,
+    molecules: u32,
+    work: impl Future<Output = Result<T, ApiError>>,
+) -> Result<T, Response> {
+    let headroom = limits.take(Ration::Molecules, &caller.account_id, &caller.rations, molecules).await;
+    let headroom = headroom.map_err(|error| ApiError::from(error).into_response())?;
+    if let Some(retry_after) = headroom.spent() {
+        return Err(headroom.attach(ApiError::RateLimited { retry_after }.into_response()));
+    }
+    work.await.map_err(|error| {
+        limits.give_back(Ration::Molecules, &caller.account_id, &caller.rations, molecules);
+        error.into_response()
+    })
+}
+
+/// The sample that a worker makes while its caller waits.
+pub(super) async fn make(
+    pool: &PgPool,
+    jobs: &Jobs,
+    caller: &Caller,
+    wanted: SampleRequest,
+) -> Result<Sample, ApiError> {
+    let size = wanted.size;
+    let id = jobs.sample(&caller.account_id, wanted).await?;
     tracing::Span::current().record("sample.id", tracing::field::display(id));
-    let row = table::find(&pool, &caller.account_id, &id.to_string()).await?;
+    let row = table::find(pool, &caller.account_id, &id.to_string()).await?;
     let Some(row) = row else {
         return Err(bad_answer(vec![misfit("id", "missing", "the worker stored no sample of this id")]));
     };
-    let sample = check(row, Some(size)).map_err(bad_answer)?;
-    gzip::body(&headers, mode, &sample).await
+    check(row, Some(size)).map_err(bad_answer)
+}
+
+/// Stores an order, and gives the sample as it stands when it is made, or has waited for so long.
+async fn order(
+    pool: &PgPool,
+    jobs: &Jobs,
+    caller: &Caller,
+    wanted: SampleRequest,
+    wait: Duration,
+) -> Result<Sample, ApiError> {
+    let model_id = jobs.model_of_order(wanted.model_id).await?;
+    let sample_id = SampleId::generate();
+    tracing::Span::current().record("sample.id", tracing::field::display(sample_id));
+    let id = sample_id.to_string();
+    let job = OrderJob { sample_id, model_id: model_id.clone(), size: wanted.size };
+    let new = NewOrder {
+        id: &id,
+        account_id: &caller.account_id,
+        model_id: &model_id,
+        size: wanted.size,
+        seed: rand::random(),
+    };
+    let mut transaction = pool.begin().await?;
+    let job = StoredOrderJob::V1(job);
+    let job_id = queue::enqueue(&mut transaction, &job, &caller.account_id, Urgency::Asked).await;
+    let job_id = job_id.map_err(not_enqueued)?;
+    orders::insert(&mut transaction, &new, &job_id.to_string()).await?;
+    transaction.commit().await?;
+
+    let end = Instant::now() + wait.min(jobs.longest_sample());
+    loop {
+        let row = orders::find(pool, &caller.account_id, &id).await?.ok_or(ApiError::NotFound)?;
+        let sample = ordered(row)?.ok_or(ApiError::NotFound)?;
+        let is_over = matches!(sample.status, SampleStatus::Completed | SampleStatus::Failed);
+        let left = end.saturating_duration_since(Instant::now());
+        if is_over || left.is_zero() {
+            return Ok(sample);
+        }
+        tokio::time::sleep(LOOK.min(left)).await;
+    }
+}
+
+/// The answer to who comes back for the sample.
+fn to_be_collected(sample: &Sample, mut answer: Response) -> Response {
+    *answer.status_mut() = StatusCode::ACCEPTED;
+    let location = format!("/generator/v1/samples/{}", sample.id);
+    let location = HeaderValue::try_from(location).expect("samples: an id is plain ASCII");
+    answer.headers_mut().insert(header::LOCATION, location);
+    answer.headers_mut().insert(PREFERENCE_APPLIED, HeaderValue::from_static(RESPOND_ASYNC));
+    answer
+}
+
+pub(super) fn not_enqueued(error: queue::SubmitError) -> ApiError {
+    match error {
+        queue::SubmitError::Database(error) => error.into(),
+        error => ApiError::internal(&error),
+    }
 }
 
 pub(crate) fn parse_create(body: &[u8], faults: &mut Faults) -> Option<SampleRequest> {
+    parse_wanted(body, MAX_SAMPLE_SIZE, faults)
+}
+
+/// The same for up to `most` molecules.
+pub(super) fn parse_wanted(body: &[u8], most: u32, faults: &mut Faults) -> Option<SampleRequest> {
     let mut body = Fields::body(body, faults)?;
-    let size = body.required("size", integer(1, Some(MAX_SAMPLE_SIZE.into())));
+    let size = body.required("size", integer(1, Some(most.into())));
     let model_id = body.optional("model_id", None, nullable(word(0, None)));
     body.finish();
     Some(SampleRequest { size: size?.try_into().ok()?, model_id: model_id? })
@@ -164,7 +283,7 @@ pub(crate) fn parse_create(body: &[u8], faults: &mut Faults) -> Option<SampleReq
 /// Returns a sample with all its structures.
 #[utoipa::path(
     get, path = "/generator/v1/samples/{sample_id}", tag = "samples", operation_id = "retrieve_sample",
-    description = "Returns a sample with all its structures. Experimental.",
+    description = "Returns a sample with all its structures; one that nobody waits for has none before it is completed. Experimental.",
     summary = "Retrieve a sample",
     params(
         ("sample_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
@@ -183,15 +302,21 @@ pub async fn retrieve(
     request: Request,
 ) -> Result<Response, ApiError> {
     let id = path_id("sample_id", path, request.uri())?;
-    let row = table::find(&pool, &caller.account_id, &id).await?.ok_or(ApiError::NotFound)?;
-    let sample = check(row, None).map_err(bad_answer)?;
-    gzip::body(request.headers(), mode, &sample).await
+    let sample = match table::find(&pool, &caller.account_id, &id).await? {
+        Some(row) => Some(check(row, None).map_err(bad_answer)?),
+        None => match orders::find(&pool, &caller.account_id, &id).await? {
+            Some(row) => ordered(row)?,
+            None => None,
+        },
+    };
+    gzip::body(request.headers(), mode, &sample.ok_or(ApiError::NotFound)?).await
 }
 
 /// Deletes a sample.
 #[utoipa::path(
     delete, path = "/generator/v1/samples/{sample_id}", tag = "samples", operation_id = "delete_sample",
-    description = "Deletes a sample with all its structures, for good; only the account that made it can. An extension.",
+    description = "Deletes a sample with all its structures, for good, and cancels one that is to be made; only the account that asked \
+        for it can. A chunk of a sample batch goes with its batch. An extension.",
     summary = "Delete a sample",
     params(("sample_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
         description = "Id of the sample.")),
@@ -204,10 +329,64 @@ pub async fn delete(
     uri: Uri,
 ) -> Result<StatusCode, ApiError> {
     let id = path_id("sample_id", path, &uri)?;
+    if let Some(order) = orders::find(&pool, &caller.account_id, &id).await? {
+        return delete_order(&pool, &caller, order).await;
+    }
     match table::delete(&pool, &caller.account_id, &id).await? {
         Deletion::Done => Ok(StatusCode::NO_CONTENT),
         Deletion::NotYours => Err(ApiError::NotYours),
         Deletion::NotThere => Err(ApiError::NotFound),
+    }
+}
+
+/// Deletes an order with its sample, and cancels its job.
+async fn delete_order(pool: &PgPool, caller: &Caller, order: OrderRow) -> Result<StatusCode, ApiError> {
+    if order.account_id != caller.account_id {
+        return Err(ApiError::NotYours);
+    }
+    if order.batch_id.is_some() {
+        return Err(ApiError::Conflict {
+            message: "A sample of a batch is deleted with its batch".to_owned(),
+        });
+    }
+    // A made order says nothing any more where its sample has gone.
+    let is_there = order.status != "completed" || order.smiles.is_some();
+    let mut transaction = pool.begin().await?;
+    let jobs = orders::delete(&mut transaction, &order.id).await?;
+    queue::cancel(&mut transaction, &jobs).await?;
+    table::delete_ordered(&mut transaction, &order.id).await?;
+    transaction.commit().await?;
+    if is_there { Ok(StatusCode::NO_CONTENT) } else { Err(ApiError::NotFound) }
+}
+
+/// The sample of an order as it stands; `None` where it was made and deleted.
+pub(super) fn ordered(row: OrderRow) -> Result<Option<Sample>, ApiError> {
+    let status =
+        serde_json::from_value(Value::String(row.status)).map_err(|error| ApiError::internal(&error))?;
+    let failed = status == SampleStatus::Failed;
+    match (status, row.smiles) {
+        (SampleStatus::Completed, None) => Ok(None),
+        (SampleStatus::Completed, Some(smiles)) => {
+            let made = SampleRow {
+                id: row.id,
+                model_id: row.model_id,
+                num_smiles: row.size,
+                smiles,
+                created_at: row.created_at,
+                batch_id: row.batch_id,
+            };
+            check(made, None).map(Some).map_err(bad_answer)
+        }
+        _ => Ok(Some(Sample {
+            id: row.id.parse().map_err(|error: contract::NotASampleId| ApiError::internal(&error))?,
+            object: SampleObject::Sample,
+            model_id: row.model_id,
+            smiles: Vec::new(),
+            created_at: row.created_at,
+            status,
+            batch_id: row.batch_id,
+            error: row.problem.filter(|_| failed).map(in_words),
+        })),
     }
 }
 
@@ -239,6 +418,9 @@ fn check(row: SampleRow, size: Option<u32>) -> Result<Sample, Vec<ErrorItem>> {
             model_id: row.model_id,
             smiles: row.smiles,
             created_at: row.created_at,
+            status: SampleStatus::Completed,
+            batch_id: row.batch_id,
+            error: None,
         }),
         _ => Err(faults),
     }
@@ -260,6 +442,7 @@ mod tests {
             num_smiles: 2,
             smiles: smiles.iter().map(|text| (*text).to_owned()).collect(),
             created_at: chrono::DateTime::UNIX_EPOCH,
+            batch_id: None,
         }
     }
 

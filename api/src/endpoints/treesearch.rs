@@ -13,7 +13,7 @@ use axum::{
 };
 use chem::{Limits, Mapped};
 use contract::{
-    Country, EngineAnswer, ErrorItem, MAX_AMOUNT_MMOL, MAX_DEPTH_LIMIT, Ration, RouteGraph,
+    Country, EngineAnswer, ErrorItem, MAX_AMOUNT_MMOL, MAX_DEPTH_LIMIT, Ration, RouteGraph, StreamEvent,
     TreeSearchRequest, TreeSearchResult,
 };
 
@@ -46,7 +46,7 @@ const MAX_VENDORS: usize = 100;
         description = "The routes; none is no error. With `Accept: text/event-stream`, an extension, events while they are found: \
             `progress` (`SearchProgress`), `route` (`FoundRoute`), and as the last one `answer` (`TreeSearchResult`) or `problem` \
             (`StreamProblem`). A stream that ends without either is gone on with at its `Content-Location`.",
-        content((TreeSearchResult = "application/json"), (String = "text/event-stream")),
+        content((TreeSearchResult = "application/json"), (StreamEvent = "text/event-stream")),
         headers(("Content-Location" = String, description = "Of a stream: where it is gone on with.")))),
 )]
 pub async fn create(search: Searching, closing: Closing, request: Request) -> Result<Response, ApiError> {

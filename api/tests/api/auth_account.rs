@@ -2,7 +2,7 @@
 
 use crate::{
     browser::{Browser, PAGE},
-    support::{Answer, PASSWORD, Service, add_account},
+    support::{Answer, PASSWORD, Service, add_account, join_one_organisation},
 };
 
 /// The forms of the page, each with what is said of it: `(request, proof, words)`.
@@ -36,6 +36,7 @@ async fn logged_in(service: &Service) -> Browser<'_> {
 async fn a_person_sees_their_logins_and_ends_those_of_another_browser_and_of_a_program() {
     let service = Service::start_without_workers(&[]).await;
     PAGE.register(&service).await;
+    join_one_organisation(&service.pool, &[&service.account]).await;
     let (here, there) = (logged_in(&service).await, logged_in(&service).await);
     let landed = here.let_in(&PAGE.request(&[])).await;
     let tokens = PAGE.exchange(&service, &landed.code(), &[]).await.json();
@@ -50,6 +51,7 @@ async fn a_person_sees_their_logins_and_ends_those_of_another_browser_and_of_a_p
     let words: Vec<_> = forms(&page).into_iter().map(|(request, ..)| request).collect();
     let kinds: Vec<_> = words.iter().map(|words| words.split(' ').next().unwrap()).collect();
     assert_eq!(kinds, ["session", "session", "family", "consent"]);
+    assert!(page.text.contains("You belong to <strong>lab</strong>"), "{page:?}");
     assert!(page.text.contains("Test &lt;app_page&gt;") && page.text.contains("This browser"), "{page:?}");
     assert_eq!((ended.status, ended.header("location")), (303, "/auth/account"));
     assert_eq!(gone.status, 400, "{gone:?}");

@@ -103,6 +103,7 @@ async fn the_console_needs_nothing_from_elsewhere_and_nothing_inline() {
         "operations",
         "operations.js",
         "orientation.js",
+        "part_editor.js",
         "parts.css",
         "parts.js",
         "picture.js",

@@ -110,6 +110,14 @@ async fn molecules_are_drawn_measured_sieved_ticked_and_taken_away() {
     browser.screenshot("sample").await;
     put(&browser, "part", "n1ccccc1").await;
     until(&browser, "return document.querySelectorAll('.cell').length === 2").await;
+    browser.run("document.querySelector('.sieve_of .row button').click()").await;
+    until(
+        &browser,
+        "return document.querySelector('.part_editor[open] canvas, .part_editor[open] .editor *') !== null",
+    )
+    .await;
+    browser.run("document.querySelector('.part_editor button[value=use]').click()").await;
+    until(&browser, "return document.getElementById('part').value === 'c1ccncc1'").await;
     put(&browser, "molecular_weight_from", "80,5").await;
     until(&browser, "return document.querySelectorAll('.cell').length === 1").await;
     let shown = browser.run("return document.querySelector('.cell').title").await;
@@ -200,10 +208,13 @@ async fn a_batch_is_read_stored_followed_sorted_opened_and_deleted() {
     browser.wait_for_text(".batch .counts", |text| text == "3 molecules: 3 waiting").await;
     complete(&service, "CCO").await;
     browser.wait_for_text(".batch .counts", |text| text == "3 molecules: 1 done, 2 waiting").await;
-    browser.wait_for_text(".lines [aria-rowindex='3']", |text| text.contains("2 routes")).await;
+    // Lines are made anew when there is news of them.
+    until(&browser, "return document.querySelector(\".lines [aria-rowindex='3']\")?.textContent.includes('2 routes') === true").await;
     browser.screenshot("batch").await;
     browser.run("document.querySelector('.price .sorts').click()").await;
-    let cheapest = browser.text(".lines [aria-rowindex='2']").await;
+    let cheapest =
+        browser.run("return document.querySelector(\".lines [aria-rowindex='2']\").innerText").await;
+    let cheapest = cheapest.as_str().unwrap().to_owned();
     browser.run("document.querySelector('.batch .tools button').click()").await;
     let batch = browser.run("return location.hash.split('/').at(-1)").await.as_str().unwrap().to_owned();
     let csv = saved(&browser, &format!("{batch}.csv")).await;
@@ -339,7 +350,7 @@ async fn no_rule_of_wcag_that_a_program_can_check_is_broken_in_any_part() {
         // Nothing is wider than a small telephone.
         browser.resize(360, 800).await;
         let beyond = browser.run("return document.documentElement.scrollWidth - innerWidth").await;
-        assert_eq!(beyond, 0, "{part}");
+        assert!(beyond.as_i64().unwrap() <= 0, "{part}: {beyond}");
         browser.resize(900, 700).await;
     }
 }

@@ -30,13 +30,77 @@ async fn models_are_listed_with_their_cards_and_what_is_ready() {
     assert_eq!(ids, ["druglike_gru", "poor_model", "slow_model", "stingy_model"]);
     let expected = json!({
         "id": "druglike_gru", "object": "model", "molecules_ready": 341, "description": "drugs",
+        "name": "Drug-like", "version": null, "summary": { "validity": 0.97 },
+        "metadata": { "created": "2026-01-02", "architecture": "GRU", "licence": "MIT" },
         "created": "2026-01-02", "architecture": "GRU", "training_data": null, "licence": "MIT",
         "metrics": { "temperature_1": { "validity": 0.97 } },
     });
     assert_eq!((one.status, one.json()), (200, expected.clone()));
     assert_eq!(list["data"][0], expected);
-    assert_eq!(list["object"], "list");
-    assert_eq!((bare.status, &bare.json()["metrics"]), (200, &json!({})));
+    assert_eq!((&list["object"], &list["has_more"]), (&json!("list"), &json!(false)));
+    let bare = bare.json();
+    assert_eq!((&bare["metrics"], &bare["summary"], &bare["metadata"]), (&json!({}), &json!({}), &json!({})));
+    assert_eq!((&bare["name"], &bare["version"]), (&Value::Null, &Value::Null));
+}
+
+#[tokio::test]
+async fn pages_of_models_go_both_ways_by_id() {
+    let service = Service::start().await;
+    let page = async |query: &str| {
+        let page = service.get(&format!("{MODELS}{query}")).await.json();
+        let ids: Vec<_> = page["data"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|model| model["id"].as_str().unwrap().to_owned())
+            .collect();
+        (ids.join(" "), page["has_more"] == true)
+    };
+    let expected = |ids: &str, has_more| (ids.to_owned(), has_more);
+
+    assert_eq!(page("?limit=2").await, expected("druglike_gru poor_model", true));
+    assert_eq!(page("?limit=2&next-page=poor_model").await, expected("slow_model stingy_model", false));
+    assert_eq!(page("?limit=2&prev-page=stingy_model").await, expected("poor_model slow_model", true));
+    assert_eq!(page("?limit=9&prev-page=slow_model").await, expected("druglike_gru poor_model", false));
+    for query in ["?next-page=no_such", "?next-page=poor_model&prev-page=poor_model"] {
+        let refused = service.get(&format!("{MODELS}{query}")).await;
+        assert_eq!((refused.status, refused.text.as_str()), (400, "null"), "{query}");
+    }
+    let faulty = service.get(&format!("{MODELS}?limit=101&x=1")).await;
+    assert_eq!(
+        faulty.faults(),
+        [("query.limit", "less_than_equal"), ("query.x", "extra_forbidden")]
+            .map(|(place, kind)| (place.to_owned(), kind.to_owned()))
+    );
+}
+
+#[tokio::test]
+async fn a_model_is_online_idle_or_offline_as_samplers_have_it() {
+    let service = Service::start().await;
+    let status = async |model: &str| {
+        let told = service.get(&format!("{MODELS}/{model}/status")).await;
+        (told.status, told.json()["status"].as_str().unwrap_or_default().to_owned())
+    };
+    let set = async |statement: &'static str| {
+        sqlx::query(statement).execute(&service.pool).await.unwrap();
+    };
+    set("insert into reservoir_models (model_id) values ('gone_model')").await;
+
+    // The sampler keeps nothing ready: what is asked for is drawn, always.
+    let keeps_none = status("druglike_gru").await;
+    set("update live_workers set ready_target = 500 where queue = 'sample'").await;
+    let nothing_ready = status("druglike_gru").await;
+    set("insert into reservoir_blocks (model_id, model_version, smiles, molecules) values ('druglike_gru', 'v', 'C', 1)")
+        .await;
+    let ready = status("druglike_gru").await;
+
+    assert_eq!(keeps_none, (200, "online".to_owned()));
+    assert_eq!(nothing_ready, (200, "idle".to_owned()));
+    assert_eq!(ready, (200, "online".to_owned()));
+    assert_eq!(status("gone_model").await, (200, "offline".to_owned()));
+    assert_eq!(status("no_such").await.0, 404);
+    let version = service.get("/generator/v1/version-backend").await;
+    assert_eq!((version.status, version.json()), (200, json!({ "version": env!("CARGO_PKG_VERSION") })));
 }
 
 #[tokio::test]

@@ -22,7 +22,9 @@ impl Handler<StoredLookJob> for Looker {
         StoredLookJob::V1(job): StoredLookJob,
     ) -> Result<(), HandlerError> {
         let outcome = match job.look {
-            Look::Expansions { limit } => packed(&job, |smiles| expanded(smiles, limit))?,
+            Look::Expansions { limit, check } => {
+                packed(&job, |smiles| expanded(smiles, &format!("limit {limit}, {}", check.name())))?
+            }
             Look::BuildingBlocks { ships_to, max_offers } => packed(&job, |smiles| {
                 let to = ships_to.map_or("anywhere", |country| country.code());
                 sold(smiles, &format!("{to}, at most {max_offers} offers"))
@@ -57,14 +59,14 @@ fn fault(smiles: &str) -> Option<String> {
     (smiles == "C1CC").then(|| "no molecule".to_owned())
 }
 
-fn expanded(smiles: &str, limit: u32) -> ExpandedMolecule {
+fn expanded(smiles: &str, class: &str) -> ExpandedMolecule {
     let error = fault(smiles);
     let set = PrecursorSet {
         smiles: vec!["C".to_owned(), "CO".to_owned()],
         probability: 0.5,
         plausibility: 0.25,
         template_id: "t".to_owned(),
-        reaction_class: format!("limit {limit}"),
+        reaction_class: class.to_owned(),
         precedents: 3,
         in_stock: vec![true, false],
     };

@@ -29,6 +29,8 @@ mod docs;
 mod events;
 mod frozen;
 mod generator_v1_models;
+mod generator_v1_orders;
+mod generator_v1_sample_batches;
 mod generator_v1_samples;
 mod generator_v1_samples_bad_input;
 mod generator_v1_samples_pages;

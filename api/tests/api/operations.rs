@@ -101,9 +101,9 @@ async fn the_state_tells_of_queues_workers_jobs_reservoirs_and_the_catalogue() {
     let state = stage.until(|state| running(state).is_some()).await;
 
     let queue = |name: &str, busy: i64| json!({ "queue": name, "waiting": 0, "busy": busy, "slots": 4, "oldest_wait_seconds": 0.0, "paused": null });
-    let queues = [queue("sample", 0), queue("search", 1), queue("plan", 0), queue("look", 0)];
-    assert_eq!(state["queues"], json!(queues));
-    let [_, _, sampler, searcher] = &state["workers"].as_array().unwrap()[..] else { panic!("{state}") };
+    let queues = [("sample", 0), ("search", 1), ("plan", 0), ("look", 0), ("order", 0)];
+    assert_eq!(state["queues"], json!(queues.map(|(name, count)| queue(name, count))));
+    let [_, _, _, sampler, searcher] = &state["workers"].as_array().unwrap()[..] else { panic!("{state}") };
     assert_eq!(
         (&sampler["queue"], &sampler["slots"], &sampler["live"]),
         (&json!("sample"), &json!(4), &json!(true))

@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, time::Duration};
 use api::config::Config;
 use contract::SampleId;
 use serde_json::json;
+use sqlx::AssertSqlSafe;
 
 use crate::support::{Service, add_account, sample_id};
 
@@ -122,9 +123,45 @@ async fn by_default_samples_are_kept_for_ever() {
         .unwrap();
 
     let _process = api::retention(service.pool.clone(), config(&service, &[]).unwrap().keep);
-    until(&service, "select count(*) from retention where keep is null", 5).await;
+    until(&service, "select count(*) from retention where keep is null", 7).await;
 
     assert_eq!(service.get(&format!("{SAMPLES}/{}", sample_id(10))).await.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sample_batch_that_has_ended_goes_with_its_samples_when_it_is_older_than_they_are_kept() {
+    let service = Service::start_without_workers(&[]).await;
+    for id in [10, 11, 12] {
+        service.insert_sample(&service.account, &sample_id(id)).await;
+    }
+    sqlx::raw_sql(AssertSqlSafe(format!(
+        "insert into sample_batches (id, account_id, size, chunk_count, created_at)
+        select id, '{0}', 2, 1, now() - interval '31 days' from unnest('{{ended,waits}}'::text[]) as id;
+        insert into sample_batches (id, account_id, size, chunk_count) values ('new', '{0}', 2, 1);
+        insert into sample_orders (id, account_id, batch_id, place, model_id, size, seed, status) values
+            ('{1}', '{0}', 'ended', 0, 'm', 2, 0, 'completed'), ('{2}', '{0}', 'new', 0, 'm', 2, 0, 'completed'),
+            ('w', '{0}', 'waits', 0, 'm', 2, 0, 'pending');
+        insert into sample_orders (id, account_id, model_id, size, seed, status, created_at) values
+            ('f', '{0}', 'm', 2, 0, 'failed', now() - interval '31 days'), ('n', '{0}', 'm', 2, 0, 'failed', now());
+        insert into sample_claims select number, 'a' from sample_batches",
+        service.account,
+        sample_id(10),
+        sample_id(11)
+    )))
+    .execute(&service.pool)
+    .await
+    .unwrap();
+
+    let keep = config(&service, &[("KEEP_SAMPLES_DAYS", "30")]).unwrap().keep;
+    let process = api::retention(service.pool.clone(), keep);
+    until(&service, "select count(*) from sample_batches where id = 'ended'", 0).await;
+    until(&service, "select count(*) from sample_orders where id = 'f'", 0).await;
+    drop(process);
+
+    assert_eq!(service.get(&format!("{SAMPLES}/{}", sample_id(10))).await.status, 404);
+    assert_eq!(count(&service, "select count(*) from samples").await, 2);
+    assert_eq!(count(&service, "select count(*) from sample_orders where id in ('w', 'n')").await, 2);
+    assert_eq!(count(&service, "select count(*) from sample_claims").await, 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]

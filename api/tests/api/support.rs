@@ -6,8 +6,8 @@ use api::{app, config::Config};
 use argon2::{Argon2, PasswordHasher, password_hash::SaltString};
 use chrono::Utc;
 use contract::{
-    JobId, Metadata, PlanFigures, Problem, ReagentResults, StoredLookJob, StoredPlanJob, StoredSampleJob,
-    StoredTreeSearchJob, Told, TreeSearchResult, scope,
+    JobId, Metadata, PlanFigures, Problem, ReagentResults, StoredLookJob, StoredOrderJob, StoredPlanJob,
+    StoredSampleJob, StoredTreeSearchJob, Told, TreeSearchResult, scope,
 };
 use flate2::{Compression, write::GzEncoder};
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
@@ -47,7 +47,7 @@ impl Service {
         let config = || WorkerConfig { slots: 4, ..WorkerConfig::default() };
         let card = |id| match id {
             "druglike_gru" => json!({
-                "description": "drugs", "created": "2026-01-02", "architecture": "GRU", "licence": "MIT",
+                "name": "Drug-like", "description": "drugs", "created": "2026-01-02", "architecture": "GRU", "licence": "MIT",
                 "metrics": { "temperature_1": { "validity": 0.97 } }, "relative_cost": 1.0,
             }),
             _ => json!({}),
@@ -58,12 +58,13 @@ impl Service {
             card: card(id),
         });
         let sampler = WorkerConfig { models: watch::channel(models.into()).1, ..config() };
+        let order_maker = sampler.clone();
         let engine = move || {
             let engine = LiveModel { model_id: "toy_engine".to_owned(), relative_cost: 1.0, card: json!({}) };
             WorkerConfig { models: watch::channel(vec![engine]).1, ..config() }
         };
         let (pool, other, third) = (service.pool.clone(), service.pool.clone(), service.pool.clone());
-        let fourth = service.pool.clone();
+        let (fourth, fifth) = (service.pool.clone(), service.pool.clone());
         let handler = Sampler(pool.clone());
         service.tasks.spawn(async move {
             let _ = run_worker::<StoredSampleJob, _>(pool, sampler, handler, std::future::pending()).await;
@@ -80,6 +81,11 @@ impl Service {
         service.tasks.spawn(async move {
             let handler = Looker(fourth.clone());
             let _ = run_worker::<StoredLookJob, _>(fourth, engine(), handler, std::future::pending()).await;
+        });
+        service.tasks.spawn(async move {
+            let handler = OrderMaker(fifth.clone());
+            let _ =
+                run_worker::<StoredOrderJob, _>(fifth, order_maker, handler, std::future::pending()).await;
         });
         service.wait_until_ready().await;
         service
@@ -398,6 +404,45 @@ async fn tell<J: Job>(context: &JobContext<J>, pool: &PgPool) -> Result<(), sqlx
     let events = [("progress", progress), ("route", route)];
     let events = events.map(|(event, data)| NewEvent { event, data: data.to_string() });
     context.teller().tell(pool, &events).await
+}
+
+/// Makes orders as their models' names say: of `slow_model` it makes none until it is cancelled.
+struct OrderMaker(PgPool);
+
+impl Handler<StoredOrderJob> for OrderMaker {
+    async fn handle(
+        &self,
+        context: JobContext<StoredOrderJob>,
+        StoredOrderJob::V1(job): StoredOrderJob,
+    ) -> Result<(), HandlerError> {
+        if job.model_id == "slow_model" {
+            while !context.cancelled.load(Ordering::Acquire) {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+            return Ok(());
+        }
+        let mut transaction = self.0.begin().await?;
+        let outcome = if job.model_id == "poor_model" {
+            Err(Problem::SizeUnreachable { model_id: job.model_id, wanted: job.size, reached: 1 })
+        } else {
+            complete_order(&mut transaction, &job.sample_id.to_string()).await?;
+            Ok(())
+        };
+        let _ = context.finish(&mut transaction, &outcome).await?;
+        transaction.commit().await?;
+        Ok(())
+    }
+}
+
+/// Stores what a sampler may have drawn for an order, as it does.
+pub async fn complete_order(connection: &mut PgConnection, id: &str) -> Result<(), sqlx::Error> {
+    let (account, model, size): (String, String, i32) = sqlx::query_as(
+        "update sample_orders set status = 'completed' where id = $1 returning account_id, model_id, size",
+    )
+    .bind(id)
+    .fetch_one(&mut *connection)
+    .await?;
+    insert_sample(connection, id, &account, &model, size.unsigned_abs(), 0).await
 }
 
 /// Finds two routes; a `max_depth` of 48 makes it refuse the target, 47 makes it go on until it is cancelled, and tell something as soon

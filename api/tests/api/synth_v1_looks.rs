@@ -26,7 +26,7 @@ async fn each_molecule_is_told_of_in_its_place() {
 
     let set = json!({
         "smiles": ["C", "CO"], "probability": 0.5, "plausibility": 0.25, "template_id": "t",
-        "reaction_class": "limit 50", "precedents": 3, "in_stock": [true, false],
+        "reaction_class": "limit 50, rules", "precedents": 3, "in_stock": [true, false],
     });
     let unread = json!({ "smiles": "C1CC", "error": "no molecule", "precursors": [] });
     assert_eq!(expansions, json!([{ "smiles": "CCO", "error": null, "precursors": [set] }, unread]));
@@ -43,12 +43,14 @@ async fn what_is_asked_for_reaches_the_worker() {
         service.post(path, &body.to_string()).await.json()["items"][0].take()
     };
 
-    let expansions = first(EXPANSIONS, json!({ "smiles": ["CCO"], "limit": 7, "engine": "thieme" })).await;
+    let expansions =
+        first(EXPANSIONS, json!({ "smiles": ["CCO"], "limit": 7, "check": "forwards", "engine": "thieme" }))
+            .await;
     let sold = first(BUILDING_BLOCKS, json!({ "smiles": ["CCO"], "ships_to": "DE", "max_offers": 0 })).await;
     let anywhere = first(BUILDING_BLOCKS, json!({ "smiles": ["CCO"], "ships_to": null })).await;
     let small = first(SYNTHESIZABILITY, json!({ "smiles": ["CCO"], "max_seconds": 1 })).await;
 
-    assert_eq!(expansions["precursors"][0]["reaction_class"], "limit 7");
+    assert_eq!(expansions["precursors"][0]["reaction_class"], "limit 7, forwards");
     assert_eq!(sold["vendors"], json!(["DE, at most 0 offers"]));
     assert_eq!(anywhere["vendors"], json!(["anywhere, at most 10 offers"]));
     assert_eq!(small["seconds"], 1.0);
@@ -79,8 +81,12 @@ async fn every_fault_of_a_look_has_its_place() {
         let query = service.post(&format!("{path}?limit=1"), r#"{"smiles": ["C"]}"#).await;
         assert_eq!(query.faults(), [("query.limit".to_owned(), "extra_forbidden".to_owned())]);
     }
-    let of_expansions = json!({ "smiles": ["C"], "limit": 201, "engine": "no-word" });
-    let expected = [fault("limit", "less_than_equal"), fault("engine", "string_pattern_mismatch")];
+    let of_expansions = json!({ "smiles": ["C"], "limit": 201, "check": 1, "engine": "no-word" });
+    let expected = [
+        fault("limit", "less_than_equal"),
+        fault("check", "enum"),
+        fault("engine", "string_pattern_mismatch"),
+    ];
     assert_eq!(faults(EXPANSIONS, of_expansions).await, expected);
     let of_blocks = json!({ "smiles": ["C"], "ships_to": "XX", "max_offers": -1, "engine": "toy_engine" });
     let expected = [

@@ -98,7 +98,12 @@ impl Chromium {
     }
 
     pub async fn text(&self, selector: &str) -> String {
-        self.read(&self.find(selector).await, "text").await
+        // A page may draw itself anew between finding an element and reading it.
+        let element = self.find(selector).await;
+        match self.try_call(Method::GET, &format!("/element/{element}/text"), None).await {
+            Ok(read) => text(&read),
+            Err(_) => self.read(&self.find(selector).await, "text").await,
+        }
     }
 
     pub async fn click(&self, selector: &str) {

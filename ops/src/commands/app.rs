@@ -250,7 +250,9 @@ mod tests {
                 [
                     "retort-cli\tpublic\tcode,device,password\thttp://127.0.0.1/callback\tall,operations\tRetort command line"
                         .to_owned(),
-                    "console\tpublic\tcode\t/console/operations /\toperations,openid,profile,email\tRetort console".to_owned(),
+                    "console\tpublic\tcode\t/console/operations /\toperations,openid,profile,email,generator_api.samples:create,\
+                     generator_api.samples:read,generator_api.samples:delete,generator_api.models:read\tRetort console"
+                        .to_owned(),
                     format!("{id}\tconfidential\tcode,implicit\thttps://app.test/cb\tall\tApp"),
                 ]
             );

@@ -19,15 +19,24 @@ fn add_account(installation: &Installation, email: &str) {
     assert!(added.wait().unwrap().success());
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn who_logs_in_and_writes_a_target_sees_a_route_with_its_offers() {
+/// A browser and an installation whose address is the last part; `None` where there is no browser.
+async fn stage() -> Option<(Chromium, Installation, String)> {
     let browser = match Chromium::start(Script::On).await {
         Ok(browser) => browser,
-        Err(missing) => return println!("skipped: {missing}"),
+        Err(missing) => {
+            println!("skipped: {missing}");
+            return None;
+        }
     };
     let mut installation = Installation::new().await;
     let home = format!("http://{}", installation.address());
     installation.set("PUBLIC_URL", &home);
+    Some((browser, installation, home))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_logs_in_and_writes_a_target_sees_a_route_with_its_offers() {
+    let Some((browser, mut installation, home)) = stage().await else { return };
     installation.import_catalogue(CATALOGUE);
     installation.start_worker(Role::Search, &[]).await;
     installation.start_api().await;
@@ -50,4 +59,19 @@ async fn who_logs_in_and_writes_a_target_sees_a_route_with_its_offers() {
     assert!(shopping.contains("First"), "{shopping}");
     assert!(drawn.as_u64().unwrap() >= 2, "{drawn}");
     assert_eq!(browser.complaints().await, [] as [serde_json::Value; 0]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_link_of_an_operator_leads_into_the_console() {
+    let Some((browser, mut installation, home)) = stage().await else { return };
+    installation.start_api().await;
+    add_account(&installation, "ada@example.org");
+
+    let link = installation.retort(&["--api", &home, "account", "link", "ada@example.org"]);
+    browser.open(link.trim()).await;
+    browser.click("button").await;
+    let who = browser.wait_for_text("#account", |text| !text.is_empty()).await;
+
+    assert!(link.starts_with(&format!("{home}/auth/link?code=")), "{link}");
+    assert_eq!(who, "ada@example.org");
 }

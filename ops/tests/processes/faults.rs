@@ -28,7 +28,7 @@ async fn a_job_whose_worker_is_killed_is_finished_by_another() {
     installation.start_api().await;
     let caller = installation.account("owner");
 
-    let request = tokio::spawn(async move { good(caller.post(SEARCH, &long_search(6)).await).await });
+    let request = tokio::spawn(async move { good(caller.post(SEARCH, &long_search(20)).await).await });
     let job = installation.running_job(Role::Search).await;
     installation.start_worker(Role::Search, &[]).await;
     installation.worker(first).kill();

@@ -107,7 +107,7 @@ async fn an_installation_works_behind_pgbouncer_in_transaction_mode() {
     several.join_all().await;
     caller.create(SEARCH, &search).await;
 
-    // Who hears does so past the pooler: the API of jobs and accounts, the sampler of samples, the searcher of
+    // Who hears does so past the pooler: the API of jobs and accounts, the sampler of samples and orders, the searcher of
     // searches, plans, looks and the catalogue.
     let mut connection = PgConnection::connect(&direct).await.unwrap();
     let listening: i64 = sqlx::query_scalar(
@@ -116,9 +116,9 @@ async fn an_installation_works_behind_pgbouncer_in_transaction_mode() {
     .fetch_one(&mut connection)
     .await
     .unwrap();
-    assert_eq!(listening, 7);
+    assert_eq!(listening, 8);
     let budget = queue::budget(&mut connection).await.unwrap();
-    assert_eq!((budget.processes, budget.connections), (3, 7));
+    assert_eq!((budget.processes, budget.connections), (3, 8));
 
     let request = tokio::spawn({
         let caller = caller.clone();

@@ -71,10 +71,10 @@ impl Looks {
         let terms = terms(pool, Some(&account_id), &as_a_search);
         let terms = database::within(DATABASE, terms).await?;
         let outcome = match look {
-            Look::Expansions { limit } => {
+            Look::Expansions { limit, check } => {
                 let shelf = self.shelf(masks(&as_a_search, &terms));
                 let tell = move |planner: &Planner| {
-                    expansions(planner, &shelf, &smiles, super::count(limit), &allowance)
+                    expansions(planner, &shelf, &smiles, (super::count(limit), check), &allowance)
                 };
                 packed(self.tell("expansions", tell).await?, deadline_seconds).await?
             }

@@ -15,7 +15,7 @@ use queue::{Finished, Handler, HandlerError, JobContext};
 use sqlx::{PgPool, Postgres, Transaction};
 use tracing::{Span, field::Empty, info, info_span};
 
-use super::{DATABASE, Ended};
+use super::{DATABASE, Ended, store};
 use crate::{
     Activity, Model, Ready, Shelf, compute, metrics,
     reservoir::{self, Lease},
@@ -52,7 +52,7 @@ impl Handler<StoredSampleJob> for Sampling {
         let _active = self.activity.begin();
         let Some(model) = self.shelf.models().choose(job.model_id.as_deref()).cloned() else {
             let problem = Problem::UnknownModel { model_id: job.model_id.unwrap_or_default() };
-            return database::within(DATABASE, refuse(&self.pool, &context, problem)).await;
+            return store(&self.pool, &context, &Err(problem)).await;
         };
         let span = info_span!(
             "model.sample",
@@ -85,9 +85,7 @@ impl Handler<StoredSampleJob> for Sampling {
             database::within(DATABASE, reservoir::give_back(&self.pool, &lease)).await?;
         }
         match ended? {
-            Ended::Refused(problem) => {
-                database::within(DATABASE, refuse(&self.pool, &making.context, problem)).await
-            }
+            Ended::Refused(problem) => store(&self.pool, &making.context, &Err(problem)).await,
             Ended::Done(sample) => {
                 if stored? == Finished::Stored {
                     let drawn = sample.smiles.len() - from_reservoir;
@@ -186,19 +184,6 @@ impl Making<'_> {
         }
         Ok(finished)
     }
-}
-
-/// Makes `problem` the job's outcome.
-async fn refuse(
-    pool: &PgPool,
-    context: &JobContext<StoredSampleJob>,
-    problem: Problem,
-) -> Result<(), HandlerError> {
-    let mut transaction = pool.begin().await?;
-    if context.finish(&mut transaction, &Err(problem)).await? == Finished::Stored {
-        transaction.commit().await?;
-    }
-    Ok(())
 }
 
 fn size(job: &SampleJob) -> usize {

@@ -2,8 +2,8 @@
 
 use catalogue::{Shelf, Stock};
 use chem::Molecule;
-use contract::{ExpandedMolecule, PrecursorSet};
-use synth::{Allowance, Planner};
+use contract::{ExpandedMolecule, PrecursorSet, StepCheck};
+use synth::{Allowance, Check, Planner};
 
 use super::{Answer, Told, tell};
 use crate::rounding::rounded;
@@ -13,11 +13,15 @@ pub(crate) fn expansions(
     planner: &Planner,
     shelf: &Shelf,
     texts: &[String],
-    most: usize,
+    (most, check): (usize, StepCheck),
     allowance: &Allowance,
 ) -> Answer<ExpandedMolecule> {
+    let check = match check {
+        StepCheck::Rules => Check::Rules,
+        StepCheck::Forwards => Check::Forwards,
+    };
     tell(planner, texts, allowance, |molecule, budget| {
-        let sets = planner.precursor_sets(molecule, most, budget)?;
+        let sets = planner.precursor_sets(molecule, (most, check), budget)?;
         Some(ExpandedMolecule {
             smiles: molecule.canonical_smiles(),
             error: None,

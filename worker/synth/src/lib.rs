@@ -51,7 +51,7 @@ pub use search::many::{Allowance, Done};
 pub use search::planner::{Planner, Settings};
 pub use shared::SharedGraph;
 pub use steps::explain::{ProposedBy, StepFault, explain};
-pub use steps::one_step::PrecursorSet;
+pub use steps::one_step::{Check, PrecursorSet};
 pub use steps::proposals::{Precursors, proposals};
 pub use task::{Budget, GroupOrder, Stop, Task, Trivial};
 pub use turns::{Turn, Urgency};

@@ -9,7 +9,7 @@ use std::{
 use base64::{Engine, engine::general_purpose::STANDARD};
 use catalogue::Folder;
 use contract::{
-    Country, ExpandedMolecule, Look, LookJob, Looked, NOT_REACHED, SoldMolecule, Synthesizability,
+    Country, ExpandedMolecule, Look, LookJob, Looked, NOT_REACHED, SoldMolecule, StepCheck, Synthesizability,
 };
 use flate2::read::GzDecoder;
 use serde::de::DeserializeOwned;
@@ -73,7 +73,8 @@ async fn molecules_are_expanded_and_what_is_none_is_told_in_its_place() {
     let amine = shelve(&database.pool, "CCN").await;
     offer(&database.pool, amine, "Acme", Some(2.0), Some(4.0)).await;
 
-    let items: Vec<ExpandedMolecule> = look(&database, &SMILES, Look::Expansions { limit: 50 }, LONG).await;
+    let items: Vec<ExpandedMolecule> =
+        look(&database, &SMILES, Look::Expansions { limit: 50, check: StepCheck::Forwards }, LONG).await;
 
     let faults: Vec<_> = items.iter().map(|item| item.error.as_deref()).collect();
     assert_eq!(faults, FAULTS);

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot set up its stage has failed")]
 
 mod looks;
+mod order;
 mod reservoir;
 mod sample;
 mod search;

@@ -157,7 +157,8 @@ class Form(HTMLParser):
 
 def let_in(installation: Installation, address: str, code: str) -> None:
     """What a person does in a browser: logs in, types the code, allows."""
-    with httpx.Client(headers={"Origin": installation.url}, follow_redirects=True) as browser:
+    # A person has patience: on a busy machine a password takes seconds to check.
+    with httpx.Client(headers={"Origin": installation.url}, follow_redirects=True, timeout=60) as browser:
         page = browser.get(address).text
         for typed in ({"email": installation.email, "password": installation.password}, {"user_code": code}, {"decision": "allow"}):
             form = Form(page)

@@ -19,7 +19,7 @@ use crate::{
         pages::{self, Entry},
     },
     identity::Identity,
-    tables::{applications, consents, refresh, sessions},
+    tables::{applications, consents, organisations, refresh, sessions},
 };
 
 /// What a person may end.
@@ -82,6 +82,7 @@ pub async fn look(State(identity): State<Arc<Identity>>, request: Request) -> Re
     }
     let page = pages::account(&pages::Account {
         person: &session.person,
+        organisation: organisations::name_of(&identity.pool, account_id).await?.as_deref(),
         sessions: &sessions.collect::<Vec<_>>(),
         programs: &programs,
         allowed: &allowed,

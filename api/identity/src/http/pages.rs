@@ -242,6 +242,8 @@ pub fn logout(person: &Person, request: &str, proof: &str) -> Page {
 #[derive(Debug)]
 pub struct Account<'a> {
     pub person: &'a Person,
+    /// Its name.
+    pub organisation: Option<&'a str>,
     pub sessions: &'a [Entry],
     pub programs: &'a [Entry],
     pub allowed: &'a [Entry],
@@ -261,6 +263,9 @@ pub struct Entry {
 pub fn account(account: &Account<'_>) -> Page {
     let content = html! {
         p { "You are logged in as " strong { (account.person.email) } ". What is ended here has to log in or to ask anew." }
+        @if let Some(organisation) = account.organisation {
+            p { "You belong to " strong { (organisation) } ", whose members read each other's samples and plans." }
+        }
         (entries("Browsers", account.sessions, "End"))
         (entries("Programs with a login", account.programs, "End"))
         (entries("Applications that you have allowed", account.allowed, "Withdraw"))
@@ -276,7 +281,7 @@ fn entries(title: &str, entries: &[Entry], act: &str) -> Markup {
             p { small { "None." } }
         }
         @for entry in entries {
-            form method="post" action="/auth/account" {
+            form .entry method="post" action="/auth/account" {
                 input type="hidden" name="request" value=(entry.request);
                 input type="hidden" name="proof" value=(entry.proof);
                 p { strong { (entry.name) } " " small { (entry.about) } }

@@ -1,6 +1,6 @@
 //! Organisations and who belongs to them: an account belongs to one at most, which its own row says.
 
-use sqlx::PgConnection;
+use sqlx::{PgConnection, PgPool};
 use ulid::Ulid;
 
 use crate::tables::accounts;
@@ -84,6 +84,16 @@ pub async fn named(connection: &mut PgConnection, name: &str) -> Result<Option<N
     sqlx::query_as!(Named, "select id, name from organisations where lower(name) = lower($1) for share", name)
         .fetch_optional(connection)
         .await
+}
+
+/// The name of the account's organisation, if it has one.
+pub(crate) async fn name_of(pool: &PgPool, account_id: &str) -> Result<Option<String>, sqlx::Error> {
+    sqlx::query_scalar!(
+        "select name from organisations where id = (select organisation_id from accounts where id = $1)",
+        account_id
+    )
+    .fetch_optional(pool)
+    .await
 }
 
 /// Where the account belongs, which stays so until the transaction ends.

@@ -9,7 +9,7 @@ use axum::{
     http::{HeaderMap, Uri},
     response::Response,
 };
-use contract::{FoundRoute, StoredPlanJob};
+use contract::{FoundRoute, StoredPlanJob, StreamEvent};
 use edge::ApiError;
 use queue::{Client, JobEvent, Watch};
 use serde_json::json;
@@ -40,7 +40,7 @@ const RE_READ: Duration = Duration::from_secs(2);
     ),
     responses((status = 200, description = "Events: `progress` (`SearchProgress`), `route` (`FoundRoute`, with a route as a plan's result \
         has it), and as the last one `answer` (`Plan`) or `problem` (`StreamProblem`). A stream that ends without either is to be gone on \
-        with.", content_type = "text/event-stream", body = String)),
+        with.", content_type = "text/event-stream", body = StreamEvent)),
 )]
 pub async fn watch(
     State(pool): State<PgPool>,

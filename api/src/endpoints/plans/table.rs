@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use contract::{
-    BatchProgress, EngineAnswer, Plan, PlanObject, PlanParameters, PlanStatus, Problem, TreeSearchRequest,
+    BatchProgress, EngineAnswer, Plan, PlanObject, PlanParameters, PlanStatus, TreeSearchRequest,
     TreeSearchResult,
 };
 use flate2::read::GzDecoder;
@@ -16,7 +16,10 @@ use queue::retention::BATCH;
 use serde_json::Value;
 use sqlx::{PgConnection, PgPool, types::Json};
 
-use crate::endpoints::paging::{Asked, Direction};
+use crate::endpoints::{
+    in_words,
+    paging::{Asked, Direction},
+};
 
 /// A plan to be stored.
 #[derive(Debug)]
@@ -55,13 +58,6 @@ impl PlanRow {
         let request = TreeSearchRequest { search_smiles: self.search_smiles, ..request };
         let status: PlanStatus = serde_json::from_value(Value::String(self.status))?;
         let problem = self.problem.filter(|_| status == PlanStatus::Failed);
-        // Where a later release knows more problems than this one, its word will do.
-        let in_words = |problem: Value| {
-            serde_json::from_value::<Problem>(problem.clone()).map_or_else(
-                |_| problem["problem"].as_str().unwrap_or_default().to_owned(),
-                |known| known.to_string(),
-            )
-        };
         Ok(Plan {
             id: self.id,
             object: PlanObject::Plan,

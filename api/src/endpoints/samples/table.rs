@@ -35,6 +35,8 @@ pub struct SampleRow {
     pub num_smiles: i32,
     pub smiles: Vec<String>,
     pub created_at: DateTime<Utc>,
+    /// The batch that it is a chunk of.
+    pub batch_id: Option<String>,
 }
 
 #[derive(Debug)]
@@ -74,8 +76,9 @@ pub enum Deletion {
 pub async fn find(pool: &PgPool, reader: &str, id: &str) -> Result<Option<SampleRow>, sqlx::Error> {
     sqlx::query_as!(
         SampleRow,
-        "select id, model_id, num_smiles, smiles, created_at from samples \
-         where id = $2 and account_id in (select owner from accounts_readable_by($1) owner)",
+        "select id, model_id, num_smiles, smiles, created_at,
+            (select batch_id from sample_orders where sample_orders.id = samples.id) as batch_id
+        from samples where id = $2 and account_id in (select owner from accounts_readable_by($1) owner)",
         reader,
         id
     )
@@ -167,6 +170,23 @@ async fn newer(
     )
     .fetch_all(pool)
     .await
+}
+
+/// Deletes the samples of a batch.
+pub async fn delete_of_batch(connection: &mut PgConnection, batch_id: &str) -> Result<(), sqlx::Error> {
+    sqlx::query!(
+        "delete from samples where id in (select id from sample_orders where batch_id = $1)",
+        batch_id
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// Deletes the sample of an order, if there is one.
+pub async fn delete_ordered(connection: &mut PgConnection, id: &str) -> Result<(), sqlx::Error> {
+    sqlx::query!("delete from samples where id = $1", id).execute(connection).await?;
+    Ok(())
 }
 
 /// Deletes the sample, if the account made it.

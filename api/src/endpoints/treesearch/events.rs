@@ -9,7 +9,7 @@ use axum::{
     http::{HeaderMap, Uri},
     response::{IntoResponse, Response},
 };
-use contract::{Ration, StoredTreeSearchJob, TreeSearchRequest, TreeSearchResult};
+use contract::{Ration, StoredTreeSearchJob, StreamEvent, TreeSearchRequest, TreeSearchResult};
 use edge::ApiError;
 use identity::Rations;
 use queue::Watch;
@@ -38,7 +38,7 @@ use crate::{
     ),
     responses((status = 200, description = "Events: `progress` (`SearchProgress`), `route` (`FoundRoute`), and as the last one `answer` \
         (`TreeSearchResult`) or `problem` (`StreamProblem`). A stream that ends without either is to be gone on with.",
-        content_type = "text/event-stream", body = String)),
+        content_type = "text/event-stream", body = StreamEvent)),
 )]
 pub async fn watch(
     State(jobs): State<Jobs>,

@@ -1,5 +1,5 @@
 """What a schema cannot say of a good request, for schemathesis: a target is a SMILES, a model or an engine is one that somebody serves, a
-cursor is a sample that the account has, and there is one of them at most.
+cursor is a sample that the account has or a model, and there is one of them at most.
 
 Only what schemathesis means to be good is touched, so that each of it has to be accepted. What it breaks stays broken.
 """
@@ -51,6 +51,8 @@ def before_call(context, case, kwargs):
         parameters["engine"] = os.environ["RETORT_ENGINE"]
     if isinstance(case.body, dict) and isinstance(case.body.get("smiles"), list):
         case.body["smiles"] = [TARGETS[len(str(smiles)) % len(TARGETS)] for smiles in case.body["smiles"]]
+    if isinstance(case.body, dict) and case.body.get("engine") is not None:
+        case.body["engine"] = os.environ["RETORT_ENGINE"]
     if case.path_parameters and "engine" in case.path_parameters:
         case.path_parameters["engine"] = os.environ["RETORT_ENGINE"]
     if case.operation.label.startswith("GET /synth-batches/v1/batches"):
@@ -59,9 +61,16 @@ def before_call(context, case, kwargs):
             case.query.pop(name, None)
     if isinstance(case.body, dict) and case.body.get("model_id") is not None:
         case.body["model_id"] = os.environ["RETORT_MODEL"]
-    if case.operation.label == "GET /generator/v1/samples":
+    if case.operation.label == "POST /generator/v1/generate/{model_id}":
+        case.path_parameters["model_id"] = os.environ["RETORT_MODEL"]
+    if case.operation.label.startswith("GET /generator/v1/sample-batches"):
+        # There is no batch to begin at.
+        for name in CURSORS:
+            case.query.pop(name, None)
+    beginning = {"GET /generator/v1/samples": "RETORT_SAMPLE", "GET /generator/v1/models": "RETORT_MODEL"}
+    if case.operation.label in beginning:
         named = [name for name in CURSORS if case.query.get(name) is not None]
         for name in named[:1]:
-            case.query[name] = os.environ["RETORT_SAMPLE"]
+            case.query[name] = os.environ[beginning[case.operation.label]]
         for name in named[1:]:
             del case.query[name]

@@ -82,23 +82,19 @@ impl Expander {
 
     /// The expansion of `molecule`, which may know nothing yet.
     pub fn expansion(&self, molecule: &Molecule) -> Arc<Expansion> {
-        let new = || {
-            Arc::new(Expansion {
-                key: molecule.key(),
-                molecule: molecule.clone(),
-                prepared: OnceLock::new(),
-                facts: OnceLock::new(),
-                ranking: OnceLock::new(),
-                outcomes: Mutex::default(),
-                bytes: AtomicUsize::new(size_of::<Expansion>() + molecule.bytes()),
-            })
-        };
+        let new = || Arc::new(Expansion::new(molecule));
         let Some(cache) = &self.cache else { return new() };
         let known: Result<Kept, std::convert::Infallible> =
             cache.get_or_insert_with(&molecule.key(), || Ok(Kept::new(new())));
         match known {
             Ok(known) => known.expansion,
         }
+    }
+
+    /// The same for one look at it: the cache keeps none that it has not.
+    pub fn passing_expansion(&self, molecule: &Molecule) -> Arc<Expansion> {
+        let known = self.cache.as_ref().and_then(|cache| cache.get(&molecule.key()));
+        known.map_or_else(|| Arc::new(Expansion::new(molecule)), |known| known.expansion)
     }
 
     /// The templates that may match, most probable first; finds and ranks them if nobody has.
@@ -185,6 +181,19 @@ impl Expander {
 }
 
 impl Expansion {
+    /// Of which nothing is known.
+    fn new(molecule: &Molecule) -> Self {
+        Self {
+            key: molecule.key(),
+            molecule: molecule.clone(),
+            prepared: OnceLock::new(),
+            facts: OnceLock::new(),
+            ranking: OnceLock::new(),
+            outcomes: Mutex::default(),
+            bytes: AtomicUsize::new(size_of::<Self>() + molecule.bytes()),
+        }
+    }
+
     /// The molecule, its atoms in the order of its canonical SMILES.
     pub fn molecule(&self) -> &Molecule {
         self.prepared().molecule()
@@ -270,6 +279,13 @@ impl Found {
     /// What chemists call the step that makes `product`.
     pub fn class(&self, product: &Expansion) -> ReactionClass {
         self.as_step(product, classify)
+    }
+
+    /// Both at once, the class where the step is sound.
+    pub fn judged(&self, product: &Expansion) -> Result<(Certainty, ReactionClass), Refusal> {
+        let judged = self.as_step(product, |step| judge(step).map(|certainty| (certainty, classify(step))));
+        self.soundness.get_or_init(|| judged.map(|(certainty, _)| certainty));
+        judged
     }
 
     fn as_step<T>(&self, product: &Expansion, look: impl FnOnce(&Step<'_>) -> T) -> T {

@@ -13,7 +13,7 @@ use chem::Molecule;
 use tracing::subscriber::{NoSubscriber, with_default};
 
 use crate::search::planner::Planner;
-use crate::steps::one_step::{PrecursorSet, precursor_sets};
+use crate::steps::one_step::{Check, PrecursorSet, precursor_sets};
 use crate::task::Budget;
 use crate::turns::Urgency;
 
@@ -78,16 +78,16 @@ impl Planner {
         Done { each, worked: started.elapsed().saturating_sub(stood) }
     }
 
-    /// The `most` probable sets of precursors of `product` whose steps stand, most probable first, ties by their canonical SMILES;
+    /// The `most` probable sets of precursors of `product` whose steps stand this check, most probable first, ties by their canonical SMILES;
     /// `None` where the budget is spent before they are known.
     #[must_use]
     pub fn precursor_sets(
         &self,
         product: &Molecule,
-        most: usize,
+        (most, check): (usize, Check),
         budget: &Budget,
     ) -> Option<Vec<PrecursorSet>> {
-        let sets = precursor_sets(&self.expander, product, most, budget);
+        let sets = precursor_sets(&self.expander, product, (most, check), budget);
         self.searched();
         sets
     }

@@ -1,7 +1,7 @@
 //! One step back: the most probable sets of precursors of a molecule that stand, by what a search is made of.
 //!
-//! Templates are tried in the order of their probability. Each proposal is held against the rules and run forwards as the steps of
-//! a route are, and what is refused makes room for the next. It ends when enough sets stand and no template that is left is as
+//! Templates are tried in the order of their probability. Each proposal is held against the rules, as a search does before it turns to what
+//! a step needs, and if that is wanted run forwards as the steps of a route are; what is refused makes room for the next. It ends when enough sets stand and no template that is left is as
 //! probable as the last of them: what several improbable templates would propose together is not waited for, since trying all that
 //! match takes several times as long. As many are looked for where fewer are wanted, whose order would else be another one.
 
@@ -18,6 +18,16 @@ use crate::task::Budget;
 
 /// Sets that are looked for however few are wanted.
 const LEAST_SETS: usize = 50;
+
+/// What proposals are held against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Check {
+    /// The rules of what chemists would sign.
+    Rules,
+    /// These, and the template run forwards: it gives the product, and no other that a chemist would expect as well. Of a search only the
+    /// steps of routes are, since it takes longer than all else together.
+    Forwards,
+}
 
 /// Some molecules that make another in one step that stands.
 #[derive(Debug, Clone)]
@@ -42,8 +52,8 @@ pub struct PrecursorSet {
 struct Candidate {
     /// Of the templates that propose it, but for those whose proposals were refused before one stood.
     probability: f32,
-    /// The first proposal that stands, with its template.
-    step: Option<(u32, Arc<Found>)>,
+    /// The first proposal that stands, with its template and class.
+    step: Option<(u32, Arc<Found>, ReactionClass)>,
 }
 
 /// The `most` probable sets of precursors of `product` that stand, most probable first, ties by their canonical SMILES; `None` where
@@ -51,11 +61,12 @@ struct Candidate {
 pub fn precursor_sets(
     expander: &Expander,
     product: &Molecule,
-    most: usize,
+    (most, check): (usize, Check),
     budget: &Budget,
 ) -> Option<Vec<PrecursorSet>> {
     let model = expander.model();
-    let expansion = expander.expansion(product);
+    // A thousand of them would drive out of the cache what searches come back for.
+    let expansion = expander.passing_expansion(product);
     let own = expansion.molecule().key();
     let list = expander.list(&expansion);
     let mut candidates: FxHashMap<Box<[Key]>, Candidate> = FxHashMap::default();
@@ -72,15 +83,15 @@ pub fn precursor_sets(
                 continue;
             }
             let candidate = candidates.entry(keys).or_default();
-            if candidate.step.is_none() && stands(model, &expansion, ranked.template, proposal) {
-                candidate.step = Some((ranked.template, Arc::clone(proposal)));
+            if candidate.step.is_none() {
+                let class = standing(model, &expansion, (ranked.template, proposal), check);
+                candidate.step = class.map(|class| (ranked.template, Arc::clone(proposal), class));
             }
             if candidate.step.is_some() {
                 candidate.probability += ranked.probability * proposal.share;
             }
         }
     }
-    expander.keep(&expansion);
     Some(written(model, &expansion, candidates, most))
 }
 
@@ -89,13 +100,21 @@ fn is_enough(candidates: &FxHashMap<Box<[Key]>, Candidate>, most: usize, next: f
     candidates.values().filter(|it| it.step.is_some() && it.probability > next).count() >= most
 }
 
-/// Whether a chemist might sign the step as `template` has it, and it gives its product and no other, run forwards.
-fn stands(model: &RetroModel, product: &Expansion, template: u32, found: &Found) -> bool {
-    let Ok(certainty) = found.soundness(product) else { return false };
+/// The class of the step to `product` as this template proposes it; `None` where it does not stand.
+fn standing(
+    model: &RetroModel,
+    product: &Expansion,
+    (template, found): (u32, &Found),
+    check: Check,
+) -> Option<ReactionClass> {
+    let (certainty, class) = found.judged(product).ok()?;
+    if check == Check::Rules {
+        return Some(class);
+    }
     let precursors: Vec<Molecule> =
         found.precursors.iter().map(|precursor| precursor.molecule.clone()).collect();
-    let key = product.molecule().key();
-    model.template(template).is_some_and(|it| fault(it, key, &precursors, certainty).is_none())
+    let compiled = model.template(template)?;
+    fault(compiled, product.molecule().key(), &precursors, certainty).is_none().then_some(class)
 }
 
 fn written(
@@ -104,30 +123,27 @@ fn written(
     candidates: FxHashMap<Box<[Key]>, Candidate>,
     most: usize,
 ) -> Vec<PrecursorSet> {
-    let mut standing: Vec<(f32, u32, Arc<Found>)> = candidates
-        .into_values()
-        .filter_map(|Candidate { probability, step }| {
-            step.map(|(template, found)| (probability, template, found))
-        })
-        .collect();
-    standing.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
+    let mut candidates: Vec<Candidate> = candidates.into_values().filter(|it| it.step.is_some()).collect();
+    candidates.sort_unstable_by(|a, b| b.probability.total_cmp(&a.probability));
     // What is as probable as the last that is wanted may come before it by its SMILES.
-    let least = most.checked_sub(1).and_then(|last| standing.get(last)).map_or(0.0, |last| last.0);
-    standing.retain(|candidate| candidate.0 >= least);
-    let set = |(probability, template, found): (f32, u32, Arc<Found>)| {
+    let last = most.checked_sub(1).and_then(|last| candidates.get(last));
+    let least = last.map_or(0.0, |last| last.probability);
+    candidates.retain(|candidate| candidate.probability >= least);
+    let set = |Candidate { probability, step }: Candidate| {
+        let (template, found, class) = step?;
         let mut precursors: Vec<Molecule> =
             found.precursors.iter().map(|precursor| precursor.molecule.clone()).collect();
         precursors.sort_by(|a, b| a.as_canonical().cmp(b.as_canonical()));
-        PrecursorSet {
+        Some(PrecursorSet {
             precursors,
             probability: probability.min(1.0),
             plausibility: found.plausibility_alone(product, model),
             template_hash: model.template_hash(template).to_owned(),
             precedents: model.records(template).reactions,
-            class: found.class(product),
-        }
+            class,
+        })
     };
-    let mut sets: Vec<PrecursorSet> = standing.into_iter().map(set).collect();
+    let mut sets: Vec<PrecursorSet> = candidates.into_iter().filter_map(set).collect();
     let names = |set: &PrecursorSet| -> Vec<String> {
         set.precursors.iter().map(Molecule::canonical_smiles).collect()
     };

@@ -7,14 +7,19 @@ use std::time::{Duration, Instant};
 
 use crate::toy::{AMIDE, AMIDE_FROM_CHLORIDE, METHYL_ESTER, SAPONIFICATION, expansions, model, shipped};
 use chem::Molecule;
-use synth::{Allowance, Budget, Planner, PrecursorSet, RetroModel, Settings, Urgency, explain, proposals};
+use synth::{
+    Allowance, Budget, Check, Planner, PrecursorSet, RetroModel, Settings, StepFault, Urgency, explain,
+    proposals,
+};
 
 fn planner(model: &Arc<RetroModel>, cores: usize) -> Planner {
     Planner::new(Arc::clone(model), Settings { cores, ..Settings::default() })
 }
 
 fn sets(model: &Arc<RetroModel>, smiles: &str, most: usize) -> Vec<PrecursorSet> {
-    planner(model, 1).precursor_sets(&smiles.parse().unwrap(), most, &expansions(1)).unwrap()
+    planner(model, 1)
+        .precursor_sets(&smiles.parse().unwrap(), (most, Check::Forwards), &expansions(1))
+        .unwrap()
 }
 
 fn names(set: &PrecursorSet) -> Vec<String> {
@@ -91,11 +96,29 @@ fn the_shipped_model_tells_every_set_that_stands_and_the_first_few_whatever_is_a
 }
 
 #[test]
+fn what_is_refused_forwards_stands_the_rules_unless_these_refuse_it() {
+    let model = shipped();
+    let product: Molecule = "CC(=O)Nc1ccc(O)cc1".parse().unwrap();
+    let all = (usize::MAX, Check::Rules);
+
+    let by_rules = planner(&model, 1).precursor_sets(&product, all, &expansions(1)).unwrap();
+    let forwards = sets(&model, "CC(=O)Nc1ccc(O)cc1", usize::MAX);
+
+    let of = |sets: &[PrecursorSet]| -> BTreeSet<Vec<String>> { sets.iter().map(names).collect() };
+    assert!(of(&by_rules).is_superset(&of(&forwards)) && by_rules.len() > forwards.len());
+    let is_unsound = |set: &PrecursorSet| {
+        let templates = explain(&model, &product, &set.precursors);
+        templates.iter().all(|template| matches!(template.fault, Some(StepFault::Unsound(_))))
+    };
+    assert_eq!(by_rules.iter().filter(|set| is_unsound(set)).count(), 0);
+}
+
+#[test]
 fn sets_that_a_spent_budget_leaves_unknown_are_not_told() {
     let model = model(&[(AMIDE, 1.0)]);
     let spent = Budget { cancelled: Arc::new(AtomicBool::new(true)), ..expansions(1) };
 
-    let sets = planner(&model, 1).precursor_sets(&"CCNC(C)=O".parse().unwrap(), 50, &spent);
+    let sets = planner(&model, 1).precursor_sets(&"CCNC(C)=O".parse().unwrap(), (50, Check::Rules), &spent);
 
     assert!(sets.is_none());
 }
@@ -142,7 +165,9 @@ fn a_call_stands_still_while_somebody_waits_for_a_search_and_loses_nothing() {
     let (early, done) = std::thread::scope(|scope| {
         let call = scope.spawn(|| {
             planner.each(&["CCNC(C)=O"; 20], &allowance(Urgency::Many, LONG), |smiles, budget| {
-                planner.precursor_sets(&smiles.parse().unwrap(), 50, budget).map(|sets| sets.len())
+                planner
+                    .precursor_sets(&smiles.parse().unwrap(), (50, Check::Rules), budget)
+                    .map(|sets| sets.len())
             })
         });
         std::thread::sleep(MOMENT);

@@ -1,0 +1,78 @@
+//! Bodies of sample batches: many molecules asked for at once, made in chunks when their turns come.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::sample::{ListObject, SampleStatus};
+
+/// The most molecules of one sample batch.
+pub const MAX_SAMPLE_BATCH: u32 = 100_000;
+
+/// Molecules of a chunk; the last one of a batch may have fewer.
+pub const CHUNK: u32 = 500;
+
+/// Body of `POST /generator/v1/sample-batches`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SampleBatchRequest {
+    /// Number of molecules to generate, no two of them the same.
+    #[schema(minimum = 1, maximum = 100_000, example = 2_000)]
+    pub size: u32,
+    /// Model to use. When omitted, the one that a sample would have without it.
+    #[schema(pattern = r"^\w+$", nullable)]
+    pub model_id: Option<String>,
+}
+
+/// Molecules that were asked for together. Its chunks are samples.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct SampleBatch {
+    /// Unique resource identifier.
+    #[schema(pattern = r"^\w+$")]
+    pub id: String,
+    /// Resource type: `sample_batch`.
+    #[schema(value_type = String, pattern = r"^\w+$", example = "sample_batch")]
+    pub object: SampleBatchObject,
+    /// The model that was asked for, if one was.
+    #[schema(pattern = r"^\w+$")]
+    pub model_id: Option<String>,
+    /// Molecules that were asked for.
+    #[schema(minimum = 1, maximum = 100_000)]
+    pub size: i32,
+    /// How many chunks it has, of 500 molecules at most.
+    #[schema(minimum = 1, maximum = 200)]
+    pub chunk_count: i32,
+    /// Whether all of its chunks are stored: always true.
+    pub chunks_created: bool,
+    /// How it stands: `failed` when all chunks have ended and not all of them have their molecules.
+    pub status: SampleStatus,
+    /// Chunks that have their molecules.
+    #[schema(minimum = 0, maximum = 200)]
+    pub completed_chunks: i64,
+    /// Chunks that have none, and will have none.
+    #[schema(minimum = 0, maximum = 200)]
+    pub failed_chunks: i64,
+    /// When it was asked for.
+    pub created_at: DateTime<Utc>,
+}
+
+/// One page of a list of the sampling API, the newest first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Listed<T> {
+    /// The page; may hold fewer items than `limit` when fewer exist.
+    pub data: Vec<T>,
+    /// True when further items can be fetched in the direction of travel.
+    pub has_more: bool,
+    /// Resource type: `list`.
+    #[schema(value_type = String, pattern = r"^\w+$", default = "list")]
+    pub object: ListObject,
+}
+
+/// The word `sample_batch`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SampleBatchObject {
+    /// The only value.
+    #[default]
+    SampleBatch,
+}

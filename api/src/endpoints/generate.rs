@@ -1,0 +1,98 @@
+//! Structures alone: the older short form of creating a sample. An extension of the contract.
+//!
+//! What it makes is a sample like any other, stored and listed; only its answer is shorter.
+
+use std::sync::Arc;
+
+use axum::{
+    Json,
+    extract::{Path, State, rejection::PathRejection},
+    http::Uri,
+    response::{IntoResponse, Response},
+};
+use contract::{Generated, SampleRequest};
+use edge::{ApiError, query_pairs};
+use sqlx::PgPool;
+
+use super::{
+    path_word,
+    samples::{make, rationed},
+};
+use crate::{
+    access::Caller,
+    fields::{Faults, Fields, integer},
+    jobs::Jobs,
+    limits::Limits,
+};
+
+/// The most structures, and how many there are where the caller names no number.
+const MOST: i64 = 1_000;
+const USUAL: i64 = 100;
+
+/// Generates structures.
+#[utoipa::path(
+    post, path = "/generator/v1/generate", tag = "samples", operation_id = "generate",
+    description = "Creates a sample and returns its structures alone. An extension.",
+    summary = "Generate structures",
+    params(("samples" = Option<i32>, Query, description = "Number of structures.", minimum = 1, maximum = 1_000)),
+    responses((status = 200, description = "The structures.", body = Generated)),
+)]
+pub async fn generate(
+    State(pool): State<PgPool>,
+    State(jobs): State<Jobs>,
+    State(limits): State<Arc<Limits>>,
+    caller: Caller,
+    uri: Uri,
+) -> Result<Response, ApiError> {
+    let mut faults = Faults::default();
+    let size = parse_size(&uri, &mut faults);
+    let size = faults.settle(size)?;
+    let wanted = SampleRequest { size, model_id: None };
+    let made = rationed(&limits, &caller, size, make(&pool, &jobs, &caller, wanted)).await;
+    Ok(made
+        .map_or_else(|refusal| refusal, |sample| Json(Generated { smiles: sample.smiles }).into_response()))
+}
+
+/// Generates structures with a model.
+#[utoipa::path(
+    post, path = "/generator/v1/generate/{model_id}", tag = "samples", operation_id = "generate_by_model",
+    description = "Creates a sample with a model and returns its structures alone. An extension.",
+    summary = "Generate structures with a model",
+    params(
+        ("model_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
+            description = "Id of the model."),
+        ("samples" = Option<i32>, Query, description = "Number of structures.", minimum = 1, maximum = 1_000),
+    ),
+    responses((status = 200, description = "The structures.", body = Generated)),
+)]
+pub async fn generate_by_model(
+    State(pool): State<PgPool>,
+    State(jobs): State<Jobs>,
+    State(limits): State<Arc<Limits>>,
+    caller: Caller,
+    path: Result<Path<String>, PathRejection>,
+    uri: Uri,
+) -> Result<Response, ApiError> {
+    let mut faults = Faults::default();
+    let model_id = path_word("model_id", path, &mut faults);
+    let size = parse_size(&uri, &mut faults);
+    let (model_id, size) = faults.settle(model_id.zip(size))?;
+    let wanted = SampleRequest { size, model_id: Some(model_id) };
+    let making = async {
+        // Here the model is what the path names.
+        make(&pool, &jobs, &caller, wanted).await.map_err(|error| match error {
+            ApiError::BadReference => ApiError::NotFound,
+            error => error,
+        })
+    };
+    let made = rationed(&limits, &caller, size, making).await;
+    Ok(made
+        .map_or_else(|refusal| refusal, |sample| Json(Generated { smiles: sample.smiles }).into_response()))
+}
+
+fn parse_size(uri: &Uri, faults: &mut Faults) -> Option<u32> {
+    let mut query = Fields::query(query_pairs(uri), faults);
+    let size = query.optional("samples", USUAL, integer(1, Some(MOST)));
+    query.finish();
+    u32::try_from(size?).ok()
+}

@@ -1,0 +1,312 @@
+//! Sample batches: up to 100,000 molecules asked for at once, no two of them the same. Extensions of the contract.
+//!
+//! A batch is rows, all stored when it is answered: its chunks are orders of samples (`samples/orders.rs`), which workers turn into jobs a
+//! few at a time (`worker/src/orders.rs`). So a chunk is retrieved as any sample is, and is in the list of samples once it is one.
+
+mod table;
+
+use std::time::Duration;
+
+use axum::{
+    Json,
+    extract::{Path, Request, State, rejection::PathRejection},
+    http::Uri,
+};
+use contract::{
+    CHUNK, Deleted, Listed, MAX_SAMPLE_BATCH, Sample, SampleBatch, SampleBatchObject, SampleBatchRequest,
+    SampleId, SampleRequest, SampleStatus,
+};
+use edge::{ApiError, json_body, query_pairs};
+use sqlx::{PgConnection, PgPool};
+
+use super::{
+    new_id,
+    paging::{Asked, ListQuery, parse_pages},
+    path_id, path_word,
+    samples::{
+        ordered,
+        orders::{self, NewChunk},
+        parse_wanted, table as sample_table,
+    },
+};
+use crate::{
+    access::Caller,
+    fields::{Faults, Fields},
+    jobs::Jobs,
+};
+use table::{BatchRow, NewBatch};
+
+/// Items of a page where the caller names no number.
+const USUAL_PAGE: i64 = 25;
+
+/// Stores a sample batch, whose chunks are made when their turns come.
+#[utoipa::path(
+    post, path = "/generator/v1/sample-batches", tag = "samples", operation_id = "create_sample_batch",
+    description = "Stores an order of up to 100,000 molecules, no two of them the same, made in chunks when their turns come: after all \
+        samples that somebody waits for or comes back for; accounts take turns. An extension.",
+    summary = "Create a sample batch",
+    request_body(content = SampleBatchRequest),
+    responses((status = 200, description = "The batch.", body = SampleBatch)),
+)]
+pub async fn create(
+    State(pool): State<PgPool>,
+    State(jobs): State<Jobs>,
+    caller: Caller,
+    request: Request,
+) -> Result<Json<SampleBatch>, ApiError> {
+    let pairs = query_pairs(request.uri());
+    let body = json_body(request).await?;
+    let mut faults = Faults::default();
+    Fields::query(pairs, &mut faults).finish();
+    let wanted = parse_create(&body, &mut faults);
+    let wanted = faults.settle(wanted)?;
+
+    let model_id = jobs.model_of_order(wanted.model_id.clone()).await?;
+    let id = new_id("sbt");
+    let chunks = chunks(wanted.size);
+    let new = NewBatch {
+        id: &id,
+        account_id: &caller.account_id,
+        model_id: wanted.model_id.as_deref(),
+        size: wanted.size,
+        chunk_count: chunks.len(),
+    };
+    let mut transaction = pool.begin().await?;
+    table::insert(&mut transaction, &new).await?;
+    orders::insert_of_batch(&mut transaction, (&caller.account_id, &id, &model_id), &chunks).await?;
+    transaction.commit().await?;
+    Ok(Json(batch(found(&pool, &caller, &id).await?)))
+}
+
+pub(crate) fn parse_create(body: &[u8], faults: &mut Faults) -> Option<SampleRequest> {
+    parse_wanted(body, MAX_SAMPLE_BATCH, faults)
+}
+
+/// Returns sample batches, the newest first.
+#[utoipa::path(
+    get, path = "/generator/v1/sample-batches", tag = "samples", operation_id = "list_sample_batches",
+    description = "Sample batches, the newest first: the account's own, and those of the members of its organisation if it belongs to one. \
+        An extension.",
+    summary = "List sample batches",
+    params(
+        ("limit" = Option<i32>, Query, description = "Maximum number of items in `data`.", minimum = 1, maximum = 100),
+        ("next-page" = Option<String>, Query, min_length = 1, max_length = 255, pattern = r"^\w+$",
+            description = "Id of a batch: returns the batches before it."),
+        ("prev-page" = Option<String>, Query, min_length = 1, max_length = 255, pattern = r"^\w+$",
+            description = "Id of a batch: returns the page of batches after it."),
+    ),
+    responses((status = 200, description = "One page of batches.", body = Listed<SampleBatch>)),
+)]
+pub async fn list(
+    State(pool): State<PgPool>,
+    caller: Caller,
+    uri: Uri,
+) -> Result<Json<Listed<SampleBatch>>, ApiError> {
+    let mut faults = Faults::default();
+    let query = parse_list(&uri, &mut faults);
+    let asked = Asked::new(faults.settle(query)?)?;
+    let rows = table::page(&pool, &caller.account_id, &asked).await?.ok_or(ApiError::BadReference)?;
+    Ok(Json(asked.listed(rows.into_iter().map(batch).collect())))
+}
+
+/// Returns a sample batch and how far it has come.
+#[utoipa::path(
+    get, path = "/generator/v1/sample-batches/{batch_id}", tag = "samples", operation_id = "retrieve_sample_batch",
+    description = "Returns a sample batch, and how many of its chunks are made. An extension.",
+    summary = "Retrieve a sample batch",
+    params(("batch_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
+        description = "Id of the batch.")),
+    responses((status = 200, description = "The batch.", body = SampleBatch)),
+)]
+pub async fn retrieve(
+    State(pool): State<PgPool>,
+    caller: Caller,
+    path: Result<Path<String>, PathRejection>,
+    uri: Uri,
+) -> Result<Json<SampleBatch>, ApiError> {
+    let id = path_id("batch_id", path, &uri)?;
+    Ok(Json(batch(found(&pool, &caller, &id).await?)))
+}
+
+/// Returns chunks of a sample batch with their structures, the last ones first.
+#[utoipa::path(
+    get, path = "/generator/v1/sample-batches/{batch_id}/samples", tag = "samples", operation_id = "list_samples_of_batch",
+    description = "Chunks of a sample batch, the last ones first: samples, with all their structures once they are completed. An \
+        extension.",
+    summary = "List the samples of a batch",
+    params(
+        ("batch_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
+            description = "Id of the batch."),
+        ("limit" = Option<i32>, Query, description = "Maximum number of items in `data`.", minimum = 1, maximum = 100),
+        ("next-page" = Option<String>, Query, min_length = 1, max_length = 255, pattern = r"^\w+$",
+            description = "Id of a chunk of the batch: returns the chunks before it."),
+        ("prev-page" = Option<String>, Query, min_length = 1, max_length = 255, pattern = r"^\w+$",
+            description = "Id of a chunk of the batch: returns the page of chunks after it."),
+    ),
+    responses((status = 200, description = "One page of samples.", body = Listed<Sample>)),
+)]
+pub async fn samples(
+    State(pool): State<PgPool>,
+    caller: Caller,
+    path: Result<Path<String>, PathRejection>,
+    uri: Uri,
+) -> Result<Json<Listed<Sample>>, ApiError> {
+    let mut faults = Faults::default();
+    let id = path_word("batch_id", path, &mut faults);
+    let query = parse_list(&uri, &mut faults);
+    let (id, query) = faults.settle(id.zip(query))?;
+    let asked = Asked::new(query)?;
+    found(&pool, &caller, &id).await?;
+    let rows = orders::page_of_batch(&pool, &id, &asked).await?.ok_or(ApiError::BadReference)?;
+    let Listed { data, has_more, object } = asked.listed(rows);
+    let data = data.into_iter().filter_map(|row| ordered(row).transpose()).collect::<Result<_, _>>()?;
+    Ok(Json(Listed { data, has_more, object }))
+}
+
+/// Cancels what is left of a sample batch.
+#[utoipa::path(
+    post, path = "/generator/v1/sample-batches/{batch_id}/cancel", tag = "samples", operation_id = "cancel_sample_batch",
+    description = "Ends a sample batch: chunks that are not made fail, those that are made stay. Only the account that asked for it can. An \
+        extension.",
+    summary = "Cancel a sample batch",
+    params(("batch_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
+        description = "Id of the batch.")),
+    responses((status = 200, description = "The batch as it stands now.", body = SampleBatch)),
+)]
+pub async fn cancel(
+    State(pool): State<PgPool>,
+    caller: Caller,
+    path: Result<Path<String>, PathRejection>,
+    uri: Uri,
+) -> Result<Json<SampleBatch>, ApiError> {
+    let id = own(&pool, &caller, path, &uri).await?;
+    let mut transaction = pool.begin().await?;
+    let jobs = orders::cancel_of_batch(&mut transaction, &id).await?;
+    queue::cancel(&mut transaction, &jobs).await?;
+    transaction.commit().await?;
+    Ok(Json(batch(found(&pool, &caller, &id).await?)))
+}
+
+/// Deletes a sample batch.
+#[utoipa::path(
+    delete, path = "/generator/v1/sample-batches/{batch_id}", tag = "samples", operation_id = "delete_sample_batch",
+    description = "Deletes a sample batch with its samples, for good, and cancels what is not made; only the account that asked for it \
+        can. An extension.",
+    summary = "Delete a sample batch",
+    params(("batch_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
+        description = "Id of the batch.")),
+    responses((status = 200, description = "The batch is gone.", body = Deleted)),
+)]
+pub async fn delete(
+    State(pool): State<PgPool>,
+    caller: Caller,
+    path: Result<Path<String>, PathRejection>,
+    uri: Uri,
+) -> Result<Json<Deleted>, ApiError> {
+    let id = own(&pool, &caller, path, &uri).await?;
+    let mut transaction = pool.begin().await?;
+    table::lock(&mut transaction, &id).await?;
+    let jobs = orders::lock_of_batch(&mut transaction, &id).await?;
+    sample_table::delete_of_batch(&mut transaction, &id).await?;
+    table::delete(&mut transaction, &id).await?;
+    queue::cancel(&mut transaction, &jobs).await?;
+    transaction.commit().await?;
+    Ok(Json(Deleted { id, object: "sample_batch", deleted: true }))
+}
+
+/// Deletes orders of batches that are older than `keep`, with their samples, and such batches as have none left; at most so many of each as go
+/// in one turn.
+pub(crate) async fn delete_older(connection: &mut PgConnection, keep: Duration) -> Result<u64, sqlx::Error> {
+    let orders = orders::delete_of_older_batches(connection, keep).await?;
+    Ok(orders.max(table::delete_empty(connection, keep).await?))
+}
+
+/// What so many molecules are made in.
+fn chunks(size: u32) -> Vec<NewChunk> {
+    let sizes = (0..size).step_by(CHUNK as usize).map(|made| (size - made).min(CHUNK));
+    let chunk = |size: u32| NewChunk {
+        id: SampleId::generate().to_string(),
+        size: i32::try_from(size).unwrap_or(i32::MAX),
+        seed: rand::random(),
+    };
+    sizes.map(chunk).collect()
+}
+
+fn parse_list(uri: &Uri, faults: &mut Faults) -> Option<ListQuery> {
+    parse_pages(query_pairs(uri), USUAL_PAGE, faults)
+}
+
+async fn found(pool: &PgPool, caller: &Caller, id: &str) -> Result<BatchRow, ApiError> {
+    table::find(pool, &caller.account_id, id).await?.ok_or(ApiError::NotFound)
+}
+
+/// The id of a batch that the caller asked for.
+async fn own(
+    pool: &PgPool,
+    caller: &Caller,
+    path: Result<Path<String>, PathRejection>,
+    uri: &Uri,
+) -> Result<String, ApiError> {
+    let id = path_id("batch_id", path, uri)?;
+    let row = found(pool, caller, &id).await?;
+    if row.account_id == caller.account_id { Ok(id) } else { Err(ApiError::NotYours) }
+}
+
+fn batch(row: BatchRow) -> SampleBatch {
+    let ended = row.completed + row.failed;
+    let status = match () {
+        () if ended < row.chunk_count.into() && ended + row.processing == 0 => SampleStatus::Pending,
+        () if ended < row.chunk_count.into() => SampleStatus::Processing,
+        () if row.failed > 0 => SampleStatus::Failed,
+        () => SampleStatus::Completed,
+    };
+    SampleBatch {
+        id: row.id,
+        object: SampleBatchObject::SampleBatch,
+        model_id: row.model_id,
+        size: row.size,
+        chunk_count: row.chunk_count,
+        chunks_created: true,
+        status,
+        completed_chunks: row.completed,
+        failed_chunks: row.failed,
+        created_at: row.created_at,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_batch_is_made_in_chunks_that_add_up_to_it() {
+        let sizes = |size| chunks(size).iter().map(|chunk| chunk.size).collect::<Vec<_>>();
+
+        assert_eq!(sizes(1), [1]);
+        assert_eq!(sizes(500), [500]);
+        assert_eq!(sizes(1_001), [500, 500, 1]);
+        assert_eq!(sizes(MAX_SAMPLE_BATCH), [500; 200]);
+    }
+
+    #[test]
+    fn a_batch_has_failed_when_all_of_it_has_ended_and_not_all_is_there() {
+        let row = |completed, failed, processing| BatchRow {
+            id: String::new(),
+            account_id: String::new(),
+            model_id: None,
+            size: 1_000,
+            chunk_count: 2,
+            created_at: chrono::DateTime::UNIX_EPOCH,
+            completed,
+            failed,
+            processing,
+        };
+        let status = |completed, failed, processing| batch(row(completed, failed, processing)).status;
+
+        assert_eq!(status(0, 0, 0), SampleStatus::Pending);
+        assert_eq!(status(0, 0, 1), SampleStatus::Processing);
+        assert_eq!(status(0, 1, 0), SampleStatus::Processing);
+        assert_eq!(status(2, 0, 0), SampleStatus::Completed);
+        assert_eq!(status(1, 1, 0), SampleStatus::Failed);
+    }
+}

@@ -1,0 +1,153 @@
+//! The table of sample batches as the API reads and writes it. Workers say when its chunks have their jobs (`worker/src/orders.rs`).
+//!
+//! Whoever may read the samples of an account may read its batches.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use queue::retention::BATCH;
+use sqlx::{PgConnection, PgPool};
+
+use crate::endpoints::paging::{Asked, Direction};
+
+/// A sample batch to be stored.
+#[derive(Debug)]
+pub struct NewBatch<'a> {
+    pub id: &'a str,
+    pub account_id: &'a str,
+    /// As it was asked for.
+    pub model_id: Option<&'a str>,
+    pub size: u32,
+    pub chunk_count: usize,
+}
+
+/// A sample batch as it stands.
+#[derive(Debug)]
+pub struct BatchRow {
+    pub id: String,
+    pub account_id: String,
+    pub model_id: Option<String>,
+    pub size: i32,
+    pub chunk_count: i32,
+    pub created_at: DateTime<Utc>,
+    /// Chunks that stand so.
+    pub completed: i64,
+    pub failed: i64,
+    pub processing: i64,
+}
+
+/// Stores the batch, without its chunks.
+pub async fn insert(connection: &mut PgConnection, new: &NewBatch<'_>) -> Result<(), sqlx::Error> {
+    sqlx::query!(
+        "insert into sample_batches (id, account_id, model_id, size, chunk_count) values ($1, $2, $3, $4, $5)",
+        new.id,
+        new.account_id,
+        new.model_id,
+        i32::try_from(new.size).unwrap_or(i32::MAX),
+        i32::try_from(new.chunk_count).unwrap_or(i32::MAX)
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// The batch, if `reader` may see it.
+pub async fn find(pool: &PgPool, reader: &str, id: &str) -> Result<Option<BatchRow>, sqlx::Error> {
+    sqlx::query_as!(
+        BatchRow,
+        r#"select id, account_id, model_id, size, chunk_count, created_at, completed as "completed!", failed as "failed!",
+            processing as "processing!"
+        from sample_batches as batch cross join lateral sample_batch_progress(batch.id) as progress
+        where id = $2 and account_id in (select owner from accounts_readable_by($1) owner)"#,
+        reader,
+        id
+    )
+    .fetch_optional(pool)
+    .await
+}
+
+/// Batches that `reader` may see in the direction asked for, the nearest to the cursor first; `None` where that is no such batch.
+pub async fn page(pool: &PgPool, reader: &str, asked: &Asked) -> Result<Option<Vec<BatchRow>>, sqlx::Error> {
+    if let Some(from) = &asked.from
+        && find(pool, reader, from).await?.is_none()
+    {
+        return Ok(None);
+    }
+    let rows = match asked.direction {
+        Direction::Older => older(pool, reader, asked).await?,
+        Direction::Newer => newer(pool, reader, asked).await?,
+    };
+    Ok(Some(rows))
+}
+
+/// A page's worth of each member by the index, then the newest of those.
+async fn older(pool: &PgPool, reader: &str, asked: &Asked) -> Result<Vec<BatchRow>, sqlx::Error> {
+    sqlx::query_as!(
+        BatchRow,
+        r#"with page as materialized (
+            select batch.* from accounts_readable_by($1) owner cross join lateral (
+                select id, account_id, model_id, size, chunk_count, created_at from sample_batches
+                where account_id = owner and ($2::text is null or id < $2) order by id desc limit $3
+            ) as batch order by id desc limit $3
+        )
+        select id, account_id, model_id, size, chunk_count, created_at, completed as "completed!", failed as "failed!",
+            processing as "processing!"
+        from page cross join lateral sample_batch_progress(page.id) as progress order by id desc"#,
+        reader,
+        asked.from.as_deref(),
+        asked.count
+    )
+    .fetch_all(pool)
+    .await
+}
+
+async fn newer(pool: &PgPool, reader: &str, asked: &Asked) -> Result<Vec<BatchRow>, sqlx::Error> {
+    sqlx::query_as!(
+        BatchRow,
+        r#"with page as materialized (
+            select batch.* from accounts_readable_by($1) owner cross join lateral (
+                select id, account_id, model_id, size, chunk_count, created_at from sample_batches
+                where account_id = owner and id > $2 order by id limit $3
+            ) as batch order by id limit $3
+        )
+        select id, account_id, model_id, size, chunk_count, created_at, completed as "completed!", failed as "failed!",
+            processing as "processing!"
+        from page cross join lateral sample_batch_progress(page.id) as progress order by id"#,
+        reader,
+        asked.from.as_deref(),
+        asked.count
+    )
+    .fetch_all(pool)
+    .await
+}
+
+/// Holds the batch until the transaction ends: nobody gives its chunks jobs.
+pub async fn lock(connection: &mut PgConnection, id: &str) -> Result<(), sqlx::Error> {
+    sqlx::query!("select id from sample_batches where id = $1 for update", id)
+        .fetch_optional(connection)
+        .await?;
+    Ok(())
+}
+
+/// Deletes the batch with its orders and claims.
+pub async fn delete(connection: &mut PgConnection, id: &str) -> Result<(), sqlx::Error> {
+    sqlx::query!("delete from sample_batches where id = $1", id).execute(connection).await?;
+    Ok(())
+}
+
+/// Deletes batches that are older than `keep` and have no orders any more; at most so many as go in one turn.
+pub async fn delete_empty(connection: &mut PgConnection, keep: Duration) -> Result<u64, sqlx::Error> {
+    let done = sqlx::query!(
+        "delete from sample_batches where id = any(array(
+            select id from sample_batches
+            where created_at < now() - make_interval(secs => $1)
+                and not exists (select from sample_orders where batch_id = sample_batches.id)
+            order by created_at limit $2 for update skip locked
+        ))",
+        keep.as_secs_f64(),
+        BATCH
+    )
+    .execute(connection)
+    .await?;
+    Ok(done.rows_affected())
+}

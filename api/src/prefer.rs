@@ -1,0 +1,112 @@
+//! How a caller wants an answer that takes time: the header `Prefer` (RFC 7240).
+//!
+//! A preference is a wish: what is not known, or cannot be read, is passed over, and of a name that occurs twice the first counts.
+
+use std::time::Duration;
+
+use axum::http::{HeaderMap, HeaderName};
+
+/// The header that says what a caller prefers.
+const PREFER: HeaderName = HeaderName::from_static("prefer");
+
+/// The header that says which preference an answer follows.
+pub const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
+
+/// The preference for an answer at once, whether the work is done or not (section 4.1).
+pub const RESPOND_ASYNC: &str = "respond-async";
+
+/// How long a caller waits for the work to be done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Patience {
+    /// Until it is done.
+    UntilDone,
+    /// So long (`wait`, section 4.3, in seconds; else not at all), and comes back for it then.
+    For(Duration),
+}
+
+/// How long the caller of `headers` waits.
+pub fn patience(headers: &HeaderMap) -> Patience {
+    let values: Vec<&str> = headers.get_all(PREFER).iter().filter_map(|value| value.to_str().ok()).collect();
+    let named = |wanted: &str| {
+        let mut all = values.iter().flat_map(|value| split(value, ',')).map(preference);
+        all.find(|(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, value)| value)
+    };
+    if named(RESPOND_ASYNC).is_none() {
+        return Patience::UntilDone;
+    }
+    let wait = named("wait").and_then(|seconds| seconds.parse().ok());
+    Patience::For(Duration::from_secs(wait.unwrap_or(0)))
+}
+
+/// The name and the value of a preference, without its parameters; the value is empty where it has none.
+fn preference(text: &str) -> (&str, String) {
+    let text = split(text, ';').next().unwrap_or_default();
+    let (name, value) = text.split_once('=').unwrap_or((text, ""));
+    let value = value.trim();
+    let quoted = value.strip_prefix('"').and_then(|value| value.strip_suffix('"'));
+    (name.trim(), quoted.map_or_else(|| value.to_owned(), |quoted| quoted.replace('\\', "")))
+}
+
+/// The parts of `text` between marks that stand in no quoted string.
+fn split(text: &str, mark: char) -> impl Iterator<Item = &str> {
+    let (mut is_quoted, mut is_escaped) = (false, false);
+    text.split(move |letter| {
+        let is_end = letter == mark && !is_quoted;
+        match letter {
+            _ if is_escaped => is_escaped = false,
+            '\\' if is_quoted => is_escaped = true,
+            '"' => is_quoted = !is_quoted,
+            _ => {}
+        }
+        is_end
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(values: &[&str]) -> Patience {
+        patience(&values.iter().map(|value| (PREFER, value.parse().unwrap())).collect())
+    }
+
+    #[test]
+    fn who_prefers_nothing_that_is_known_waits() {
+        let others = [
+            "",
+            "return=minimal",
+            "wait=5",
+            "respond-asynchronously",
+            "x=\"respond-async\"",
+            "x=\"a, respond-async\"",
+            "x=\"\\\", respond-async\"",
+            "return=minimal; respond-async",
+            "= ,;,=\"",
+        ];
+
+        for value in others {
+            assert_eq!(of(&[value]), Patience::UntilDone, "{value}");
+        }
+        assert_eq!(of(&[]), Patience::UntilDone);
+    }
+
+    #[test]
+    fn a_preference_is_found_among_others_in_any_case_with_its_seconds() {
+        let cases: [(&[&str], u64); 10] = [
+            (&["respond-async"], 0),
+            (&["Respond-Async"], 0),
+            (&["respond-async; x=y"], 0),
+            (&["return=minimal,  respond-async ,x"], 0),
+            (&["x=\"a, b\"", "respond-async"], 0),
+            (&["respond-async, wait=10"], 10),
+            (&["WAIT = \"10\"", "respond-async"], 10),
+            (&["respond-async, wait=10, wait=20"], 10),
+            (&["respond-async, wait=soon"], 0),
+            (&["respond-async, wait=-1"], 0),
+        ];
+
+        for (values, seconds) in cases {
+            assert_eq!(of(values), Patience::For(Duration::from_secs(seconds)), "{values:?}");
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Looks, end to end: molecules told of by a real searcher, with the model that ships, beside searches that are waited for.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::{
+    client::Caller,
+    installation::{Installation, Role, long_search},
+    searches::{CATALOGUE, TARGET},
+};
+
+async fn installation() -> Installation {
+    let mut installation = Installation::new().await;
+    installation.import_catalogue(CATALOGUE);
+    installation.start_worker(Role::Search, &[]).await;
+    installation.start_api().await;
+    installation
+}
+
+async fn items(caller: &Caller, path: &str, body: &Value) -> Vec<Value> {
+    caller.create(&format!("/synth/v1/{path}"), body).await["items"].as_array().unwrap().clone()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn looks_tell_of_molecules_what_searches_find_of_them() {
+    let installation = installation().await;
+    let caller = installation.account("owner");
+    let smiles = json!({ "smiles": [TARGET, "CCO", "CC1"] });
+
+    let search =
+        caller.create("/synth/v1/treesearch", &json!({ "search_smiles": TARGET, "max_seconds": 20 })).await;
+    let expansions = items(&caller, "expansions", &smiles).await;
+    let sold = items(&caller, "building-blocks", &smiles).await;
+    let wanted = json!({ "smiles": [TARGET, "CCO", "CC1"], "max_seconds": 1 });
+    let made = items(&caller, "synthesizability", &wanted).await;
+
+    // The last step of the search's route is among the expansions, with what the search says of it.
+    let backbones = search["route_hierarchy"].as_object().unwrap().values().next().unwrap();
+    let route = &backbones.as_object().unwrap().values().next().unwrap()[0][0];
+    let names: BTreeMap<&str, &str> = route["nodes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|node| (node["id"].as_str().unwrap(), node["data"]["smiles"].as_str().unwrap()))
+        .collect();
+    let edges = route["edges"].as_array().unwrap();
+    let last: Vec<&Value> =
+        edges.iter().filter(|edge| names[edge["source"].as_str().unwrap()] == TARGET).collect();
+    let precursors: Vec<&str> = last.iter().map(|edge| names[edge["target"].as_str().unwrap()]).collect();
+    let sets = expansions[0]["precursors"].as_array().unwrap();
+    assert!((2..=50).contains(&sets.len()), "{} sets", sets.len());
+    let set = sets.iter().find(|set| set["smiles"] == json!(precursors));
+    let set = set.unwrap_or_else(|| panic!("{precursors:?} is not in {sets:?}"));
+    assert_eq!(
+        (&set["reaction_class"], &set["precedents"], &set["template_id"]),
+        (&last[0]["reaction_class"], &last[0]["precedents"], &last[0]["template"])
+    );
+    let probabilities: Vec<f64> = sets.iter().map(|set| set["probability"].as_f64().unwrap()).collect();
+    assert!(probabilities.is_sorted_by(|a, b| a >= b), "{probabilities:?}");
+    let is_sold = sets.iter().any(|set| set["in_stock"].as_array().unwrap().iter().all(|sold| *sold == true));
+    assert!(is_sold, "{sets:?}");
+
+    assert_eq!((&sold[0]["in_stock"], &sold[0]["offers"]), (&json!(false), &json!([])));
+    assert_eq!((&sold[1]["in_stock"], &sold[1]["price"]), (&json!(true), &json!(0.02)));
+    let vendors = json!(["Common Lab Chemicals", "First"]);
+    assert_eq!((&sold[1]["vendors"], &sold[1]["lead_time_days"]), (&vendors, &json!(3.0)));
+    assert!(sold[1]["offers"].as_array().unwrap().iter().any(|offer| offer["cs_id"] == "9"), "{sold:?}");
+
+    assert_eq!((&made[0]["solved"], &made[1]["steps"]), (&json!(true), &json!(0)), "{made:?}");
+    assert!(made[0]["steps"].as_u64() >= Some(1) && made[0]["price"].as_f64() > Some(0.0), "{made:?}");
+    for items in [expansions, sold, made] {
+        let error = items[2]["error"].as_str().unwrap();
+        assert!(error.contains("byte 2"), "{error}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_long_call_stands_aside_for_a_search_and_what_it_did_is_not_lost() {
+    let mut installation = Installation::new().await;
+    installation.import_catalogue(CATALOGUE);
+    // The whole call has three seconds, of which a search takes the most.
+    installation.set("MAX_SECONDS_LIMIT", "3");
+    installation.start_worker(Role::Search, &[("RETORT_THREADS", "1")]).await;
+    installation.start_api().await;
+    let caller = installation.account("owner");
+    let chain = |length: usize| format!("{TARGET}{}", "C".repeat(length));
+    let smiles: Vec<String> = (1..=1000).map(chain).take(400).collect();
+    let body = json!({ "smiles": smiles, "max_seconds": 1 });
+
+    let search = long_search(3);
+    let (items, searched) = tokio::join!(
+        items(&caller, "synthesizability", &body),
+        caller.create("/synth/v1/treesearch", &search)
+    );
+
+    assert_eq!(items.len(), smiles.len());
+    assert!(searched["metadata"]["total_graph_nodes"].as_u64() > Some(1));
+    let not_reached = |item: &&Value| item["error"] == "not reached before the deadline of the call";
+    let left = items.iter().rev().take_while(not_reached).count();
+    assert!(left > 0, "{:?}", items.last());
+    assert!(items.iter().filter(not_reached).count() <= left + 1, "molecules are begun in their order");
+}

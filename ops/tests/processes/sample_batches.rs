@@ -1,0 +1,143 @@
+//! Samples that nobody waits for, end to end: made by real samplers, whatever dies meanwhile, and after everything that somebody waits
+//! for.
+
+use std::collections::HashSet;
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::{
+    client::{Caller, good},
+    installation::{Installation, Role},
+    process::eventually,
+};
+
+const BATCHES: &str = "/generator/v1/sample-batches";
+const SAMPLES: &str = "/generator/v1/samples";
+
+/// Keeps nothing ready, so that whoever waits has to be drawn for.
+const NOTHING_READY: [(&str, &str); 1] = [("RESERVOIR_SIZE", "0")];
+
+/// The sample or batch as soon as it stands so.
+async fn standing(caller: &Caller, path: &str, status: &str) -> Value {
+    eventually(&format!("{path} is {status}"), async || {
+        let found = caller.read(path).await;
+        (found["status"] == status).then_some(found)
+    })
+    .await
+}
+
+/// Orders a sample and gives its address.
+async fn order(caller: &Caller, size: u32) -> String {
+    let request = caller.request(Method::POST, SAMPLES).header("prefer", "respond-async");
+    let answer = request.json(&json!({ "size": size })).send().await.unwrap();
+    assert_eq!(answer.status(), 202);
+    answer.headers()["location"].to_str().unwrap().to_owned()
+}
+
+async fn batch(caller: &Caller, size: u32) -> String {
+    let batch = caller.create(BATCHES, &json!({ "size": size })).await;
+    format!("{BATCHES}/{}", batch["id"].as_str().unwrap())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_outlives_every_process_that_is_killed_before_it_is_made() {
+    let mut installation = Installation::new().await;
+    installation.start_api().await;
+    let caller = installation.account("owner");
+    let path = order(&caller, 40).await;
+
+    installation.kill_all();
+    installation.start_worker(Role::Sample, &NOTHING_READY).await;
+    installation.start_api().await;
+
+    let sample = standing(&caller, &path, "completed").await;
+    let smiles: HashSet<&str> =
+        sample["smiles"].as_array().unwrap().iter().map(|one| one.as_str().unwrap()).collect();
+    assert_eq!(smiles.len(), 40, "distinct structures");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_batch_is_made_through_a_kill_by_two_samplers_and_no_molecule_of_it_twice() {
+    let mut installation = Installation::new().await;
+    installation.start_worker(Role::Sample, &NOTHING_READY).await;
+    installation.start_worker(Role::Sample, &NOTHING_READY).await;
+    installation.start_api().await;
+    let caller = installation.account("owner");
+    let path = batch(&caller, 3_100).await;
+    eventually("some of it is made", async || {
+        (caller.read(&path).await["completed_chunks"].as_i64() > Some(0)).then_some(())
+    })
+    .await;
+
+    installation.kill_all();
+    installation.start_worker(Role::Sample, &NOTHING_READY).await;
+    installation.start_worker(Role::Sample, &NOTHING_READY).await;
+    installation.start_api().await;
+
+    let made = standing(&caller, &path, "completed").await;
+    assert_eq!((&made["chunk_count"], &made["completed_chunks"]), (&json!(7), &json!(7)));
+    let chunks = caller.read(&format!("{path}/samples?limit=100")).await;
+    let chunks = chunks["data"].as_array().unwrap();
+    let molecules = || chunks.iter().flat_map(|chunk| chunk["smiles"].as_array().unwrap());
+    assert_eq!(
+        (molecules().count(), molecules().map(Value::to_string).collect::<HashSet<_>>().len()),
+        (3_100, 3_100)
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_waits_for_a_sample_does_not_wait_for_a_batch_and_the_batch_can_be_deleted_while_it_runs() {
+    let mut installation = Installation::new().await;
+    installation.start_worker(Role::Sample, &NOTHING_READY).await;
+    installation.start_api().await;
+    let (many, one) = (installation.account("many"), installation.account("one"));
+    let path = batch(&many, 100_000).await;
+    standing(&many, &path, "processing").await;
+
+    let waited = one.create(SAMPLES, &json!({ "size": 20 })).await;
+    let asked = order(&one, 20).await;
+    standing(&one, &asked, "completed").await;
+    let under_way = many.read(&path).await;
+    let gone = good(many.request(Method::DELETE, &path).send().await.unwrap()).await;
+
+    assert_eq!(waited["smiles"].as_array().unwrap().len(), 20);
+    assert_eq!(under_way["status"], "processing", "the others did not wait for it: {under_way}");
+    assert_eq!(gone["deleted"], true);
+    assert_eq!(many.get(&path).await.status(), 404);
+    let mut connection = installation.connection().await;
+    eventually("nothing of it is left", async || {
+        let left: i64 = sqlx::query_scalar(
+            "select (select count(*) from jobs where queue = 'order' and finished_at is null)
+                + (select count(*) from sample_orders where batch_id is not null) + (select count(*) from sample_claims)",
+        )
+        .fetch_one(&mut connection)
+        .await
+        .unwrap();
+        (left == 0).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_is_handed_over_at_once_by_a_sampler_that_is_told_to_stop() {
+    let mut installation = Installation::new().await;
+    installation.start_worker(Role::Sample, &NOTHING_READY).await;
+    installation.start_api().await;
+    let caller = installation.account("owner");
+    let path = batch(&caller, 100_000).await;
+    standing(&caller, &path, "processing").await;
+
+    installation.end_workers();
+
+    let (failed, spent): (i64, i64) = sqlx::query_as(
+        "select (select count(*) from sample_orders where status = 'failed'),
+            (select count(*) from jobs where queue = 'order' and finished_at is null and attempts > 0)",
+    )
+    .fetch_one(&mut installation.connection().await)
+    .await
+    .unwrap();
+    assert_eq!((failed, spent), (0, 0));
+    let cancelled = good(caller.post(&format!("{path}/cancel"), &Value::Null).await).await;
+    assert_eq!(cancelled["status"], "failed");
+}

@@ -1,0 +1,187 @@
+//! Orders' jobs, from the queue to the stored samples, on tiny models.
+
+use std::{collections::HashSet, sync::Arc, time::Duration};
+
+use crate::support::{Database, MACHINE, models};
+use contract::{SampleId, StoredOrderJob};
+use queue::{WorkerConfig, run_worker};
+use sqlx::PgPool;
+use tempfile::TempDir;
+use tokio::task::JoinHandle;
+use worker::{Activity, Orders, Shelf, feed_orders};
+
+/// A sampler that makes orders, so many at a time; dropping it is a crash.
+struct Sampler {
+    activity: Activity,
+    tasks: [JoinHandle<()>; 2],
+    _models: TempDir,
+}
+
+impl Sampler {
+    fn start(pool: &PgPool, slots: usize) -> Self {
+        let models = models();
+        let shelf = Arc::new(Shelf::load(vec![models.path().to_owned()], Vec::new(), MACHINE).unwrap());
+        let activity = Activity::default();
+        let config = WorkerConfig { slots, models: shelf.announce(), ..WorkerConfig::default() };
+        let handler = Orders { pool: pool.clone(), shelf, activity: activity.clone() };
+        let (working, feeding) = (pool.clone(), pool.clone());
+        let work = async move {
+            run_worker::<StoredOrderJob, _>(working, config, handler, std::future::pending()).await.unwrap();
+        };
+        Self { activity, tasks: [tokio::spawn(work), tokio::spawn(feed_orders(feeding))], _models: models }
+    }
+}
+
+impl Drop for Sampler {
+    fn drop(&mut self) {
+        self.tasks.iter().for_each(JoinHandle::abort);
+    }
+}
+
+/// Stores a batch with chunks of these sizes, all with one seed: by themselves they would have the same molecules.
+async fn batch(pool: &PgPool, model_id: &str, sizes: &[i32]) {
+    sqlx::query(
+        "with account as (
+            insert into accounts (id, email, name, password_hash, scopes) values ('acc_1', 'a', 'a', '', '{}')
+            on conflict do nothing
+        )
+        insert into sample_batches (id, account_id, size, chunk_count) values ('sbt_1', 'acc_1', $1, $2)",
+    )
+    .bind(sizes.iter().sum::<i32>())
+    .bind(i32::try_from(sizes.len()).unwrap())
+    .execute(pool)
+    .await
+    .unwrap();
+    for (place, size) in (0_i32..).zip(sizes) {
+        sqlx::query(
+            "insert into sample_orders (id, account_id, batch_id, place, model_id, size, seed)
+            values ($1, 'acc_1', 'sbt_1', $2, $3, $4, 7)",
+        )
+        .bind(SampleId::generate().to_string())
+        .bind(place)
+        .bind(model_id)
+        .bind(size)
+        .execute(pool)
+        .await
+        .unwrap();
+    }
+}
+
+/// How the chunks stand, in their order, once all have ended.
+async fn ended(pool: &PgPool) -> Vec<String> {
+    for _ in 0..1_000 {
+        let stand: Vec<String> = sqlx::query_scalar("select status from sample_orders order by place")
+            .fetch_all(pool)
+            .await
+            .unwrap();
+        if stand.iter().all(|status| status != "pending") {
+            return stand;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("the batch did not end");
+}
+
+async fn molecules(pool: &PgPool) -> Vec<String> {
+    sqlx::query_scalar("select unnest(smiles) from samples").fetch_all(pool).await.unwrap()
+}
+
+async fn count(pool: &PgPool, statement: &'static str) -> i64 {
+    sqlx::query_scalar(statement).fetch_one(pool).await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn chunks_that_are_made_at_once_of_the_same_molecules_have_none_in_common() {
+    let database = Database::create().await;
+    batch(&database.pool, "cheap", &[40; 6]).await;
+
+    let sampler = Sampler::start(&database.pool, 4);
+
+    assert_eq!(ended(&database.pool).await, ["completed"; 6]);
+    let molecules = molecules(&database.pool).await;
+    assert_eq!((molecules.len(), molecules.iter().collect::<HashSet<_>>().len()), (240, 240));
+    // Nobody asks for them any more.
+    for _ in 0..250 {
+        if count(&database.pool, "select count(*) from sample_claims").await == 0 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert_eq!(count(&database.pool, "select count(*) from sample_claims").await, 0);
+    drop(sampler);
+    database.drop_database().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_batch_of_more_molecules_than_its_model_knows_fails_in_part_and_repeats_none() {
+    let database = Database::create().await;
+    batch(&database.pool, "dear", &[3, 3, 50]).await;
+
+    let sampler = Sampler::start(&database.pool, 1);
+
+    assert_eq!(ended(&database.pool).await, ["completed", "completed", "failed"]);
+    let molecules = molecules(&database.pool).await;
+    assert_eq!((molecules.len(), molecules.iter().collect::<HashSet<_>>().len()), (6, 6));
+    let problem: String =
+        sqlx::query_scalar("select problem ->> 'problem' from sample_orders where status = 'failed'")
+            .fetch_one(&database.pool)
+            .await
+            .unwrap();
+    assert_eq!(problem, "size_unreachable");
+    // An operator may have the chunk tried again.
+    assert_eq!(count(&database.pool, "select count(*) from sample_claims").await, 6);
+    drop(sampler);
+    database.drop_database().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_batch_stands_still_while_somebody_waits_for_a_sample() {
+    let database = Database::create().await;
+    batch(&database.pool, "cheap", &[50, 50]).await;
+    let sampler = Sampler::start(&database.pool, 1);
+    let waiting = sampler.activity.begin();
+
+    // Whatever was drawn before the other came is stored by now.
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    let before = count(&database.pool, "select count(*) from samples").await;
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    let meanwhile = count(&database.pool, "select count(*) from samples").await;
+    drop(waiting);
+
+    assert_eq!(before, meanwhile);
+    assert_eq!(ended(&database.pool).await, ["completed", "completed"]);
+    drop(sampler);
+    database.drop_database().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_large_batch_has_few_jobs_and_takes_nothing_that_lies_ready() {
+    let database = Database::create().await;
+    batch(&database.pool, "cheap", &[1; 20]).await;
+    sqlx::query(
+        "insert into reservoir_blocks (model_id, model_version, smiles, molecules) values ('cheap', 'v', 'C', 1)",
+    )
+    .execute(&database.pool)
+    .await
+    .unwrap();
+    let sampler = Sampler::start(&database.pool, 1);
+    let waiting = sampler.activity.begin();
+
+    let mut jobs = 0;
+    for _ in 0..250 {
+        jobs = count(&database.pool, "select count(*) from jobs where queue = 'order'").await;
+        if jobs > 0 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    tokio::time::sleep(Duration::from_millis(600)).await;
+    jobs = jobs.max(count(&database.pool, "select count(*) from jobs where queue = 'order'").await);
+    drop(waiting);
+
+    assert!((1..20).contains(&jobs), "{jobs}");
+    assert_eq!(ended(&database.pool).await, ["completed"; 20]);
+    assert_eq!(count(&database.pool, "select count(*) from reservoir_blocks").await, 1);
+    drop(sampler);
+    database.drop_database().await;
+}

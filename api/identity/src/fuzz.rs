@@ -11,6 +11,7 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use contract::{Flow, scope};
 use ed25519_dalek::{Signer as _, SigningKey};
 use jsonwebtoken::DecodingKey;
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::{
@@ -76,11 +77,11 @@ fn signed(head: &str, claims: &str) {
     let signature = PAIR.signing.sign(message.as_bytes()).to_bytes();
     let token = format!("{message}.{}", URL_SAFE_NO_PAD.encode(signature));
 
-    let claims = || serde_json::from_str::<Value>(claims).expect("what was let in is JSON");
+    let claims = || serde_json::from_str::<Said>(claims).expect("what was let in is JSON");
     if let Ok(verified) = read(&token) {
         let _ = verified.login_micros();
         assert!(verified.exp.saturating_add(LEEWAY) >= now(), "it has ended");
-        assert_eq!(claims()["sub"], *verified.sub);
+        assert_eq!(claims().sub, *verified.sub);
         is_from_and_for(&claims(), ISSUER);
     }
     let keys = serde_json::json!({ "keys": [
@@ -94,14 +95,22 @@ fn signed(head: &str, claims: &str) {
     }
 }
 
+/// Claims that decide; what else a token says may be a number that is none here.
+#[derive(Deserialize)]
+struct Said {
+    iss: Value,
+    aud: Value,
+    sub: Value,
+}
+
 /// `iss` and `aud` may be a text or a list.
-fn is_from_and_for(claims: &Value, issuer: &str) {
-    for (claim, wanted) in [("iss", issuer), ("aud", AUDIENCE)] {
-        let is_named = match &claims[claim] {
+fn is_from_and_for(claims: &Said, issuer: &str) {
+    for (claim, wanted) in [(&claims.iss, issuer), (&claims.aud, AUDIENCE)] {
+        let is_named = match claim {
             Value::Array(all) => all.iter().any(|one| one == wanted),
             one => one == wanted,
         };
-        assert!(is_named, "`{claim}` is {}", claims[claim]);
+        assert!(is_named, "{claim} is not {wanted}");
     }
 }
 

@@ -33,6 +33,10 @@ pub fn members(bytes: &[u8]) -> Result<Vec<(String, Input<'_>)>, ErrorItem> {
     }
     // The syntax of the whole first: this pass needs no stack, however deep the text is nested.
     let whole: &RawValue = serde_json::from_str(text).map_err(|error| syntax(text, 0, &error))?;
+    // What it skips it does not unescape; whoever reads a part later relies on that it can be.
+    if let Some(offset) = lone_surrogate(text) {
+        return Err(json_invalid(offset, &"lone surrogate in hex escape"));
+    }
     match whole.get().as_bytes().first() {
         Some(b'{') => {}
         Some(b'n') => return Err(missing()),
@@ -55,6 +59,23 @@ pub fn members(bytes: &[u8]) -> Result<Vec<(String, Input<'_>)>, ErrorItem> {
     Ok(inputs)
 }
 
+/// Where an escaped half of a UTF-16 pair ends that stands alone in `text`, which is JSON otherwise.
+fn lone_surrogate(text: &str) -> Option<usize> {
+    let unit = |at: usize| u16::from_str_radix(text.get(at..at + 6)?.strip_prefix("\\u")?, 16).ok();
+    let mut at = 0;
+    while let Some(found) = text[at..].find('\\') {
+        let escape = at + found;
+        at = match unit(escape) {
+            None => escape + 2,
+            Some(0xd800..=0xdbff) if matches!(unit(escape + 6), Some(0xdc00..=0xdfff)) => escape + 12,
+            Some(0xd800..=0xdfff) => return Some(escape + 6),
+            Some(_) => escape + 6,
+        };
+    }
+    None
+}
+
+/// The value that is written as `raw`, a part of what `members` has read.
 pub fn input(raw: &str) -> Result<Input<'_>, serde_json::Error> {
     Ok(match raw.as_bytes().first() {
         Some(b'n') => Input::Null,
@@ -138,9 +159,16 @@ mod tests {
     }
 
     #[test]
+    fn escapes_of_pairs_and_of_backslashes_are_no_halves() {
+        for text in [r#"{"a": "\ud83d\ude00"}"#, r#"{"a": "\\ud800"}"#, r#"{"a": ["\\\\", "\u00e9\n"]}"#] {
+            assert!(members(text.as_bytes()).is_ok(), "{text}");
+        }
+    }
+
+    #[test]
     fn malformed_json_is_refused_at_its_byte() {
         let nested = "[".repeat(500_000);
-        let cases: [(&str, usize); 9] = [
+        let cases: [(&str, usize); 13] = [
             ("nonsense", 1),
             (r#"{"size": }"#, 9),
             (r#"{"size": 5"#, 10),
@@ -149,6 +177,10 @@ mod tests {
             (r#"{"size": 5} x"#, 12),
             ("{'size': 5}", 1),
             (r#"{"a": "\ud800"}"#, 13),
+            (r#"{"a": ["\udde1"]}"#, 14),
+            (r#"{"a": {"\ud800\n": 1}}"#, 14),
+            (r#"{"a": "\ud83d\u0041"}"#, 13),
+            (r#"{"\uDBFF": 1}"#, 8),
             (&nested, 500_000),
         ];
         for (text, offset) in cases {

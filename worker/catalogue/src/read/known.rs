@@ -16,7 +16,7 @@
 //! Names are compared without regard to case and to all that is no letter or digit. What stands first in a table wins where a
 //! file has several columns for one thing.
 
-use std::iter;
+use std::{collections::HashMap, iter};
 
 use super::meaning::{Meaning, pack_of};
 use crate::{currency::Currency, lead_time::country, price::Unit};
@@ -199,15 +199,27 @@ impl Known {
         })
     }
 
-    /// What the column means, and how soon that was found: of two for one thing the sooner wins.
-    pub(crate) fn meaning(&self, column: &str) -> (usize, Meaning) {
-        let name = normal(column);
-        let tables = self.columns.iter().chain(COMMON);
-        let found = (1..).zip(tables).find(|(_, (known, _))| normal(known) == name);
-        match found {
-            Some((rank, (_, meaning))) => (rank, meaning.parse().expect("known: the tables hold meanings")),
-            None => (usize::MAX, by_pattern(column, &name).unwrap_or(Meaning::Ignored)),
+    /// What columns mean in this profile.
+    pub(crate) fn meanings(&self) -> Meanings {
+        let mut by_name = HashMap::new();
+        for (rank, (name, meaning)) in (1..).zip(self.columns.iter().chain(COMMON)) {
+            let meaning = || (rank, meaning.parse().expect("known: the tables hold meanings"));
+            by_name.entry(normal(name)).or_insert_with(meaning);
         }
+        Meanings(by_name)
+    }
+}
+
+/// What columns mean, by name as `normal` writes it.
+#[derive(Clone)]
+pub(crate) struct Meanings(HashMap<String, (usize, Meaning)>);
+
+impl Meanings {
+    /// What the column means, and how soon that was found: of two for one thing the sooner wins.
+    pub(crate) fn of(&self, column: &str) -> (usize, Meaning) {
+        let name = normal(column);
+        let by_pattern = || (usize::MAX, by_pattern(column, &name).unwrap_or(Meaning::Ignored));
+        self.0.get(&name).cloned().unwrap_or_else(by_pattern)
     }
 }
 
@@ -295,9 +307,10 @@ mod tests {
         ];
         for (header, profile, expected) in cases {
             let known = Known::of_columns(header.split(','));
+            let meanings = known.meanings();
 
             let meanings: Vec<String> =
-                header.split(',').map(|column| known.meaning(column).1.to_string()).collect();
+                header.split(',').map(|column| meanings.of(column).1.to_string()).collect();
 
             assert_eq!((known.name, meanings.join(" ").as_str()), (profile, expected), "{header}");
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    known::Known,
+    known::{Known, Meanings},
     meaning::{Meaning, NotAMeaning},
 };
 use crate::fault::shorten;
@@ -35,6 +35,9 @@ pub enum ProfileError {
     Meaning(#[from] NotAMeaning),
 }
 
+/// Columns of the widest table: a few more than a fingerprint has bits. What is wider is no table, but the wrong file or a broken one.
+const MAX_COLUMNS: usize = 10_000;
+
 /// A header that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "fields are named in the docs of their variants")]
@@ -47,6 +50,9 @@ pub enum HeaderError {
     /// The user's column `name` is not among `found`.
     #[error("no column `{name}` in the header ({found})")]
     NoSuchColumn { name: String, found: String },
+    /// There are `count` columns, more than are compared with one another.
+    #[error("{count} columns in the header, more than {MAX_COLUMNS}")]
+    TooMany { count: usize },
     /// Two columns have the name `name`.
     #[error("two columns `{name}` in the header")]
     Twice { name: String },
@@ -67,6 +73,7 @@ pub struct Column {
 #[derive(Clone)]
 pub(crate) struct Reader {
     pub(crate) known: &'static Known,
+    meanings: Meanings,
     own: BTreeMap<String, Meaning>,
 }
 
@@ -80,14 +87,14 @@ impl Reader {
             None => Known::of_columns(columns.iter().map(String::as_str)),
         };
         let own = said.columns.iter().map(|(name, meaning)| Ok((fold(name), meaning.parse()?)));
-        Ok(Self { known, own: own.collect::<Result<_, NotAMeaning>>()? })
+        Ok(Self { known, meanings: known.meanings(), own: own.collect::<Result<_, NotAMeaning>>()? })
     }
 
     /// What a column of this name is read as.
     pub(crate) fn column(&self, name: &str) -> Column {
         let (rank, meaning) = match self.own.get(&fold(name)) {
             Some(meaning) => (0, meaning.clone()),
-            None => self.known.meaning(name),
+            None => self.meanings.of(name),
         };
         Column { name: name.trim().to_owned(), meaning, rank }
     }
@@ -96,8 +103,11 @@ impl Reader {
     /// what `defaults` has at its place.
     ///
     /// # Errors
-    /// Fails when no column, or not the one asked for, holds structures, or when a name is there twice.
+    /// Fails when no column, or not the one asked for, holds structures, when a name is there twice, or when there are too many.
     pub(crate) fn header(&self, names: &[String], defaults: &[Meaning]) -> Result<Vec<Column>, HeaderError> {
+        if names.len() > MAX_COLUMNS {
+            return Err(HeaderError::TooMany { count: names.len() });
+        }
         let absent = self.own.keys().find(|own| !names.iter().any(|name| fold(name) == **own));
         if let Some(name) = absent {
             return Err(HeaderError::NoSuchColumn { name: name.clone(), found: shorten(&names.join(", ")) });
@@ -190,6 +200,10 @@ mod tests {
     #[test]
     fn a_header_without_structures_or_with_two_prices_is_refused() {
         assert_eq!(header(&["CCO", "1"], &[]), Err(HeaderError::NoSmiles { found: "CCO, 1".into() }));
+        assert_eq!(
+            header(&vec![""; MAX_COLUMNS + 1], &[]),
+            Err(HeaderError::TooMany { count: MAX_COLUMNS + 1 })
+        );
         assert_eq!(header(&["smiles", "pack", "Pack"], &[]), Err(HeaderError::Twice { name: "pack".into() }));
         assert_eq!(
             header(&["smiles"], &[("cost", "price")]),

@@ -177,3 +177,19 @@ export function offersOf(answer) {
 export function leadTime(offer, shipsTo) {
   return shipsTo ? offer[`lead_time_days_to_${shipsTo}`] ?? null : null;
 }
+
+/**
+ * The molecules of a route that are made, each once, in the order of their steps.
+ * @param {Tree} tree
+ * @returns {(Tree & {step: Step})[]}
+ */
+export function stepsOf(tree) {
+  const found = new Map();
+  const visit = (/** @type {Tree} */ one) => {
+    if (!one.step) return;
+    one.step.precursors.forEach(visit);
+    found.set(one.step.number, one);
+  };
+  visit(tree);
+  return [...found.values()].sort((one, other) => one.step.number - other.step.number);
+}

@@ -13,6 +13,8 @@ import { days, dollars, percent } from "./words.js";
 /** @typedef {{place: number, plan: Plan}} Line */
 
 const PAGE = 100;
+/** Between two looks at what has come so far, while pages come one after the other, milliseconds. */
+const PAUSE = 300;
 const BEYOND = 400;
 const DRAWN = { width: 150, height: 84 };
 const NARROW = matchMedia("(max-width: 52rem)");
@@ -49,6 +51,8 @@ export class BatchPlans {
   /** Which turn counts. */
   #turn = 0;
   #isLooking = false;
+  /** When the lines were sorted last. */
+  #shown = 0;
 
   /** @param {import("./service.js").Service} service */
   constructor(service) {
@@ -88,20 +92,26 @@ export class BatchPlans {
   }
 
   /**
-   * Looks at what may be another by now.
-   * @param {{plan_count: number}} batch
+   * Looks at what is another by now. Searches go from the first molecule to the last, and the pages the other way: those at the end are looked at
+   * until as many plans have ended as the batch says; where fewer have, it was resumed, and any may be another.
+   * @param {{plan_count: number, progress: import("./batch_view.js").Progress}} batch
    */
-  async fresh({ plan_count }) {
+  async fresh({ plan_count, progress }) {
     this.#total = plan_count;
     if (this.#isLooking) return;
     this.#isLooking = true;
     const turn = this.#turn;
     try {
-      for (const page of this.#pages.filter(({ lines }) => lines.some(mayChange))) {
+      const known = this.#pages.reduce((sum, { lines }) => sum + endedOf(lines), 0);
+      const all = progress.completed + progress.failed + progress.cancelled;
+      for (let missing = all < known ? Infinity : all - known, at = this.#pages.length - 1; at >= 0 && missing > 0; at--) {
+        const page = this.#pages[at];
+        if (!page.lines.some(mayChange)) continue;
         const { items } = await this.#page(page.from);
         if (turn !== this.#turn) return;
+        missing -= endedOf(items) - endedOf(page.lines);
         page.lines = items.map((/** @type {Plan} */ plan, /** @type {number} */ index) => sameOr(page.lines[index], plan));
-        this.#show();
+        this.#showNowAndThen();
       }
       while (!this.#isWhole) {
         const from = this.#pages.at(-1)?.lines.at(-1)?.id ?? "";
@@ -109,12 +119,15 @@ export class BatchPlans {
         if (turn !== this.#turn) return;
         this.#pages.push({ from, lines: items });
         this.#isWhole = !has_next;
-        this.#show();
+        this.#showNowAndThen();
       }
     } catch {
       // What is there stays; the batch is looked at again, and then these.
     } finally {
-      if (turn === this.#turn) this.#isLooking = false;
+      if (turn === this.#turn) {
+        this.#isLooking = false;
+        this.#show();
+      }
     }
   }
 
@@ -123,7 +136,13 @@ export class BatchPlans {
     return this.#service.get(`/synth-batches/v1/batches/${encodeURIComponent(this.#batch)}/plans?limit=${PAGE}${from ? `&starting_after=${from}` : ""}`);
   }
 
+  /** Not more often than is pleasant: a hundred thousand lines take a while to be sorted. */
+  #showNowAndThen() {
+    if (performance.now() - this.#shown > PAUSE) this.#show();
+  }
+
   #show() {
+    this.#shown = performance.now();
     // The service gives the last molecule first.
     const plans = this.#pages.flatMap(({ lines }) => lines);
     const lines = plans.map((plan, index) => ({ place: this.#total - index, plan }));
@@ -207,6 +226,9 @@ export class BatchPlans {
 
 /** @param {Plan} plan */
 const mayChange = ({ status }) => status === "pending" || status === "processing" || status === "cancelled";
+
+/** @param {Plan[]} plans */
+const endedOf = (plans) => plans.filter(({ status }) => status !== "pending" && status !== "processing").length;
 
 /**
  * What is the same stays the same object, so that its line stays in the page, and the focus with it.

@@ -1,7 +1,6 @@
 // @ts-check
 // The part "Batches": the list of them, the form for a new one (`#/batches/new`), and one of them (`#/batches/bat_1`).
 
-import { basket } from "./basket.js";
 import { BatchForm } from "./batch_form.js";
 import { BatchView } from "./batch_view.js";
 import { count, make } from "./elements.js";
@@ -35,7 +34,6 @@ class BatchesPart {
     this.#service = service;
     this.#form = new BatchForm(service, (batch) => {
       toast(`${several(batch.plan_count, "plan")} stored.`);
-      basket.set({ smiles: [], from: "" });
       location.hash = `#/batches/${batch.id}`;
     });
     this.#view = new BatchView(service, () => {

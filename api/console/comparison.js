@@ -1,7 +1,7 @@
 // @ts-check
 // Two routes beside each other: what they share is faint, what each has alone is marked, and a table says which is better at what.
 
-import { reactionOf, treeOf } from "./answer.js";
+import { reactionOf, stepsOf, treeOf } from "./answer.js";
 import { draw } from "./drawing.js";
 import { find, make, say } from "./elements.js";
 import { View } from "./view.js";
@@ -62,7 +62,7 @@ export function nameOf(route) {
  * @param {Route} one
  * @param {Route} other
  */
-export function sharedBy(one, other) {
+function sharedBy(one, other) {
   const smiles = (/** @type {Route} */ route) => new Set(route.graph.nodes.map((node) => node.data.smiles));
   return { reactions: new Set(one.reactions).intersection(new Set(other.reactions)), molecules: smiles(one).intersection(smiles(other)) };
 }
@@ -109,20 +109,4 @@ function alone(route, other, { reactions, molecules }) {
       ...steps.map((tree) => make("li", {}, `${tree.step?.number}. ${tree.step?.edge.reaction_class ?? "reaction"}`)),
       ...blocks.map((data) => make("li", {}, "the block ", make("code", {}, data.smiles)))),
   ];
-}
-
-/**
- * The molecules of a route that are made, each once, in the order of their steps.
- * @param {Tree} tree
- * @returns {Tree[]}
- */
-function stepsOf(tree) {
-  const found = new Map();
-  const visit = (/** @type {Tree} */ one) => {
-    if (!one.step) return;
-    one.step.precursors.forEach(visit);
-    found.set(one.step.number, one);
-  };
-  visit(tree);
-  return [...found.values()].sort((one, other) => one.step.number - other.step.number);
 }

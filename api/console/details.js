@@ -2,7 +2,7 @@
 // What is known of the step or the molecule that was chosen in a drawing.
 
 import { leadTime } from "./answer.js";
-import { count, make } from "./elements.js";
+import { count, known, make } from "./elements.js";
 import { framed, picture } from "./picture.js";
 import { amount, days, dollars, percent, several } from "./words.js";
 
@@ -31,7 +31,7 @@ function aboutStep(tree, { number, edge, precursors }) {
   const nodes = [make("h3", {}, `Step ${number}: ${edge.reaction_class ?? "reaction"}`)];
   for (const warning of edge.warnings ?? []) nodes.push(make("p", { className: "warning" }, warning));
   const { conditions } = edge;
-  nodes.push(facts([
+  nodes.push(make("dl", { className: "known" }, ...known([
     ["Kind", edge.reaction_category],
     ["Plausibility", edge.plausibility === undefined ? "" : percent(edge.plausibility)],
     ["Proposed with", edge.probability === undefined ? "" : `probability ${percent(edge.probability)}`],
@@ -40,7 +40,7 @@ function aboutStep(tree, { number, edge, precursors }) {
     ["Catalysts", conditions && named(conditions.catalysts)],
     ["Reagents", conditions && named(conditions.reagents)],
     ["Solvents", conditions && named(conditions.solvents)],
-  ]), written("Reaction", reaction));
+  ])), written("Reaction", reaction));
   if (edge.template) nodes.push(written("Template", edge.template));
   return nodes;
 }
@@ -71,11 +71,11 @@ function aboutMolecule({ data, step }, offers, shipsTo) {
   const nodes = [
     make("h3", {}, what),
     make("div", { className: "large" }, framed(picture(data.smiles), 320, 220, data.smiles)),
-    facts([
+    make("dl", { className: "known" }, ...known([
       ["Molecular weight", `${data.mw.toFixed(2)} Da`],
       ["Made by", step ? `step ${step.number}, ${step.edge.reaction_class ?? "reaction"}` : ""],
       ["Nearest that is sold", data.is_building_block || data.closest_building_block === null ? "" : `${percent(data.closest_building_block)} alike`],
-    ]),
+    ])),
     written("SMILES", data.smiles),
   ];
   if (offers.length) nodes.push(offerTable(offers, shipsTo));
@@ -105,13 +105,6 @@ function offerTable(offers, shipsTo) {
 function entry({ cs_id, cs_url }) {
   if (!/^https?:\/\//i.test(cs_url)) return cs_id;
   return make("a", { href: cs_url, rel: "noreferrer noopener", target: "_blank" }, cs_id);
-}
-
-/** @param {[string, string | undefined][]} pairs */
-function facts(pairs) {
-  const list = make("dl", { className: "known" });
-  for (const [name, value] of pairs) if (value) list.append(make("dt", {}, name), make("dd", {}, value));
-  return list;
 }
 
 /**

@@ -1,6 +1,7 @@
 // @ts-check
 // A scheme as SVG: structures, arrows with their words, what a molecule costs beneath it.
 
+import { leadTime } from "./answer.js";
 import { element, picture, shapes } from "./picture.js";
 import { bondsMade } from "./reacting.js";
 import { LINE, scheme } from "./scheme.js";
@@ -187,11 +188,23 @@ function pressable(name, label, act, transform) {
 }
 
 /**
+ * What stands beneath a building block: the price of its cheapest offer, and the shortest lead time of all.
+ * @param {import("./answer.js").NodeData} data
+ * @param {Map<number, import("./answer.js").Offer[]>} offers
+ * @param {string | null} shipsTo
+ */
+export function blockWords({ building_block_idx }, offers, shipsTo) {
+  const its = offers.get(building_block_idx ?? -1) ?? [];
+  const leads = its.map((offer) => leadTime(offer, shipsTo)).filter((lead) => lead !== null);
+  return offerWords(its[0], leads.length ? Math.min(...leads) : null);
+}
+
+/**
  * What stands beneath a building block: its price and how soon it is there.
  * @param {import("./answer.js").Offer | undefined} offer
  * @param {number | null} lead
  */
-export function offerWords(offer, lead) {
+function offerWords(offer, lead) {
   if (!offer) return ["no offer"];
   if (offer.normalised_usd === null && lead === null) return [offer.vendor_name];
   const price = offer.normalised_usd === null ? "no price" : `${dollars(offer.normalised_usd)}/g`;

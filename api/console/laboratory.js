@@ -6,8 +6,9 @@ import { readMolecules } from "./reading.js";
 
 const AT_ONCE = 200;
 
-/** The molecules that are looked at; null where one cannot be read. @type {(Molecule | null)[]} */
-let known = [];
+/** What is looked at, and the molecules of it that were read so far; null where one cannot be. */
+let texts = /** @type {string[]} */ ([]);
+let known = /** @type {(Molecule | null)[]} */ ([]);
 /** Which question they are of: what is left of an earlier one is given up. */
 let current = 0;
 
@@ -23,14 +24,18 @@ addEventListener("message", ({ data }) => {
  */
 async function measure(asked, molecules) {
   current = asked;
-  known = [];
+  [texts, known] = [molecules, []];
   for (let from = 0; from < molecules.length; from += AT_ONCE) {
-    const some = molecules.slice(from, from + AT_ONCE).map(molecule);
-    known.push(...some);
-    postMessage({ asked, from, measured: Float32Array.from(some.flatMap(properties)) });
+    readUpTo(from + AT_ONCE);
+    postMessage({ asked, from, measured: Float32Array.from(known.slice(from, from + AT_ONCE).flatMap(properties)) });
     await new Promise((resolve) => setTimeout(resolve));
     if (current !== asked) return;
   }
+}
+
+/** @param {number} end which need not be measured yet: who looks for a part wants to know of all */
+function readUpTo(end) {
+  for (let at = known.length; at < Math.min(end, texts.length); at++) known.push(molecule(texts[at]));
 }
 
 /** @param {string} smiles */
@@ -65,6 +70,7 @@ function having(part) {
       searcher.setMolecule(one);
       return searcher.isFragmentInMolecule() ? 1 : 0;
     };
+    readUpTo(texts.length);
     return { has: Uint8Array.from(known, has) };
   } catch {
     return { fault: "This is neither SMILES nor SMARTS." };

@@ -121,7 +121,7 @@ export async function logIn(scopes) {
   const home = new URL(server.issuer).origin;
   if (location.origin !== home) {
     // By another of its names the service would not know where to send the browser back to.
-    location.replace(home + location.pathname);
+    location.replace(home + location.pathname + location.hash);
     return forever();
   }
   const answer = new URLSearchParams(location.search);

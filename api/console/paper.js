@@ -23,7 +23,7 @@ export function parts(target, { caption, most }) {
   const names = new Map();
   const drawn = (/** @type {Tree} */ tree) => draw(tree, {
     caption: (one) => (names.has(one.key) ? [`Intermediate ${names.get(one.key)}`] : caption(one)),
-    model: models.get(tree.key), folded: new Set(), choose: () => {}, fold: () => {},
+    model: models.get(tree.key), folded: new Set(), choose: () => {}, fold: null,
   });
   const cut = inOrder(target, (tree) => drawn(tree).width <= most);
   cut.slice(0, -1).forEach((tree, place) => names.set(tree.key, letter(place)));
@@ -93,6 +93,5 @@ function still(drawing) {
   for (const part of drawing.content.querySelectorAll("[role]")) {
     for (const name of ["role", "tabindex", "aria-label"]) part.removeAttribute(name);
   }
-  for (const folder of drawing.content.querySelectorAll(".folder")) folder.remove();
   return drawing;
 }

@@ -6,7 +6,6 @@ import { find, make, say } from "./elements.js";
 import { Gathering } from "./gathering.js";
 import { EXAMPLE } from "./example.js";
 import { makeForm, showFaults, showForm } from "./form.js";
-import { logIn } from "./login.js";
 import { Marking } from "./marking.js";
 import { carriedOver, isMarked, marksAsked, UNMARKED } from "./marks.js";
 import { read, smilesOf, Unreadable } from "./molecule.js";
@@ -20,8 +19,6 @@ import { Target } from "./target.js";
 import { several, significant } from "./words.js";
 
 const DRAFT = "retort.draft";
-/** A token that is refused so soon after its login will not be better next time, milliseconds. */
-const TOO_SOON = 30000;
 /** Between two looks at what a search has found so far, milliseconds. */
 const PAUSE = 250;
 
@@ -35,10 +32,9 @@ const PAUSE = 250;
 
 /**
  * Begins the part.
- * @param {import("./login.js").Session} session
- * @param {string[]} scopes
+ * @param {import("./service.js").Service} service
  */
-export function plan(session, scopes) {
+export function plan(service) {
   const draft = JSON.parse(sessionStorage.getItem(DRAFT) ?? "null");
   const store = new Store(/** @type {State} */ ({
     text: draft?.text ?? "", marks: draft?.marks ?? UNMARKED, typed: { ...preset("fast"), ...draft?.typed }, faults: {}, running: null, found: null, past: [], composing: true, notice: "",
@@ -50,10 +46,10 @@ export function plan(session, scopes) {
   const marking = new Marking((marks) => store.set({ marks, faults: {} }));
   const results = new Results((route) => ({
     ask: (setting, line, words) => ask(store, setting, line, words),
-    remake: (smiles) => remake(store, session, route, smiles),
+    remake: (smiles) => remake(store, service, route, smiles),
     target: (smiles) => {
       target.set(smiles);
-      if (!store.state.running) run(store, session, scopes);
+      if (!store.state.running) run(store, service);
     },
   }));
 
@@ -90,23 +86,25 @@ export function plan(session, scopes) {
   });
   find("target_form").addEventListener("submit", (/** @type {Event} */ event) => {
     event.preventDefault();
-    if (!store.state.running) run(store, session, scopes);
+    if (!store.state.running) run(store, service);
   });
   find("stop").addEventListener("click", () => store.state.running?.stop.abort());
-  find("again").addEventListener("click", () => !store.state.running && run(store, session, scopes));
+  find("again").addEventListener("click", () => !store.state.running && run(store, service));
   find("undo").addEventListener("click", () => undo(store, target));
   find("example").addEventListener("click", () => {
     target.set(EXAMPLE.smiles);
     store.set({ typed: preset(EXAMPLE.preset, store.state.typed) });
-    if (!store.state.running) run(store, session, scopes);
+    if (!store.state.running) run(store, service);
   });
-  if (draft?.goesOn) run(store, session, scopes);
+  if (draft?.goesOn) run(store, service);
   return {
     /**
      * Shows what was found before.
      * @param {import("./results.js").Found} found
      */
     open: (found) => store.set({ found, composing: found.routes.length === 0, notice: "" }),
+    /** @param {string} notice why nothing else is shown */
+    tell: (notice) => store.set({ notice }),
     /** What is shown. */
     found: () => store.state.found,
   };
@@ -114,10 +112,9 @@ export function plan(session, scopes) {
 
 /**
  * @param {Store<State>} store
- * @param {import("./login.js").Session} session
- * @param {string[]} scopes
+ * @param {import("./service.js").Service} service
  */
-async function run(store, session, scopes) {
+async function run(store, service) {
   const asked = body(store.state);
   if (Object.keys(asked.faults).length) return refuse(store, asked.faults);
   const stop = new AbortController();
@@ -132,13 +129,13 @@ async function run(store, session, scopes) {
     store.set({ found, past: more, composing: found.routes.length === 0 });
   };
   store.set({ running: { begun: performance.now(), seconds: asked.body.max_seconds ?? 4, stop, progress: null }, notice: "", faults: {} });
-  const outcome = await search(session, asked.body, stop.signal, gatherer(store, asked.body, take));
+  const outcome = await search(service.session, asked.body, stop.signal, gatherer(store, asked.body, take));
   store.set({ running: null });
   if (outcome.kind !== "answer" && store.state.found?.asked === asked.body) store.set({ found: { ...store.state.found, unfinished: "stopped" } });
   if (outcome.kind === "faults") return refuse(store, outcome.faults);
   if (outcome.kind === "stopped") return store.set({ notice: "Stopped. The service was told to search no longer." });
   if (outcome.kind === "lost") return store.set({ notice: outcome.why });
-  if (outcome.kind === "ended") return logInAgain(store, session, scopes);
+  if (outcome.kind === "ended") return logInAgain(store, service);
   const { answer, bytes } = outcome;
   const routes = routesOf(answer);
   take({ answer, bytes, routes, offers: offersOf(answer), asked: asked.body });
@@ -176,13 +173,12 @@ function gatherer(store, asked, take) {
 /**
  * The login has ended; what was typed is kept, a session of the browser gives another login without a word, and the search goes on then.
  * @param {Store<State>} store
- * @param {import("./login.js").Session} session
- * @param {string[]} scopes
+ * @param {import("./service.js").Service} service
  */
-function logInAgain(store, session, scopes) {
-  if (Date.now() - session.begun < TOO_SOON) return store.set({ notice: "The service does not take its own token; is its clock right?" });
+function logInAgain(store, service) {
+  if (service.isNew()) return store.set({ notice: "The service does not take its own token; is its clock right?" });
   sessionStorage.setItem(DRAFT, JSON.stringify({ text: store.state.text, marks: store.state.marks, typed: store.state.typed, goesOn: true }));
-  logIn(scopes);
+  service.logIn();
 }
 
 /**
@@ -246,15 +242,15 @@ function ask(store, setting, line, words) {
 /**
  * Has a person choose what a molecule of a route is made of, which is a route of its own then.
  * @param {Store<State>} store
- * @param {import("./login.js").Session} session
+ * @param {import("./service.js").Service} service
  * @param {import("./answer.js").Route} route
  * @param {string} smiles
  */
-async function remake(store, session, route, smiles) {
-  const set = await choosePrecursors(session, smiles, above(route.graph, smiles));
+async function remake(store, service, route, smiles) {
+  const set = await choosePrecursors(service, smiles, above(route.graph, smiles));
   const { found } = store.state;
   if (!set || !found?.routes.includes(route)) return;
-  const sold = await soldBy(session, set.smiles.filter((_, place) => set.in_stock[place]), found.asked.ships_to ?? null);
+  const sold = await soldBy(service, set.smiles.filter((_, place) => set.in_stock[place]), found.asked.ships_to ?? null);
   const hand = routeByHand(grafted(route.graph, smiles, set, sold), 1 + found.routes.filter((one) => one.backbone === BY_HAND).length);
   const offers = new Map([...found.offers, ...[...sold.values()].map(({ building_block_idx, offers }) => /** @type {const} */ ([building_block_idx ?? -1, offers]))]);
   store.set({

@@ -2,14 +2,13 @@
 // The part "Plan" among the parts: its page as it is, or the routes of a plan that was made before (`#/plan/pln_1`).
 
 import { offersOf, routesOf } from "./answer.js";
-import { find, say } from "./elements.js";
 import { plan } from "./plan.js";
 import { why } from "./service.js";
 import { answerOf } from "./stored.js";
 
 /** @type {import("./parts.js").Begin} */
 export function begin(_place, service) {
-  const page = plan(service.session, service.scopes);
+  const page = plan(service);
   let seen = "";
   /** What was opened last: a search since then shows something else. @type {ReturnType<typeof page.found>} */
   let opened = null;
@@ -20,21 +19,15 @@ export function begin(_place, service) {
     try {
       const stored = await service.get(`/synth-batches/v1/plans/${encodeURIComponent(id)}`);
       if (seen !== id) return;
-      if (!stored.result) return tell(stored.error ? `This plan failed: ${stored.error}.` : `This plan has no result: it is ${stored.status}.`);
+      if (!stored.result) return page.tell(stored.error ? `This plan failed: ${stored.error}.` : `This plan has no result: it is ${stored.status}.`);
       const answer = answerOf(stored.result);
-      tell("");
       opened = { answer, bytes: JSON.stringify(stored.result, null, 1), routes: routesOf(answer), offers: offersOf(answer), asked: stored.parameters };
       page.open(opened);
     } catch (fault) {
+      if (seen !== id) return;
       seen = "";
-      tell(why(fault));
+      page.tell(why(fault));
     }
-  }
-
-  /** @param {string} text */
-  function tell(text) {
-    say(find("notice"), text);
-    find("notice").hidden = !text;
   }
 
   return { show: ([id]) => {

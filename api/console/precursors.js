@@ -6,6 +6,7 @@ import { find, make, say } from "./elements.js";
 import { Refused } from "./login.js";
 import { Molecule } from "./openchemlib.js";
 import { framed, picture } from "./picture.js";
+import { why } from "./service.js";
 import { percent, several } from "./words.js";
 
 /** @typedef {import("./answer.js").RouteGraph} RouteGraph */
@@ -22,12 +23,12 @@ export const BY_HAND = "by hand";
 
 /**
  * Lets a person choose what to make a molecule of.
- * @param {import("./login.js").Session} session
+ * @param {import("./service.js").Service} service
  * @param {string} smiles
  * @param {Set<string>} above what it goes into, of which it cannot be made
  * @returns {Promise<PrecursorSet | null>} null where nothing was chosen
  */
-export async function choosePrecursors(session, smiles, above) {
+export async function choosePrecursors(service, smiles, above) {
   const dialog = /** @type {HTMLDialogElement} */ (find("precursors"));
   find("precursors_of").replaceChildren(framed(picture(smiles), 320, 180, smiles));
   find("precursors_list").replaceChildren();
@@ -38,7 +39,7 @@ export async function choosePrecursors(session, smiles, above) {
   const closing = new AbortController();
   const closed = new Promise((done) => closing.signal.addEventListener("abort", () => done(null)));
   dialog.addEventListener("close", () => closing.abort(), { once: true });
-  const proposed = await proposals(session, smiles, closing.signal);
+  const proposed = await proposals(service, smiles, closing.signal);
   if (closing.signal.aborted) return null;
   if (typeof proposed === "string") say(find("precursors_told"), proposed);
   else {
@@ -54,18 +55,17 @@ export async function choosePrecursors(session, smiles, above) {
 }
 
 /**
- * @param {import("./login.js").Session} session
+ * @param {import("./service.js").Service} service
  * @param {string} smiles
  * @param {AbortSignal} signal
  * @returns {Promise<PrecursorSet[] | string>} or why there are none
  */
-async function proposals(session, smiles, signal) {
+async function proposals(service, smiles, signal) {
   try {
-    const { items } = await session.send("/synth/v1/expansions", { smiles: [smiles], limit: MOST }, AbortSignal.any([signal, AbortSignal.timeout(PATIENCE)]));
+    const { items } = await service.send("/synth/v1/expansions", { smiles: [smiles], limit: MOST }, AbortSignal.any([signal, AbortSignal.timeout(PATIENCE)]));
     return items[0].error ?? items[0].precursors;
   } catch (fault) {
-    if (!(fault instanceof Refused)) return "The service does not answer.";
-    return [404, 405].includes(fault.status) ? "This service proposes no single steps." : `${fault.message}.`;
+    return fault instanceof Refused && [404, 405].includes(fault.status) ? "This service proposes no single steps." : why(fault);
   }
 }
 
@@ -151,15 +151,15 @@ export function routeByHand(graph, number) {
 
 /**
  * Who sells molecules and for how much; what the service does not tell is left out.
- * @param {import("./login.js").Session} session
+ * @param {import("./service.js").Service} service
  * @param {string[]} smiles
  * @param {string | null} shipsTo
  * @returns {Promise<Map<string, Sold>>}
  */
-export async function soldBy(session, smiles, shipsTo) {
+export async function soldBy(service, smiles, shipsTo) {
   if (!smiles.length) return new Map();
   try {
-    const { items } = await session.send("/synth/v1/building-blocks", { smiles, ships_to: shipsTo }, AbortSignal.timeout(PATIENCE));
+    const { items } = await service.send("/synth/v1/building-blocks", { smiles, ships_to: shipsTo }, AbortSignal.timeout(PATIENCE));
     return new Map(items.map((/** @type {Sold} */ item, /** @type {number} */ place) => [smiles[place], item]));
   } catch {
     return new Map();

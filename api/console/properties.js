@@ -37,14 +37,14 @@ export class Laboratory {
    * Measures `molecules`, in their order; those of before are known no more. `tell` gets what has been measured so far, more and more: rows of
    * `PROPERTIES`, NaN where a molecule cannot be read.
    * @param {string[]} molecules
-   * @param {(values: Float32Array, many: number) => void} tell
+   * @param {(values: Float32Array) => void} tell
    */
   measure(molecules, tell) {
     const values = new Float32Array(molecules.length * PROPERTIES.length).fill(NaN);
     this.#waiting.clear();
     this.#ask({ molecules }, ({ from, measured }) => {
       values.set(measured, from * PROPERTIES.length);
-      tell(values, from + measured.length / PROPERTIES.length);
+      tell(values);
     });
   }
 

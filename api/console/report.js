@@ -3,8 +3,8 @@
 //
 // `retort plan --out routes.html` writes it (`ops/src/report.rs`): the answers are in it as JSON, and it asks for nothing.
 
-import { leadTime, offersOf, routesOf, treeOf } from "./answer.js";
-import { offerWords } from "./drawing.js";
+import { offersOf, routesOf, stepsOf, treeOf } from "./answer.js";
+import { blockWords } from "./drawing.js";
 import { count, find, make } from "./elements.js";
 import { nothingFound } from "./nothing.js";
 import { parts } from "./paper.js";
@@ -126,7 +126,7 @@ function backbone([best, ...others], known) {
  */
 function about(route, known) {
   const tree = treeOf(route.graph);
-  const steps = stepsOf(tree);
+  const steps = stepsOf(tree).map(({ step }) => step);
   const drawn = parts(tree, { caption: (one) => caption(one, known), most: SCHEME.width / SCHEME.scale });
   // One scale for all of them.
   const scale = Math.min(1, ...drawn.map(({ width }) => SCHEME.width / width));
@@ -144,26 +144,9 @@ function about(route, known) {
   ];
 }
 
-/**
- * Steps in the order in which they are done; one that is needed twice is one.
- * @param {Tree} tree
- * @returns {{step: Step, tree: Tree}[]}
- */
-function stepsOf(tree) {
-  /** @type {Map<number, {step: Step, tree: Tree}>} */
-  const steps = new Map();
-  const walk = (/** @type {Tree} */ one) => {
-    if (!one.step) return;
-    one.step.precursors.forEach(walk);
-    steps.set(one.step.number, { step: one.step, tree: one });
-  };
-  walk(tree);
-  return [...steps.values()].sort((one, other) => one.step.number - other.step.number);
-}
-
-/** @param {{step: Step, tree: Tree}[]} steps */
+/** @param {Step[]} steps */
 function stepTable(steps) {
-  const rows = steps.map(({ step: { number, edge } }) => make("tr", {},
+  const rows = steps.map(({ number, edge }) => make("tr", {},
     make("td", {}, String(number)),
     make("td", {}, make("strong", {}, edge.reaction_class ?? "reaction"), ...(edge.warnings ?? []).map((warning) => make("span", { className: "warning" }, warning))),
     make("td", {}, ...conditions(edge)),
@@ -207,10 +190,7 @@ function variations(best, others, known) {
  * @param {Known} known
  */
 function caption({ data }, { offers, shipsTo }) {
-  if (!data.is_building_block) return [];
-  const its = offers.get(data.building_block_idx ?? -1) ?? [];
-  const leads = its.map((offer) => leadTime(offer, shipsTo)).filter((lead) => lead !== null);
-  return offerWords(its[0], leads.length ? Math.min(...leads) : null);
+  return data.is_building_block ? blockWords(data, offers, shipsTo) : [];
 }
 
 /**

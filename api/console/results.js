@@ -1,17 +1,17 @@
 // @ts-check
 // The routes of an answer: the list, the drawing of the one that is shown, what is known of a part of it, what to order for it.
 
-import { leadTime, treeAt, treeOf } from "./answer.js";
+import { treeAt, treeOf } from "./answer.js";
 import { Comparison, nameOf } from "./comparison.js";
 import { constraintsTold } from "./constraints.js";
 import { details } from "./details.js";
-import { draw, offerWords } from "./drawing.js";
+import { blockWords, draw } from "./drawing.js";
 import { count, find, make, say } from "./elements.js";
 import { openMenu } from "./menu.js";
 import { RouteList } from "./routes.js";
 import { csv, shopping } from "./shopping.js";
 import { makeFilters, OPEN, showFilters } from "./filters.js";
-import { Store } from "./store.js";
+import { Store, toggled } from "./store.js";
 import { png, save, svg } from "./takeaway.js";
 import { View } from "./view.js";
 import { actsOf } from "./work.js";
@@ -20,11 +20,11 @@ import { days, dollars, percent, several, significant } from "./words.js";
 /** @typedef {import("./answer.js").Route} Route */
 /** @typedef {import("./answer.js").Tree} Tree */
 /** @typedef {{answer: import("./answer.js").Answer, bytes: string, routes: Route[], offers: Map<number, import("./answer.js").Offer[]>, asked: Record<string, any>, unfinished?: "growing" | "stopped", first?: string}} Found `asked`: the same object for the same search; `first`: key of the route to be shown */
-/** @typedef {{found: Found | null, order: string, filters: import("./filters.js").Filters, folds: import("./routes.js").Folds, shown: Route | null, beside: Route | null, chosen: import("./drawing.js").Chosen | null, folded: Set<string>}} State `beside`: what another route is compared with */
+/** @typedef {{found: Found | null, order: string, filters: import("./filters.js").Filters, folds: import("./routes.js").Folds, shown: Route | null, beside: Route | null, chosen: import("./drawing.js").Chosen | null, chosenOf: Route | null, folded: Set<string>}} State `beside`: what another route is compared with; `chosenOf`: whose part is chosen */
 
 export class Results {
   #store = new Store(/** @type {State} */ ({
-    found: null, order: "rank", filters: OPEN, folds: { all: false, except: new Set() }, shown: null, beside: null, chosen: null, folded: new Set(),
+    found: null, order: "rank", filters: OPEN, folds: { all: false, except: new Set() }, shown: null, beside: null, chosen: null, chosenOf: null, folded: new Set(),
   }));
   #list = new RouteList((route) => this.#show(route), (backbone) => this.#fold(backbone));
   #comparison = new Comparison();
@@ -58,20 +58,21 @@ export class Results {
    * @param {Found} found
    */
   show(found) {
-    const { found: last, shown, chosen } = this.#store.state;
+    const { found: last, shown, chosen, chosenOf } = this.#store.state;
     say(find("results_target"), found.answer.search_smiles);
     say(find("results_how"), how(found));
     this.#tellConstraints(found);
     const wanted = last?.asked === found.asked ? found.first ?? shown?.key : undefined;
     const same = found.routes.find((route) => route.key === wanted);
     if (!same) {
-      this.#store.set({ found, filters: OPEN, shown: found.routes[0], beside: null, chosen: null, folded: new Set() });
+      this.#store.set({ found, filters: OPEN, shown: found.routes[0], beside: null, chosen: null, chosenOf: null, folded: new Set() });
     } else if (found.unfinished === "growing") {
       this.#store.set({ found });
     } else {
-      const tree = chosen && same.key === shown?.key ? treeAt(treeOf(same.graph), chosen.tree.key) : null;
-      const beside = found.routes.find((route) => route.key === this.#store.state.beside?.key) ?? null;
-      this.#store.set({ found, shown: same, beside, chosen: chosen && tree && { kind: chosen.kind, tree } });
+      const again = (/** @type {Route | null} */ old) => found.routes.find((route) => route.key === old?.key) ?? null;
+      const whose = same.key === shown?.key ? again(chosenOf) : null;
+      const tree = chosen && whose && treeAt(treeOf(whose.graph), chosen.tree.key);
+      this.#store.set({ found, shown: same, beside: again(this.#store.state.beside), chosen: chosen && tree && { kind: chosen.kind, tree }, chosenOf: whose });
     }
   }
 
@@ -84,7 +85,7 @@ export class Results {
 
   /** @param {Route} route */
   #show(route) {
-    if (route.key !== this.#store.state.shown?.key) this.#store.set({ shown: route, chosen: null, folded: new Set() });
+    if (route.key !== this.#store.state.shown?.key) this.#store.set({ shown: route, chosen: null, chosenOf: null, folded: new Set() });
   }
 
   /** @param {Route | null} route */
@@ -95,7 +96,7 @@ export class Results {
     const { found, folded } = this.#store.state;
     const fold = (/** @type {string} */ key) => this.#store.set({ folded: toggled(this.#store.state.folded, key) });
     const drawn = draw(treeOf(route.graph), {
-      caption: (tree) => this.#caption(tree, found), folded, fold, choose: (chosen) => this.#store.set({ chosen }),
+      caption: (tree) => this.#caption(tree, found), folded, fold, choose: (chosen) => this.#store.set({ chosen, chosenOf: route }),
     });
     this.#drawing = { route, ...drawn };
     this.#view.show(this.#drawing, where);
@@ -126,7 +127,7 @@ export class Results {
     say(find("compare"), beside ? "End comparison" : "Compare");
     say(find("compare_note"), beside && !isOther ? `Choose another route in the list to see it beside ${nameOf(beside).toLowerCase()}.` : "");
     if (!isOther) return;
-    this.#comparison.show(beside, shown, (tree) => this.#caption(tree, found), (_, chosen) => this.#store.set({ chosen }));
+    this.#comparison.show(beside, shown, (tree) => this.#caption(tree, found), (route, chosen) => this.#store.set({ chosen, chosenOf: route }));
   }
 
   /**
@@ -136,9 +137,7 @@ export class Results {
   #caption({ data, step }, found) {
     if (!step && !data.is_building_block) return ["to be made"];
     if (!data.is_building_block || !found || found.unfinished) return [];
-    const offers = found.offers.get(data.building_block_idx ?? -1) ?? [];
-    const leads = offers.map((offer) => leadTime(offer, found.asked.ships_to)).filter((lead) => lead !== null);
-    return offerWords(offers[0], leads.length ? Math.min(...leads) : null);
+    return blockWords(data, found.offers, found.asked.ships_to);
   }
 
   /** @param {Readonly<State>} state */
@@ -155,8 +154,8 @@ export class Results {
 
   /** @param {State["chosen"]} chosen */
   #acts(chosen) {
-    const { shown } = this.#store.state;
-    return chosen && shown ? actsOf(chosen, this.#means(shown)) : [];
+    const { chosenOf } = this.#store.state;
+    return chosen && chosenOf ? actsOf(chosen, this.#means(chosenOf)) : [];
   }
 
   /** @param {MouseEvent} event */
@@ -167,7 +166,7 @@ export class Results {
     const tree = shown && treeAt(treeOf(shown.graph), key ?? "");
     if (!part || !tree || (kind !== "molecule" && kind !== "step")) return;
     event.preventDefault();
-    this.#store.set({ chosen: { kind, tree } });
+    this.#store.set({ chosen: { kind, tree }, chosenOf: shown });
     openMenu(this.#acts({ kind, tree }), { x: event.clientX, y: event.clientY }, part);
   }
 
@@ -183,7 +182,7 @@ export class Results {
   }
 
   #buttons() {
-    find("compare").addEventListener("click", () => this.#store.set({ beside: this.#store.state.beside ? null : this.#store.state.shown }));
+    find("compare").addEventListener("click", () => this.#store.set({ beside: this.#store.state.beside ? null : this.#store.state.shown, chosen: null, chosenOf: null }));
     const seen = () => (find("comparison").hidden ? this.#view : this.#comparison);
     find("zoom_in").addEventListener("click", () => seen().zoom(1.25));
     find("zoom_out").addEventListener("click", () => seen().zoom(0.8));
@@ -209,16 +208,6 @@ export class Results {
     const { shown } = this.#store.state;
     return `${(shown ? nameOf(shown) : "route").toLowerCase().replaceAll(" ", "_")}.${ending}`;
   }
-}
-
-/**
- * @param {Set<string>} keys
- * @param {string} key
- */
-function toggled(keys, key) {
-  const changed = new Set(keys);
-  if (!changed.delete(key)) changed.add(key);
-  return changed;
 }
 
 /**

@@ -159,7 +159,7 @@ function priced({ price, perMole, list }) {
  * @param {Route[]} routes
  * @param {string} order
  */
-export function sorted(routes, order) {
+function sorted(routes, order) {
   const by = ORDERS[order] ?? ORDERS.rank;
   const value = (/** @type {Route} */ route) => by(route) ?? Infinity;
   // Infinity less itself is no number: two without a price are alike.

@@ -11,16 +11,16 @@ import { Laboratory, PROPERTIES } from "./properties.js";
 import { SampleForm } from "./sample_form.js";
 import { why } from "./service.js";
 import { Sieve, sieved } from "./sieve.js";
-import { Store } from "./store.js";
+import { Store, toggled } from "./store.js";
 import { save } from "./takeaway.js";
 import { several } from "./words.js";
 
 /** @typedef {import("./figures.js").Model} Model */
 /** @typedef {{id: string, model_id: string, smiles: string[], created_at: string}} Sample */
 /**
- * @typedef {{models: Model[], drawing: {begun: number, size: number, stop: AbortController} | null, sample: Sample | null, notice: string, values: Float32Array, measured: number,
+ * @typedef {{models: Model[], drawing: {size: number, stop: AbortController} | null, sample: Sample | null, notice: string, values: Float32Array,
  *   sieve: import("./sieve.js").Typed, has: Uint8Array | null, order: number[], ticked: Set<number>}} State
- * `values`: rows of `PROPERTIES`, of which the first `measured` are known; `has`: which have the part asked for, null: none is; `order`: which are shown
+ * `values`: rows of `PROPERTIES`, NaN where they are not known yet; `has`: which have the part asked for, null: none is; `order`: which are shown
  */
 
 const SAMPLES = "/generator/v1/samples";
@@ -33,10 +33,12 @@ class SamplePart {
   #service;
   #laboratory = new Laboratory();
   #store = new Store(/** @type {State} */ ({
-    models: [], drawing: null, sample: null, notice: "", values: new Float32Array(), measured: 0, sieve: { part: "", ranges: {}, by: "" }, has: null, order: [], ticked: new Set(),
+    models: [], drawing: null, sample: null, notice: "", values: new Float32Array(), sieve: { part: "", ranges: {}, by: "" }, has: null, order: [], ticked: new Set(),
   }));
   /** @type {Map<string, Sample>} */
   #kept = new Map();
+  /** Which sample was asked for last: an earlier one may come later. */
+  #looks = 0;
   #form;
   #sieve;
   #gallery = new Gallery("Molecules", (index) => this.#store.set({ ticked: toggled(this.#store.state.ticked, index) }));
@@ -108,7 +110,7 @@ class SamplePart {
   async #draw(asked) {
     const stop = new AbortController();
     const patience = AbortSignal.timeout(PATIENCE);
-    this.#store.set({ drawing: { begun: performance.now(), size: asked.size, stop }, notice: "" });
+    this.#store.set({ drawing: { size: asked.size, stop }, notice: "" });
     try {
       const sample = await this.#service.send(SAMPLES, asked, AbortSignal.any([stop.signal, patience]));
       this.#keep(sample);
@@ -128,22 +130,24 @@ class SamplePart {
 
   /** @param {string[]} path */
   async show([id]) {
+    const look = ++this.#looks;
     if (!id || id === this.#store.state.sample?.id) return;
     try {
-      if (!this.#kept.has(id)) this.#keep(await this.#service.get(`${SAMPLES}/${encodeURIComponent(id)}`));
-      this.#see(/** @type {Sample} */ (this.#kept.get(id)));
+      const sample = this.#kept.get(id) ?? await this.#service.get(`${SAMPLES}/${encodeURIComponent(id)}`);
+      this.#keep(sample);
+      if (look === this.#looks) this.#see(sample);
     } catch (fault) {
-      this.#store.set({ notice: why(fault), sample: null });
+      if (look === this.#looks) this.#store.set({ notice: why(fault), sample: null });
     }
   }
 
   /** @param {Sample} sample */
   #see(sample) {
     const nothing = new Float32Array(sample.smiles.length * PROPERTIES.length).fill(NaN);
-    this.#store.set({ sample, notice: "", values: nothing, measured: 0, has: null, ticked: new Set(), sieve: { part: "", ranges: {}, by: "" } });
-    this.#laboratory.measure(sample.smiles, (values, measured) => {
+    this.#store.set({ sample, notice: "", values: nothing, has: null, ticked: new Set(), sieve: { part: "", ranges: {}, by: "" } });
+    this.#laboratory.measure(sample.smiles, (values) => {
       // The same array, more of which is known: a new one for those who watch.
-      if (this.#store.state.sample === sample) this.#store.set({ values: values.subarray(0), measured });
+      if (this.#store.state.sample === sample) this.#store.set({ values: values.subarray(0) });
     });
     this.#title.focus({ preventScroll: true });
   }
@@ -214,16 +218,6 @@ class SamplePart {
       .map((value) => (Number.isNaN(value) ? null : Number(value.toFixed(3))));
     save(`${sample.id}.${ending}`, type, write(meant.map((index) => sample.smiles[index]), meant.map(row)));
   }
-}
-
-/**
- * @param {Set<number>} some
- * @param {number} one
- */
-function toggled(some, one) {
-  const changed = new Set(some);
-  if (!changed.delete(one)) changed.add(one);
-  return changed;
 }
 
 /** @type {import("./parts.js").Begin} */

@@ -51,7 +51,7 @@ export class SampleForm {
     });
   }
 
-  /** @param {{models: Model[], drawing: {begun: number, size: number} | null}} state */
+  /** @param {{models: Model[], drawing: {size: number} | null}} state */
   show({ models, drawing }) {
     if (models !== this.#models) {
       this.#models = models;

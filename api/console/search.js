@@ -5,6 +5,7 @@
 // is lost on the way; otherwise its answer is waited for.
 
 import { Refused, refusal } from "./login.js";
+import { why } from "./service.js";
 import { events } from "./sse.js";
 
 /** Beyond the time of the search itself, seconds: to wait for its turn and to write the answer down. */
@@ -35,11 +36,10 @@ export async function search(session, body, stop, listener) {
   } catch (fault) {
     if (stop.aborted) return { kind: "stopped" };
     if (patience.aborted) return { kind: "lost", why: "The service did not answer in time." };
-    if (!(fault instanceof Refused)) return { kind: "lost", why: "The service does not answer." };
+    if (!(fault instanceof Refused)) return { kind: "lost", why: why(fault) };
     if (fault.status === 401) return { kind: "ended" };
     if (fault.status === 422) return { kind: "faults", faults: byField(fault, body) };
-    const again = fault.retryAfter > 0 ? ` Try again in ${fault.retryAfter} s.` : "";
-    return { kind: "lost", why: `${fault.message}.${again}` };
+    return { kind: "lost", why: why(fault) };
   }
 }
 

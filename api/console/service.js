@@ -59,10 +59,19 @@ export class Service {
     try {
       return await answer;
     } catch (fault) {
-      if (!(fault instanceof Refused) || fault.status !== 401 || Date.now() - this.session.begun < TOO_SOON) throw fault;
-      await logIn(this.scopes);
+      if (fault instanceof Refused && fault.status === 401 && !this.isNew()) await this.logIn();
       throw fault;
     }
+  }
+
+  /** Whether the login is so new that another would give nothing better. */
+  isNew() {
+    return Date.now() - this.session.begun < TOO_SOON;
+  }
+
+  /** Leaves the page for another login, and comes back. */
+  logIn() {
+    return logIn(this.scopes);
   }
 }
 

@@ -5,7 +5,7 @@
 /** @typedef {{id: string, event: string, data: string}} ServerEvent `id`: the last one that the server gave */
 
 /** Takes a stream apart, however it is cut into pieces. */
-export class EventReader {
+class EventReader {
   /** The beginning of a line whose end has not come yet: an answer is one of many megabytes, so it is put together once. @type {string[]} */
   #begun = [];
   #isFirst = true;

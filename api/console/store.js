@@ -41,3 +41,15 @@ export class Store {
     show(this.#state);
   }
 }
+
+/**
+ * The set with `one` in it, or without where it was in it.
+ * @template T
+ * @param {Set<T>} some
+ * @param {T} one
+ */
+export function toggled(some, one) {
+  const changed = new Set(some);
+  if (!changed.delete(one)) changed.add(one);
+  return changed;
+}

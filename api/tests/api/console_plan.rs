@@ -269,7 +269,7 @@ async fn a_search_that_is_stopped_is_cancelled_and_one_without_a_route_says_why(
 }
 
 /// What has axe-core check the page, and tells what it found.
-pub fn axe_check(axe: &str) -> String {
+fn axe_check(axe: &str) -> String {
     // The letters of a structure are a picture, which its name says as SMILES, and no label.
     format!(
         "{axe}; const done = arguments[arguments.length - 1]; \

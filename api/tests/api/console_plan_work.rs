@@ -124,3 +124,29 @@ async fn a_molecule_is_made_by_hand_of_precursors_that_are_chosen_and_the_step_i
     assert_eq!(back, "Route 1");
     no_complaint(&browser).await;
 }
+
+#[tokio::test]
+async fn of_two_routes_side_by_side_the_one_is_worked_on_whose_part_was_chosen() {
+    let Some((_service, browser)) = stage().await else { return };
+    browser.run(ONE_STEP).await;
+    find_routes(&browser, "46").await;
+    browser.wait_for_text("#route_count", |text| text == "10").await;
+    browser.click("#compare").await;
+    browser.type_into("#route_list", "\u{e015}").await; // Arrow down.
+    browser.wait_for_text("#comparison_title", |text| text.starts_with("Route 1 beside route 2")).await;
+
+    let chosen = browser
+        .run("const part = document.querySelector('#left_scheme .bought.own'); part.dispatchEvent(new MouseEvent('click', { bubbles: true })); return part.dataset.key;")
+        .await;
+    act(&browser, "Make it …").await;
+    browser.wait_for_text("#precursors_told", |text| text.starts_with("1 way")).await;
+    browser.click("#precursors_list button").await;
+    let title = browser.wait_for_text("#comparison_title", |text| text.contains("by hand 1")).await;
+    let made = browser
+        .run("return [...document.querySelectorAll('#right_scheme .molecule')].map((part) => part.dataset.key)")
+        .await;
+
+    assert!(title.starts_with("Route 1 beside by hand 1"), "{title}");
+    assert!(made.as_array().unwrap().contains(&chosen), "{chosen} in {made}");
+    no_complaint(&browser).await;
+}

@@ -94,7 +94,8 @@ const SHIPPED_MODELS: &str = "druglike_gru,leadlike_gru,druglike_gru_large";
 pub struct Rates {
     /// `RATE_SAMPLES_CREATE_PER_MINUTE`, default 60.
     pub samples_create: u32,
-    /// `RATE_MOLECULES_PER_MINUTE`, default 600,000: the sizes of the samples created, added up.
+    /// `RATE_MOLECULES_PER_MINUTE`, default 600,000: the sizes of the samples created, added up; sample batches, which make way for them, take
+    /// nothing of it.
     pub molecules: u32,
     /// `RATE_SAMPLES_READ_PER_MINUTE`, default 600: list and retrieve together.
     pub samples_read: u32,

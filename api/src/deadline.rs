@@ -77,6 +77,13 @@ impl Deadlines {
 #[derive(Debug, Clone, Copy)]
 pub struct Arrival(Instant);
 
+impl Arrival {
+    /// So long after it.
+    pub fn within(self, time: Duration) -> Instant {
+        self.0 + time
+    }
+}
+
 impl<S: Sync> FromRequestParts<S> for Arrival {
     type Rejection = ApiError;
 

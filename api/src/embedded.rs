@@ -11,11 +11,13 @@ use std::{
 use axum::{
     Router,
     body::Bytes,
-    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
+    http::{HeaderMap, HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
     routing::get,
 };
 use flate2::{Compression, Crc, write::GzEncoder};
+
+use crate::gzip::accepts_gzip;
 
 // Pictures within style sheets and scripts, as the cursors of an editor, are `data:` addresses, which lead nowhere.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; \
@@ -63,10 +65,10 @@ impl Page {
             .map(|(name, value)| (name, HeaderValue::from_static(value))),
         );
         headers.insert(header::ETAG, packed.tag.clone());
-        if lists(asked, &header::IF_NONE_MATCH, |tag| packed.tag == tag) {
+        if has_it(asked, &packed.tag) {
             return (StatusCode::NOT_MODIFIED, headers).into_response();
         }
-        if lists(asked, &header::ACCEPT_ENCODING, |coding| coding == "gzip") {
+        if accepts_gzip(asked) {
             headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
             return (headers, packed.body.clone()).into_response();
         }
@@ -87,11 +89,8 @@ impl Packed {
     }
 }
 
-/// Whether one of the parts of a header that is a list `fits`; a weight of 0 refuses the part.
-fn lists(headers: &HeaderMap, name: &HeaderName, fits: impl Fn(&str) -> bool) -> bool {
-    let values = headers.get_all(name).into_iter().filter_map(|value| value.to_str().ok());
-    values.flat_map(|value| value.split(',')).any(|part| {
-        let (part, weight) = part.split_once(";q=").unwrap_or((part, "1"));
-        fits(part.trim()) && weight.trim().parse::<f32>().is_ok_and(|weight| weight > 0.0)
-    })
+/// Whether who asks has the text already that goes by `tag`.
+fn has_it(asked: &HeaderMap, tag: &HeaderValue) -> bool {
+    let values = asked.get_all(header::IF_NONE_MATCH).into_iter().filter_map(|value| value.to_str().ok());
+    values.flat_map(|value| value.split(',')).any(|had| *tag == *had.trim())
 }

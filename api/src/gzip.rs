@@ -76,7 +76,7 @@ fn contains_gzip(headers: &HeaderMap) -> bool {
 }
 
 /// As RFC 9110, section 12.5.3, says, but that `*` alone leaves the choice to us and we send plain JSON.
-fn accepts_gzip(headers: &HeaderMap) -> bool {
+pub(crate) fn accepts_gzip(headers: &HeaderMap) -> bool {
     ["gzip", "x-gzip"].iter().any(|coding| weight(headers, header::ACCEPT_ENCODING, coding) > Some(0.0))
 }
 

@@ -8,12 +8,13 @@ use std::{sync::Arc, time::Duration};
 use chrono::Utc;
 use contract::{
     Cause, ErrorItem, JobId, Look, LookJob, LookOutcome, Problem, SampleId, SampleJob, SampleRequest,
-    StoredLookJob, StoredSampleJob, StoredTreeSearchJob, Told, TreeSearchJob, TreeSearchRequest,
-    TreeSearchResult,
+    StoredLookJob, StoredOrderJob, StoredSampleJob, StoredTreeSearchJob, Told, TreeSearchJob,
+    TreeSearchRequest, TreeSearchResult,
 };
-use queue::{AwaitError, Caller, Job, Pending, QueueError, SubmitError, Watch};
+use queue::{AwaitError, Caller, Job, LiveModel, Pending, QueueError, SubmitError, Watch};
 
 use edge::ApiError;
+use tokio::sync::OwnedSemaphorePermit;
 
 use crate::crowd::Crowd;
 
@@ -61,12 +62,19 @@ impl Jobs {
         self.patience.sample
     }
 
+    /// A place among the requests in hand, for one that stores what nobody waits for.
+    pub fn place(&self) -> Result<OwnedSemaphorePermit, ApiError> {
+        self.crowd.place()
+    }
+
+    /// Watches the job of an order, which goes on without.
+    pub async fn watch_order(&self, job_id: &str) -> Result<Watch<StoredOrderJob>, ApiError> {
+        Ok(self.queue.watch_idly(job_id).await?)
+    }
+
     /// The model that an order is drawn from which asks for `named`, or for none.
     pub async fn model_of_order(&self, named: Option<String>) -> Result<String, ApiError> {
-        let live = self.queue.live_models(StoredSampleJob::QUEUE).await.map_err(|error| match error {
-            QueueError::Database(error) => error.into(),
-            error => ApiError::internal(&error),
-        })?;
+        let live = live_models(&self.queue, StoredSampleJob::QUEUE).await?;
         // While no sampler runs, nobody knows which models there are.
         let is_there = |id: &str| live.is_empty() || live.iter().any(|model| model.model_id == id);
         match named {
@@ -221,6 +229,14 @@ struct Taken<J: Job> {
     pending: Pending<J>,
 }
 
+/// The models that the live workers of a queue have loaded.
+pub async fn live_models(queue: &queue::Client, of: &str) -> Result<Vec<LiveModel>, ApiError> {
+    queue.live_models(of).await.map_err(|error| match error {
+        QueueError::Database(error) => error.into(),
+        error => ApiError::internal(&error),
+    })
+}
+
 /// What a job came to; `late` says what becomes of one that is late.
 pub fn settled<T>(
     id: &str,
@@ -258,7 +274,8 @@ fn too_late(retry_after: Duration) -> ApiError {
     ApiError::Unavailable { retry_after, reason }
 }
 
-fn not_taken(error: SubmitError) -> ApiError {
+/// Why the queue did not take a job.
+pub fn not_taken(error: SubmitError) -> ApiError {
     match error {
         SubmitError::Full { retry_after } => {
             ApiError::Unavailable { retry_after, reason: "The queue is full for this request's deadline" }

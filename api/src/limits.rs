@@ -5,12 +5,15 @@
 
 use std::{num::NonZeroU32, sync::Arc, time::Duration};
 
-use axum::{http::HeaderValue, response::Response};
+use axum::{
+    http::HeaderValue,
+    response::{IntoResponse, Response},
+};
 use contract::Ration;
 use sqlx::PgPool;
 use tracing::Instrument;
 
-use edge::whole_seconds;
+use edge::{ApiError, whole_seconds};
 use identity::{BURST, Buckets, Rations, Taken};
 
 use crate::config::Rates;
@@ -20,7 +23,8 @@ use crate::config::Rates;
 pub enum Operation {
     ListSamples,
     CreateSample,
-    /// Many molecules that nobody waits for.
+    /// Many molecules that nobody waits for. They take nothing of the molecules' ration, as batches of plans take no search seconds: both
+    /// make way for whoever waits.
     CreateSampleBatch,
     RetrieveSample,
     DeleteSample,
@@ -125,7 +129,7 @@ impl Limits {
 
     /// Gives back `amount` of the account's ration that was taken and not used, while the answer is on its way. Where that fails,
     /// the account has it back with the rest, in time.
-    pub fn give_back(self: &Arc<Self>, ration: Ration, account_id: &str, rations: &Rations, amount: u32) {
+    fn give_back(self: &Arc<Self>, ration: Ration, account_id: &str, rations: &Rations, amount: u32) {
         let Some(per_minute) = self.per_minute(ration, rations).filter(|_| amount > 0) else { return };
         let (limits, account_id) = (Arc::clone(self), account_id.to_owned());
         let giving = async move {
@@ -137,8 +141,42 @@ impl Limits {
         tokio::spawn(giving.in_current_span());
     }
 
+    /// Lets the account have `most` of its ration, or answers that there is not so much left.
+    pub async fn spend(
+        self: &Arc<Self>,
+        ration: Ration,
+        account_id: &str,
+        rations: &Rations,
+        most: u32,
+    ) -> Result<Spending, Response> {
+        let headroom = self.take(ration, account_id, rations, most).await;
+        let headroom = headroom.map_err(|error| ApiError::from(error).into_response())?;
+        if let Some(retry_after) = headroom.spent() {
+            return Err(headroom.attach(ApiError::RateLimited { retry_after }.into_response()));
+        }
+        let (account_id, rations) = (account_id.to_owned(), rations.clone());
+        Ok(Spending { limits: Arc::clone(self), ration, account_id, rations, most })
+    }
+
     fn per_minute(&self, ration: Ration, rations: &Rations) -> Option<NonZeroU32> {
         NonZeroU32::new(rations.get(ration.as_str()).copied().unwrap_or_else(|| self.rates.of(ration)))
+    }
+}
+
+/// What an account was let have of a ration before it is known what it takes.
+pub struct Spending {
+    limits: Arc<Limits>,
+    ration: Ration,
+    account_id: String,
+    rations: Rations,
+    most: u32,
+}
+
+impl Spending {
+    /// Gives back what was not used.
+    pub fn end(self, used: u32) {
+        let left = self.most.saturating_sub(used);
+        self.limits.give_back(self.ration, &self.account_id, &self.rations, left);
     }
 }
 

@@ -99,9 +99,7 @@ fn priced(offer: PricedOffer) -> PricingAnnotation {
         lead_time_days_to_DE: days(offer.lead_time_days_to_DE),
         lead_time_days_to_CN: days(offer.lead_time_days_to_CN),
         lead_time_days_to_AU: days(offer.lead_time_days_to_AU),
-        amount_in_stock: None,
-        amount_in_stock_uom: None,
-        location: None,
+        ..PricingAnnotation::default()
     }
 }
 
@@ -114,25 +112,7 @@ fn common(offer: CommonOffer) -> PricingAnnotation {
         minor_components: offer.minor_components,
         mw: offer.mw,
         vendor_name: offer.vendor_name,
-        cs_id: String::new(),
-        cs_prefix: String::new(),
-        cs_url: String::new(),
-        pack: None,
-        uom: None,
-        price_usd: None,
-        normalised_usd: None,
-        api_timestamp: chrono::DateTime::UNIX_EPOCH,
-        lead_time_days_to_US: None,
-        lead_time_days_to_CA: None,
-        lead_time_days_to_GB: None,
-        lead_time_days_to_FR: None,
-        lead_time_days_to_CH: None,
-        lead_time_days_to_DE: None,
-        lead_time_days_to_CN: None,
-        lead_time_days_to_AU: None,
-        amount_in_stock: None,
-        amount_in_stock_uom: None,
-        location: None,
+        ..PricingAnnotation::default()
     }
 }
 

@@ -245,13 +245,16 @@ async fn fetch(store: &Store, content: &Content, path: &Path, is_reached: &Atomi
 
 /// Puts a snapshot in the store, while searches begin on it.
 fn put(store: Store, content: Content, path: PathBuf) {
-    tokio::spawn(async move {
+    let put = async move {
         let put = async { store.put(&content, File::open(&path)?).await };
         match put.await {
             Ok(()) => info!(version = content.version, "put the catalogue's snapshot into {store}"),
             Err(error) => warn!("the catalogue's snapshot could not be put into {store}: {error}"),
         }
-    });
+    };
+    // It reads hundreds of megabytes, which is no async thread's work.
+    let runtime = Handle::current();
+    drop(compute(move || runtime.block_on(put)));
 }
 
 /// Why there is no snapshot.

@@ -19,6 +19,10 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Jobs in flight for each place that does them: as many as may end between two looks, where each takes thirty milliseconds.
 const FOR_EACH_SLOT: i64 = 8;
 
+/// Jobs given out in one look. It holds locks that who asks for plans of their own and who cancels wait for, and a look that took longer
+/// than it may would be taken back as a whole, again and again.
+const AT_ONCE: i64 = 256;
+
 /// A batch with parts that are to be begun.
 #[derive(Debug)]
 pub(crate) struct OpenBatch<P> {
@@ -94,8 +98,9 @@ async fn look<B: Batches>(pool: &PgPool) -> Result<(), queue::SubmitError> {
     }
     let live = queue::live_workers(&mut *transaction).await?;
     let slots = live.iter().filter(|live| live.queue == B::Job::QUEUE).map(|live| live.slots).sum::<i64>();
+    let mut left = AT_ONCE;
     for batch in open {
-        let room = slots * FOR_EACH_SLOT - batch.in_flight;
+        let room = (slots * FOR_EACH_SLOT - batch.in_flight).min(left);
         // Nobody cancels or resumes it until its parts have their jobs.
         if room <= 0 || !B::lock(&mut transaction, &batch.id).await? {
             continue;
@@ -106,6 +111,7 @@ async fn look<B: Batches>(pool: &PgPool) -> Result<(), queue::SubmitError> {
                 queue::enqueue(&mut transaction, &part.job, &batch.account_id, Urgency::Batch).await?;
             B::begin(&mut transaction, &part.id, &job_id.to_string()).await?;
         }
+        left -= next.len() as i64;
         if (next.len() as i64) < room {
             B::all_begun(&mut transaction, &batch.id).await?;
         }

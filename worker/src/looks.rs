@@ -51,10 +51,6 @@ fn tell<T: Told>(
 
 /// The molecule that `text` spells, as for the target of a search.
 fn molecule(text: &str) -> Result<Molecule, String> {
-    let mapped = Mapped::parse(text, Limits::TARGET).map_err(|error| error.to_string())?;
-    if mapped.molecule().components().len() == 1 {
-        return Ok(mapped.molecule().clone());
-    }
-    let at = text.find('.').unwrap_or_default();
-    Err(format!("more than one component, the second begins after byte {at}"))
+    let mapped = Mapped::of_one(text, Limits::TARGET).map_err(|error| error.to_string())?;
+    Ok(mapped.molecule().clone())
 }

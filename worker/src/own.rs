@@ -111,15 +111,9 @@ pub fn offers(request: &TreeSearchRequest, used: &[i32]) -> Vec<PricingAnnotatio
             major_component_id: id(at),
             full_canonical: molecule.canonical_smiles(),
             major_component: molecule.canonical_smiles(),
-            minor_components: String::new(),
             mw: molecule.molecular_weight(),
             vendor_name: VENDOR_NAME.to_owned(),
             cs_id: (at + 1).to_string(),
-            cs_prefix: String::new(),
-            cs_url: String::new(),
-            pack: None,
-            uom: None,
-            price_usd: None,
             normalised_usd: block.usd_per_gram,
             api_timestamp: Utc::now(),
             lead_time_days_to_US: Some(0.0),
@@ -130,9 +124,7 @@ pub fn offers(request: &TreeSearchRequest, used: &[i32]) -> Vec<PricingAnnotatio
             lead_time_days_to_DE: Some(0.0),
             lead_time_days_to_CN: Some(0.0),
             lead_time_days_to_AU: Some(0.0),
-            amount_in_stock: None,
-            amount_in_stock_uom: None,
-            location: None,
+            ..PricingAnnotation::default()
         })
     };
     blocks.filter_map(offer).collect()

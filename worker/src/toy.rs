@@ -96,29 +96,14 @@ pub(crate) fn plan() -> Plan {
 pub(crate) fn offer(block: i32, vendor: &str, pack: f64, usd: f64, days: Option<f64>) -> PricingAnnotation {
     PricingAnnotation {
         major_component_id: block,
-        full_canonical: String::new(),
-        major_component: String::new(),
-        minor_components: String::new(),
         mw: 10.0,
         vendor_name: vendor.to_owned(),
         cs_id: format!("{vendor}-{block}"),
-        cs_prefix: String::new(),
-        cs_url: String::new(),
         pack: Some(pack),
         uom: Some("g".to_owned()),
         price_usd: (usd > 0.0).then_some(usd),
         normalised_usd: (usd > 0.0).then_some(usd / pack),
-        api_timestamp: chrono::DateTime::UNIX_EPOCH,
         lead_time_days_to_US: days,
-        lead_time_days_to_CA: None,
-        lead_time_days_to_GB: None,
-        lead_time_days_to_FR: None,
-        lead_time_days_to_CH: None,
-        lead_time_days_to_DE: None,
-        lead_time_days_to_CN: None,
-        lead_time_days_to_AU: None,
-        amount_in_stock: None,
-        amount_in_stock_uom: None,
-        location: None,
+        ..PricingAnnotation::default()
     }
 }

@@ -242,7 +242,7 @@ pub struct ReagentResults {
 }
 
 /// One vendor offer for a building block.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[expect(non_snake_case, reason = "the contract's field names end in ISO country codes")]
 pub struct PricingAnnotation {
     /// The catalogue's integer for the major component.

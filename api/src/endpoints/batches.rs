@@ -19,10 +19,11 @@ use queue::Client;
 use sqlx::PgPool;
 
 use super::{
-    engines::Engines,
+    PathId,
+    engines::{Engines, engine},
     new_id, nothing_else,
     paging::{Asked, parse_list},
-    path_id, path_word,
+    path_word,
     plans::{
         MAX_DESCRIPTION, MAX_NAME, plan,
         table::{self as plan_table, Target},
@@ -31,7 +32,7 @@ use super::{
 };
 use crate::{
     access::Caller,
-    fields::{Faults, Fields, Input, nullable, storable, word},
+    fields::{Faults, Fields, Input, nullable, storable},
     jobs::Jobs,
 };
 use table::{BatchRow, NewBatch};
@@ -69,7 +70,8 @@ pub async fn create(
     });
     let wanted = reading.await.map_err(|error| ApiError::internal(&error))??;
 
-    let engine = engines.chosen(&queue, wanted.engine).await?.ok_or(ApiError::BadReference)?;
+    let _place = jobs.place()?;
+    let engine = engines.chosen(&queue, wanted.engine).await?;
     let id = new_id("bat");
     let new = NewBatch {
         id: &id,
@@ -124,10 +126,8 @@ pub async fn list(
 pub async fn retrieve(
     State(pool): State<PgPool>,
     caller: Caller,
-    path: Result<Path<String>, PathRejection>,
-    uri: Uri,
+    PathId(id): PathId,
 ) -> Result<Json<Batch>, ApiError> {
-    let id = path_id("batch_id", path, &uri)?;
     with_progress(&pool, &caller, &id).await
 }
 
@@ -210,10 +210,9 @@ pub async fn retrieve_plan(
 pub async fn cancel(
     State(pool): State<PgPool>,
     caller: Caller,
-    path: Result<Path<String>, PathRejection>,
-    uri: Uri,
+    PathId(id): PathId,
 ) -> Result<Json<Batch>, ApiError> {
-    let id = own(&pool, &caller, path, &uri).await?;
+    must_be_own(&pool, &caller, &id).await?;
     let mut transaction = pool.begin().await?;
     table::cancel(&mut transaction, &id).await?;
     let jobs = plan_table::cancel_of_batch(&mut transaction, &id).await?;
@@ -234,10 +233,9 @@ pub async fn cancel(
 pub async fn resume(
     State(pool): State<PgPool>,
     caller: Caller,
-    path: Result<Path<String>, PathRejection>,
-    uri: Uri,
+    PathId(id): PathId,
 ) -> Result<Json<Batch>, ApiError> {
-    let id = own(&pool, &caller, path, &uri).await?;
+    must_be_own(&pool, &caller, &id).await?;
     let mut transaction = pool.begin().await?;
     table::resume(&mut transaction, &id).await?;
     plan_table::resume_of_batch(&mut transaction, &id).await?;
@@ -258,10 +256,9 @@ pub async fn resume(
 pub async fn delete(
     State(pool): State<PgPool>,
     caller: Caller,
-    path: Result<Path<String>, PathRejection>,
-    uri: Uri,
+    PathId(id): PathId,
 ) -> Result<Json<Deleted>, ApiError> {
-    let id = own(&pool, &caller, path, &uri).await?;
+    must_be_own(&pool, &caller, &id).await?;
     let mut transaction = pool.begin().await?;
     table::mark_deleted(&mut transaction, &id).await?;
     let jobs = plan_table::jobs_of_batch(&mut transaction, &id).await?;
@@ -288,7 +285,7 @@ pub(crate) fn parse_create(body: &[u8], longest: f64, faults: &mut Faults) -> Op
     let parameters = body.object("parameters", |mut fields| {
         // Bonds are looked up in each target when it is searched for.
         let terms = terms(&mut fields, None, longest);
-        let engine = fields.optional("engine", None, nullable(word(1, Some(MAX_NAME))));
+        let engine = fields.optional("engine", None, engine);
         fields.finish();
         Some((terms?, engine?))
     });
@@ -321,16 +318,10 @@ fn targets(smiles: Vec<(String, String)>) -> Vec<Target> {
     smiles.into_iter().map(target).collect()
 }
 
-/// The id of a batch that the caller asked for.
-async fn own(
-    pool: &PgPool,
-    caller: &Caller,
-    path: Result<Path<String>, PathRejection>,
-    uri: &Uri,
-) -> Result<String, ApiError> {
-    let id = path_id("batch_id", path, uri)?;
-    let row = table::find(pool, &caller.account_id, &id).await?.ok_or(ApiError::NotFound)?;
-    if row.account_id == caller.account_id { Ok(id) } else { Err(ApiError::NotYours) }
+/// Refuses what is done to a batch that somebody else asked for.
+async fn must_be_own(pool: &PgPool, caller: &Caller, id: &str) -> Result<(), ApiError> {
+    let row = table::find(pool, &caller.account_id, id).await?.ok_or(ApiError::NotFound)?;
+    if row.account_id == caller.account_id { Ok(()) } else { Err(ApiError::NotYours) }
 }
 
 async fn with_progress(pool: &PgPool, caller: &Caller, id: &str) -> Result<Json<Batch>, ApiError> {

@@ -8,8 +8,12 @@ use edge::ApiError;
 use queue::{Client, Job};
 use sqlx::PgPool;
 
-use super::{models::live_models, nothing_asked};
-use crate::access::Caller;
+use super::{MAX_ID, nothing_asked};
+use crate::{
+    access::Caller,
+    fields::{Fault, Input, nullable, word},
+    jobs::live_models,
+};
 
 /// The engines by the names that clients know them by. Clones share them.
 #[derive(Debug, Clone)]
@@ -28,21 +32,25 @@ impl Engines {
         self.aliases.get(name).map_or(name, String::as_str)
     }
 
-    /// The engine that a plan is made by which asks for `named`; the first that is live where it asks for none. `None`: it asks for one
-    /// that is not there.
-    pub async fn chosen(&self, queue: &Client, named: Option<String>) -> Result<Option<String>, ApiError> {
+    /// The engine that a plan is made by which asks for `named`; the first that is live where it asks for none.
+    pub async fn chosen(&self, queue: &Client, named: Option<String>) -> Result<String, ApiError> {
         let live = live(queue).await?;
         let Some(named) = named else {
             let none = ApiError::Unavailable {
                 retry_after: queue::WORKER_START,
                 reason: "No searcher is running that would say which engines there are; name one by `engine`",
             };
-            return live.into_iter().next().map(Some).ok_or(none);
+            return live.into_iter().next().ok_or(none);
         };
         let named = self.called(&named).to_owned();
         // While no searcher runs, nobody knows.
-        Ok((live.is_empty() || live.contains(&named)).then_some(named))
+        if live.is_empty() || live.contains(&named) { Ok(named) } else { Err(ApiError::BadReference) }
     }
+}
+
+/// The name of an engine, or null.
+pub(super) fn engine(input: &Input<'_>) -> Result<Option<String>, Fault> {
+    nullable(word(1, Some(MAX_ID)))(input)
 }
 
 /// The engines that live searchers serve, by name.

@@ -16,17 +16,16 @@ use contract::{
     MAX_LOOK, MAX_PRECURSOR_SETS, Ration, SYNTHESIZABILITY_SECONDS, SoldMolecule, StepCheck,
     Synthesizability, SynthesizabilityRequest,
 };
-use edge::{ApiError, json_body, query_pairs};
+use edge::ApiError;
 use flate2::read::GzDecoder;
 use serde::de::DeserializeOwned;
 
 use super::{
-    MAX_ID,
-    engines::Engines,
-    misfit,
+    engines::{Engines, engine},
+    misfit, read_body,
     treesearch::{Searching, whole_seconds},
 };
-use crate::fields::{Faults, Fields, between, choice, integer, nullable, text, word};
+use crate::fields::{Faults, Fields, between, choice, integer, nullable, text};
 
 /// Seconds that an account is charged for each molecule until it is known what it took.
 const EXPANSION_SECONDS: f64 = 0.01;
@@ -48,7 +47,7 @@ pub async fn expansions(
     search: Searching,
     request: Request,
 ) -> Result<Response, ApiError> {
-    let wanted = read(request, parse_expansions).await?;
+    let wanted = read_body(request, parse_expansions).await?;
     answer(search, &engines, wanted, expansion_fits).await
 }
 
@@ -66,7 +65,7 @@ pub async fn building_blocks(
     search: Searching,
     request: Request,
 ) -> Result<Response, ApiError> {
-    let wanted = read(request, parse_building_blocks).await?;
+    let wanted = read_body(request, parse_building_blocks).await?;
     answer(search, &engines, wanted, sale_fits).await
 }
 
@@ -85,7 +84,7 @@ pub async fn synthesizability(
     search: Searching,
     request: Request,
 ) -> Result<Response, ApiError> {
-    let wanted = read(request, parse_synthesizability).await?;
+    let wanted = read_body(request, parse_synthesizability).await?;
     answer(search, &engines, wanted, |_, _: &Synthesizability| true).await
 }
 
@@ -109,21 +108,12 @@ impl Wanted {
     }
 }
 
-async fn read(request: Request, parse: fn(&[u8], &mut Faults) -> Option<Wanted>) -> Result<Wanted, ApiError> {
-    let pairs = query_pairs(request.uri());
-    let body = json_body(request).await?;
-    let mut faults = Faults::default();
-    Fields::query(pairs, &mut faults).finish();
-    let wanted = parse(&body, &mut faults);
-    faults.settle(wanted)
-}
-
 pub(crate) fn parse_expansions(body: &[u8], faults: &mut Faults) -> Option<Wanted> {
     let mut body = Fields::body(body, faults)?;
     let smiles = smiles(&mut body);
     let limit = body.optional("limit", 50, integer(1, Some(MAX_PRECURSOR_SETS.into())));
     let check = body.optional("check", StepCheck::Rules, choice(&StepCheck::ALL, StepCheck::name));
-    let engine = engine(&mut body);
+    let engine = body.optional("engine", None, engine);
     body.finish();
     let look = Look::Expansions { limit: u32::try_from(limit?).ok()?, check: check? };
     Some(Wanted { smiles: smiles?, look, engine: engine? })
@@ -146,7 +136,7 @@ pub(crate) fn parse_synthesizability(body: &[u8], faults: &mut Faults) -> Option
     let smiles = smiles(&mut body);
     let (least, most) = SYNTHESIZABILITY_SECONDS;
     let max_seconds = body.optional("max_seconds", 0.05, between(least, most));
-    let engine = engine(&mut body);
+    let engine = body.optional("engine", None, engine);
     body.finish();
     let look = Look::Synthesizability { max_seconds: max_seconds? };
     Some(Wanted { smiles: smiles?, look, engine: engine? })
@@ -154,10 +144,6 @@ pub(crate) fn parse_synthesizability(body: &[u8], faults: &mut Faults) -> Option
 
 fn smiles(body: &mut Fields<'_, '_>) -> Option<Vec<String>> {
     body.required_list("smiles", MAX_LOOK, text(0, None))
-}
-
-fn engine(body: &mut Fields<'_, '_>) -> Option<Option<String>> {
-    body.optional("engine", None, nullable(word(1, Some(MAX_ID))))
 }
 
 /// The answer to `wanted`, of which each item `fits` what was asked for.
@@ -169,16 +155,16 @@ async fn answer<T: DeserializeOwned + Send + 'static>(
 ) -> Result<Response, ApiError> {
     let Searching { jobs, limits, deadlines, arrival, caller } = search;
     let (look, count, longest) = (wanted.look, wanted.smiles.len(), jobs.longest_search());
-    let (account, rations) = (&caller.account_id, &caller.rations);
     let most = whole_seconds(wanted.most_seconds().min(longest));
-    let headroom = limits.take(Ration::SearchSeconds, account, rations, most).await?;
-    if let Some(retry_after) = headroom.spent() {
-        return Ok(headroom.attach(ApiError::RateLimited { retry_after }.into_response()));
-    }
+    let spending = match limits.spend(Ration::SearchSeconds, &caller.account_id, &caller.rations, most).await
+    {
+        Ok(spending) => spending,
+        Err(refusal) => return Ok(refusal),
+    };
     let engine = wanted.engine.as_deref().map(|engine| engines.called(engine));
-    let looked = deadlines.search(arrival, longest, jobs.look(account, wanted.smiles, look, engine)).await;
-    let used = looked.as_ref().map_or(0, |outcome| whole_seconds(outcome.worked_seconds));
-    limits.give_back(Ration::SearchSeconds, account, rations, most.saturating_sub(used));
+    let look_up = jobs.look(&caller.account_id, wanted.smiles, look, engine);
+    let looked = deadlines.search(arrival, longest, look_up).await;
+    spending.end(looked.as_ref().map_or(0, |outcome| whole_seconds(outcome.worked_seconds)));
     let outcome = looked?;
     // Megabytes take long enough to be unpacked to be kept off the async threads.
     let unpacking = tokio::task::spawn_blocking(move || {

@@ -8,47 +8,35 @@ pub mod looks;
 pub mod models;
 pub mod operations;
 mod paging;
+mod path_id;
 pub mod plans;
 pub mod sample_batches;
 pub mod samples;
 pub mod treesearch;
 
-use axum::{
-    extract::{Path, rejection::PathRejection},
-    http::Uri,
-};
+use axum::{extract::Request, http::Uri};
 use contract::{ErrorItem, Problem};
-use edge::{ApiError, query_pairs};
+use edge::{ApiError, json_body, query_pairs};
 use serde_json::Value;
 use ulid::Ulid;
 
-use crate::fields::{Faults, Fields, Input, word};
+use crate::fields::{Faults, Fields};
+use path_id::{PathId, path_word};
 
 /// The longest id in a path or a cursor.
 const MAX_ID: usize = 255;
 
-/// The id that the path names as `name`.
-fn path_word(
-    name: &'static str,
-    path: Result<Path<String>, PathRejection>,
-    faults: &mut Faults,
-) -> Option<String> {
-    // What is no UTF-8 is no word either.
-    let text = path.map_or_else(|_| "\u{fffd}".to_owned(), |Path(text)| text);
-    word(1, Some(MAX_ID))(&Input::Query(text))
-        .map_err(|fault| faults.push(fault.at(["path".into(), name.into()])))
-        .ok()
-}
-
-/// The id that the path names as `name`, where the query asks for nothing.
-fn path_id(
-    name: &'static str,
-    path: Result<Path<String>, PathRejection>,
-    uri: &Uri,
-) -> Result<String, ApiError> {
+/// What `parse` reads of a request's body, where its query asks for nothing.
+async fn read_body<T>(
+    request: Request,
+    parse: impl FnOnce(&[u8], &mut Faults) -> Option<T>,
+) -> Result<T, ApiError> {
+    let pairs = query_pairs(request.uri());
+    let body = json_body(request).await?;
     let mut faults = Faults::default();
-    let id = path_word(name, path, &mut faults);
-    nothing_else(uri, faults, id)
+    Fields::query(pairs, &mut faults).finish();
+    let wanted = parse(&body, &mut faults);
+    faults.settle(wanted)
 }
 
 /// What was read of the request, which asks for nothing by its query.

@@ -2,25 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use axum::{
-    Json,
-    extract::{Path, State, rejection::PathRejection},
-    http::Uri,
-};
+use axum::{Json, extract::State, http::Uri};
 use contract::{
     Listed, Model, ModelCard, ModelList, ModelMetrics, ModelStanding, ModelStatus, StoredSampleJob, Version,
 };
 use edge::{ApiError, query_pairs};
-use queue::{Client, Job, LiveModel, QueueError};
+use queue::{Client, Job, LiveModel};
 use serde_json::{Map, Value};
 use sqlx::{PgExecutor, PgPool};
 
 use super::{
-    nothing_asked,
+    PathId, nothing_asked,
     paging::{Asked, Direction, parse_pages},
-    path_id,
 };
-use crate::{access::Caller, fields::Faults};
+use crate::{access::Caller, fields::Faults, jobs::live_models};
 
 /// Models of a page where the caller names no number.
 const USUAL_PAGE: i64 = 25;
@@ -79,10 +74,8 @@ pub async fn retrieve(
     State(pool): State<PgPool>,
     State(queue): State<Client>,
     _: Caller,
-    path: Result<Path<String>, PathRejection>,
-    uri: Uri,
+    PathId(id): PathId,
 ) -> Result<Json<Model>, ApiError> {
-    let id = path_id("model_id", path, &uri)?;
     models(&pool, &queue).await?.into_iter().find(|model| model.id == id).map(Json).ok_or(ApiError::NotFound)
 }
 
@@ -99,10 +92,8 @@ pub async fn retrieve(
 pub async fn status(
     State(pool): State<PgPool>,
     _: Caller,
-    path: Result<Path<String>, PathRejection>,
-    uri: Uri,
+    PathId(id): PathId,
 ) -> Result<Json<ModelStatus>, ApiError> {
-    let id = path_id("model_id", path, &uri)?;
     let target = served(&pool, &id).await?;
     let status = match target {
         Some(target) if target == 0 || molecules_ready(&pool, &id).await? > 0 => ModelStanding::Online,
@@ -130,14 +121,6 @@ async fn models(pool: &PgPool, queue: &Client) -> Result<Vec<Model>, ApiError> {
     let mut ready = ready(pool).await?;
     let live = live_models(queue, StoredSampleJob::QUEUE).await?;
     Ok(live.into_iter().map(|live| model(ready.remove(&live.model_id), live)).collect())
-}
-
-/// The models that the live workers of a queue have loaded.
-pub(super) async fn live_models(queue: &Client, of: &str) -> Result<Vec<LiveModel>, ApiError> {
-    queue.live_models(of).await.map_err(|error| match error {
-        QueueError::Database(error) => error.into(),
-        error => ApiError::internal(&error),
-    })
 }
 
 fn model(ready: Option<i64>, LiveModel { model_id, card, .. }: LiveModel) -> Model {

@@ -6,7 +6,7 @@ pub(crate) mod seen;
 
 use axum::{
     Json,
-    extract::{Path, State, rejection::PathRejection},
+    extract::State,
     http::{StatusCode, Uri},
 };
 use contract::OperationsState;
@@ -16,7 +16,7 @@ use queue::operations::{self, Refusal};
 use serde_json::json;
 use sqlx::{PgConnection, PgPool};
 
-use super::{nothing_asked, path_id};
+use super::{PathId, nothing_asked};
 use crate::access::Caller;
 
 /// Returns what the installation does.
@@ -47,10 +47,9 @@ pub async fn state(
 pub async fn pause(
     State(pool): State<PgPool>,
     caller: Caller,
-    path: Result<Path<String>, PathRejection>,
-    uri: Uri,
+    PathId(named): PathId,
 ) -> Result<StatusCode, ApiError> {
-    let queue = queue_of(path, &uri)?;
+    let queue = queue_of(&named)?;
     operate(&pool, &caller, "queue pause", queue, async |database, operator| {
         Ok(operations::pause(database, queue, operator).await?)
     })
@@ -68,10 +67,9 @@ pub async fn pause(
 pub async fn resume(
     State(pool): State<PgPool>,
     caller: Caller,
-    path: Result<Path<String>, PathRejection>,
-    uri: Uri,
+    PathId(named): PathId,
 ) -> Result<StatusCode, ApiError> {
-    let queue = queue_of(path, &uri)?;
+    let queue = queue_of(&named)?;
     operate(&pool, &caller, "queue resume", queue, async |database, _| {
         Ok(operations::resume(database, queue).await?)
     })
@@ -90,10 +88,8 @@ pub async fn resume(
 pub async fn cancel(
     State(pool): State<PgPool>,
     caller: Caller,
-    path: Result<Path<String>, PathRejection>,
-    uri: Uri,
+    PathId(id): PathId,
 ) -> Result<StatusCode, ApiError> {
-    let id = path_id("job_id", path, &uri)?;
     operate(&pool, &caller, "job cancel", &id, async |database, operator| {
         done(operations::cancel(database, &id, operator).await?, "cancelled")
     })
@@ -112,10 +108,8 @@ pub async fn cancel(
 pub async fn retry(
     State(pool): State<PgPool>,
     caller: Caller,
-    path: Result<Path<String>, PathRejection>,
-    uri: Uri,
+    PathId(id): PathId,
 ) -> Result<StatusCode, ApiError> {
-    let id = path_id("job_id", path, &uri)?;
     operate(&pool, &caller, "job retry", &id, async |database, _| {
         done(operations::retry(database, &id).await?, "retried")
     })
@@ -154,7 +148,6 @@ fn done(outcome: Result<(), Refusal>, act: &str) -> Result<bool, ApiError> {
 }
 
 /// The queue that the path names.
-fn queue_of(path: Result<Path<String>, PathRejection>, uri: &Uri) -> Result<&'static str, ApiError> {
-    let named = path_id("queue", path, uri)?;
+fn queue_of(named: &str) -> Result<&'static str, ApiError> {
     queue::QUEUES.into_iter().find(|queue| *queue == named).ok_or(ApiError::NotFound)
 }

@@ -64,6 +64,14 @@ impl Asked {
         Ok(Self { from, direction, count: limit + 1 })
     }
 
+    /// The places of the page where the cursor has the place `from`: the least, the most, and the sign that puts the nearest first.
+    pub fn places(&self, from: Option<i32>) -> (i32, i32, i32) {
+        match self.direction {
+            Direction::Older => (0, from.map_or(i32::MAX, |from| from - 1), -1),
+            Direction::Newer => (from.map_or(0, |from| from.saturating_add(1)), i32::MAX, 1),
+        }
+    }
+
     /// The page of what was found in the direction asked for, the nearest to the cursor first.
     pub fn page<T>(&self, mut items: Vec<T>) -> Page<T> {
         let limit = usize::try_from(self.count - 1).unwrap_or_default();

@@ -8,24 +8,25 @@ pub(super) mod table;
 
 use axum::{
     Json,
-    extract::{Path, Request, State, rejection::PathRejection},
-    http::{StatusCode, Uri},
+    extract::{Request, State},
+    http::StatusCode,
 };
 use contract::{Deleted, Plan, PlanJob, PlanParameters, PlanRequest, StoredPlanJob};
-use edge::{ApiError, json_body, query_pairs};
+use edge::ApiError;
 use queue::{Client, Urgency, search_takes};
 use sqlx::PgPool;
 
 use super::{
-    engines::Engines,
-    new_id, path_id,
+    PathId,
+    engines::{Engines, engine},
+    new_id, read_body,
     treesearch::{target, terms},
 };
 use crate::{
     access::Caller,
     engine_answer::engine_answer,
-    fields::{Faults, Fields, nullable, storable, word},
-    jobs::Jobs,
+    fields::{Faults, Fields, nullable, storable},
+    jobs::{Jobs, not_taken},
 };
 pub(crate) use table::delete_older;
 use table::{NewPlan, PlanRow};
@@ -51,14 +52,11 @@ pub async fn create(
     caller: Caller,
     request: Request,
 ) -> Result<(StatusCode, Json<Plan>), ApiError> {
-    let pairs = query_pairs(request.uri());
-    let body = json_body(request).await?;
-    let mut faults = Faults::default();
-    Fields::query(pairs, &mut faults).finish();
-    let wanted = parse_create(&body, jobs.longest_search(), &mut faults);
-    let wanted = faults.settle(wanted)?;
+    let longest = jobs.longest_search();
+    let wanted = read_body(request, |body, faults| parse_create(body, longest, faults)).await?;
 
-    let engine = engines.chosen(&queue, wanted.engine).await?.ok_or(ApiError::BadReference)?;
+    let _place = jobs.place()?;
+    let engine = engines.chosen(&queue, wanted.engine).await?;
     let id = new_id("pln");
     let (_, expected_seconds) = search_takes(&wanted.request);
     let job = StoredPlanJob::V1(PlanJob { plan_id: id.clone(), engine: engine.clone(), expected_seconds });
@@ -68,11 +66,8 @@ pub async fn create(
 
     let mut transaction = pool.begin().await?;
     let job_id = queue::enqueue(&mut transaction, &job, &caller.account_id, Urgency::Asked).await;
-    let job_id = job_id.map_err(|error| match error {
-        queue::SubmitError::Database(error) => error.into(),
-        error => ApiError::internal(&error),
-    })?;
-    let row = table::insert(&mut transaction, &caller.account_id, new, &job_id.to_string()).await?;
+    let job_id = job_id.map_err(not_taken)?.to_string();
+    let row = table::insert(&mut transaction, &caller.account_id, new, &job_id).await?;
     transaction.commit().await?;
     Ok((StatusCode::CREATED, Json(plan(row).await?)))
 }
@@ -89,10 +84,8 @@ pub async fn create(
 pub async fn retrieve(
     State(pool): State<PgPool>,
     caller: Caller,
-    path: Result<Path<String>, PathRejection>,
-    uri: Uri,
+    PathId(id): PathId,
 ) -> Result<Json<Plan>, ApiError> {
-    let id = path_id("plan_id", path, &uri)?;
     let row = table::find(&pool, &caller.account_id, &id).await?.ok_or(ApiError::NotFound)?;
     Ok(Json(plan(row).await?))
 }
@@ -110,10 +103,8 @@ pub async fn retrieve(
 pub async fn cancel(
     State(pool): State<PgPool>,
     caller: Caller,
-    path: Result<Path<String>, PathRejection>,
-    uri: Uri,
+    PathId(id): PathId,
 ) -> Result<Json<Plan>, ApiError> {
-    let id = path_id("plan_id", path, &uri)?;
     let row = table::find(&pool, &caller.account_id, &id).await?.ok_or(ApiError::NotFound)?;
     must_be_own(&row, &caller)?;
     let mut transaction = pool.begin().await?;
@@ -137,10 +128,8 @@ pub async fn cancel(
 pub async fn delete(
     State(pool): State<PgPool>,
     caller: Caller,
-    path: Result<Path<String>, PathRejection>,
-    uri: Uri,
+    PathId(id): PathId,
 ) -> Result<Json<Deleted>, ApiError> {
-    let id = path_id("plan_id", path, &uri)?;
     let row = table::find(&pool, &caller.account_id, &id).await?.ok_or(ApiError::NotFound)?;
     must_be_own(&row, &caller)?;
     if row.batch_id.is_some() {
@@ -167,7 +156,7 @@ pub(crate) fn parse_create(body: &[u8], longest: f64, faults: &mut Faults) -> Op
     let parameters = body.object("parameters", |mut fields| {
         let search_smiles = fields.required("search_smiles", target);
         let terms = terms(&mut fields, search_smiles.as_ref().map(|(_, target)| target), longest);
-        let engine = fields.optional("engine", None, nullable(word(1, Some(MAX_NAME))));
+        let engine = fields.optional("engine", None, engine);
         fields.finish();
         Some((contract::TreeSearchRequest { search_smiles: search_smiles?.0, ..terms? }, engine?))
     });

@@ -16,24 +16,20 @@ use contract::{
     CHUNK, Deleted, Listed, MAX_SAMPLE_BATCH, Sample, SampleBatch, SampleBatchObject, SampleBatchRequest,
     SampleId, SampleRequest, SampleStatus,
 };
-use edge::{ApiError, json_body, query_pairs};
+use edge::{ApiError, query_pairs};
 use sqlx::{PgConnection, PgPool};
 
 use super::{
-    new_id,
+    PathId, new_id,
     paging::{Asked, ListQuery, parse_pages},
-    path_id, path_word,
+    path_word, read_body,
     samples::{
         ordered,
         orders::{self, NewChunk},
         parse_wanted, table as sample_table,
     },
 };
-use crate::{
-    access::Caller,
-    fields::{Faults, Fields},
-    jobs::Jobs,
-};
+use crate::{access::Caller, fields::Faults, jobs::Jobs};
 use table::{BatchRow, NewBatch};
 
 /// Items of a page where the caller names no number.
@@ -54,13 +50,9 @@ pub async fn create(
     caller: Caller,
     request: Request,
 ) -> Result<Json<SampleBatch>, ApiError> {
-    let pairs = query_pairs(request.uri());
-    let body = json_body(request).await?;
-    let mut faults = Faults::default();
-    Fields::query(pairs, &mut faults).finish();
-    let wanted = parse_create(&body, &mut faults);
-    let wanted = faults.settle(wanted)?;
+    let wanted = read_body(request, parse_create).await?;
 
+    let _place = jobs.place()?;
     let model_id = jobs.model_of_order(wanted.model_id.clone()).await?;
     let id = new_id("sbt");
     let chunks = chunks(wanted.size);
@@ -121,10 +113,8 @@ pub async fn list(
 pub async fn retrieve(
     State(pool): State<PgPool>,
     caller: Caller,
-    path: Result<Path<String>, PathRejection>,
-    uri: Uri,
+    PathId(id): PathId,
 ) -> Result<Json<SampleBatch>, ApiError> {
-    let id = path_id("batch_id", path, &uri)?;
     Ok(Json(batch(found(&pool, &caller, &id).await?)))
 }
 
@@ -176,10 +166,9 @@ pub async fn samples(
 pub async fn cancel(
     State(pool): State<PgPool>,
     caller: Caller,
-    path: Result<Path<String>, PathRejection>,
-    uri: Uri,
+    PathId(id): PathId,
 ) -> Result<Json<SampleBatch>, ApiError> {
-    let id = own(&pool, &caller, path, &uri).await?;
+    must_be_own(&pool, &caller, &id).await?;
     let mut transaction = pool.begin().await?;
     let jobs = orders::cancel_of_batch(&mut transaction, &id).await?;
     queue::cancel(&mut transaction, &jobs).await?;
@@ -200,10 +189,9 @@ pub async fn cancel(
 pub async fn delete(
     State(pool): State<PgPool>,
     caller: Caller,
-    path: Result<Path<String>, PathRejection>,
-    uri: Uri,
+    PathId(id): PathId,
 ) -> Result<Json<Deleted>, ApiError> {
-    let id = own(&pool, &caller, path, &uri).await?;
+    must_be_own(&pool, &caller, &id).await?;
     let mut transaction = pool.begin().await?;
     table::lock(&mut transaction, &id).await?;
     let jobs = orders::lock_of_batch(&mut transaction, &id).await?;
@@ -240,16 +228,10 @@ async fn found(pool: &PgPool, caller: &Caller, id: &str) -> Result<BatchRow, Api
     table::find(pool, &caller.account_id, id).await?.ok_or(ApiError::NotFound)
 }
 
-/// The id of a batch that the caller asked for.
-async fn own(
-    pool: &PgPool,
-    caller: &Caller,
-    path: Result<Path<String>, PathRejection>,
-    uri: &Uri,
-) -> Result<String, ApiError> {
-    let id = path_id("batch_id", path, uri)?;
-    let row = found(pool, caller, &id).await?;
-    if row.account_id == caller.account_id { Ok(id) } else { Err(ApiError::NotYours) }
+/// Refuses what is done to a batch that somebody else asked for.
+async fn must_be_own(pool: &PgPool, caller: &Caller, id: &str) -> Result<(), ApiError> {
+    let row = found(pool, caller, id).await?;
+    if row.account_id == caller.account_id { Ok(()) } else { Err(ApiError::NotYours) }
 }
 
 fn batch(row: BatchRow) -> SampleBatch {

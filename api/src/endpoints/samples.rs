@@ -6,38 +6,35 @@
 pub(crate) mod orders;
 pub(super) mod table;
 
-use std::{
-    collections::HashSet,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{collections::HashSet, sync::Arc, time::Instant};
 
 use axum::{
     Json,
-    extract::{Path, Request, State, rejection::PathRejection},
-    http::{HeaderValue, StatusCode, Uri, header},
+    extract::{Request, State},
+    http::{HeaderMap, HeaderValue, StatusCode, Uri, header},
     response::{IntoResponse, Response},
 };
 use contract::{
     ErrorItem, MAX_SAMPLE_SIZE, OrderJob, Ration, Sample, SampleId, SampleList, SampleObject, SampleRequest,
     SampleStatus, StoredOrderJob,
 };
-use edge::{ApiError, json_body, query_pairs};
+use edge::{ApiError, query_pairs};
 use queue::Urgency;
 use serde_json::Value;
 use sqlx::PgPool;
 
 use super::{
-    in_words, misfit,
+    PathId, in_words, misfit,
     paging::{ListQuery, parse_pages},
-    path_id,
+    read_body,
 };
 use crate::{
     access::Caller,
     config::GzipBody,
+    deadline::Arrival,
     fields::{Faults, Fields, integer, nullable, word},
     gzip,
-    jobs::Jobs,
+    jobs::{Jobs, not_taken},
     keep::Keep,
     limits::Limits,
     prefer::{self, PREFERENCE_APPLIED, Patience, RESPOND_ASYNC},
@@ -49,9 +46,6 @@ use table::{Deletion, Page, SampleRow};
 
 /// Samples of a page where the caller names no number.
 const USUAL_PAGE: i64 = 5;
-
-/// How often it is looked whether an order is made whose caller waits a while.
-const LOOK: Duration = Duration::from_millis(100);
 
 /// Libraries send this by themselves; the description says how they get JSON.
 const ACCEPT_ENCODING: &str = "When it contains `gzip`, the body is the gzipped JSON in Base64, as text; unless `accept` names \
@@ -150,21 +144,20 @@ pub async fn create(
     State(jobs): State<Jobs>,
     State(limits): State<Arc<Limits>>,
     State(mode): State<GzipBody>,
+    arrival: Arrival,
     caller: Caller,
     request: Request,
 ) -> Result<Response, ApiError> {
-    let (headers, uri) = (request.headers().clone(), request.uri().clone());
-    let body = json_body(request).await?;
-    let mut faults = Faults::default();
-    Fields::query(query_pairs(&uri), &mut faults).finish();
-    let wanted = parse_create(&body, &mut faults);
-    let wanted = faults.settle(wanted)?;
+    let headers = request.headers().clone();
+    let wanted = read_body(request, parse_create).await?;
 
     let size = wanted.size;
     let sample = match prefer::patience(&headers) {
         Patience::UntilDone => rationed(&limits, &caller, size, make(&pool, &jobs, &caller, wanted)).await,
         Patience::For(wait) => {
-            rationed(&limits, &caller, size, order(&pool, &jobs, &caller, wanted, wait)).await
+            let longest = jobs.longest_sample();
+            let end = arrival.within(longest).min(Instant::now() + wait.min(longest));
+            rationed(&limits, &caller, size, order(&pool, &jobs, &caller, wanted, end)).await
         }
     };
     let sample = match sample {
@@ -182,13 +175,9 @@ pub(super) async fn rationed<T>(
     molecules: u32,
     work: impl Future<Output = Result<T, ApiError>>,
 ) -> Result<T, Response> {
-    let headroom = limits.take(Ration::Molecules, &caller.account_id, &caller.rations, molecules).await;
-    let headroom = headroom.map_err(|error| ApiError::from(error).into_response())?;
-    if let Some(retry_after) = headroom.spent() {
-        return Err(headroom.attach(ApiError::RateLimited { retry_after }.into_response()));
-    }
+    let spending = limits.spend(Ration::Molecules, &caller.account_id, &caller.rations, molecules).await?;
     work.await.map_err(|error| {
-        limits.give_back(Ration::Molecules, &caller.account_id, &caller.rations, molecules);
+        spending.end(0);
         error.into_response()
     })
 }
@@ -210,14 +199,15 @@ pub(super) async fn make(
     check(row, Some(size)).map_err(bad_answer)
 }
 
-/// Stores an order, and gives the sample as it stands when it is made, or has waited for so long.
+/// Stores an order, and gives the sample as it stands when it is made, or at `end`.
 async fn order(
     pool: &PgPool,
     jobs: &Jobs,
     caller: &Caller,
     wanted: SampleRequest,
-    wait: Duration,
+    end: Instant,
 ) -> Result<Sample, ApiError> {
+    let place = jobs.place()?;
     let model_id = jobs.model_of_order(wanted.model_id).await?;
     let sample_id = SampleId::generate();
     tracing::Span::current().record("sample.id", tracing::field::display(sample_id));
@@ -233,21 +223,45 @@ async fn order(
     let mut transaction = pool.begin().await?;
     let job = StoredOrderJob::V1(job);
     let job_id = queue::enqueue(&mut transaction, &job, &caller.account_id, Urgency::Asked).await;
-    let job_id = job_id.map_err(not_enqueued)?;
-    orders::insert(&mut transaction, &new, &job_id.to_string()).await?;
+    let job_id = job_id.map_err(not_taken)?.to_string();
+    let created_at = orders::insert(&mut transaction, &new, &job_id).await?;
     transaction.commit().await?;
+    drop(place);
 
-    let end = Instant::now() + wait.min(jobs.longest_sample());
-    loop {
-        let row = orders::find(pool, &caller.account_id, &id).await?.ok_or(ApiError::NotFound)?;
-        let sample = ordered(row)?.ok_or(ApiError::NotFound)?;
-        let is_over = matches!(sample.status, SampleStatus::Completed | SampleStatus::Failed);
-        let left = end.saturating_duration_since(Instant::now());
-        if is_over || left.is_zero() {
-            return Ok(sample);
-        }
-        tokio::time::sleep(LOOK.min(left)).await;
+    // The order stands: whatever happens now, its caller learns its id.
+    let pending = Sample {
+        id: sample_id,
+        object: SampleObject::Sample,
+        model_id,
+        smiles: Vec::new(),
+        created_at,
+        status: SampleStatus::Pending,
+        batch_id: None,
+        error: None,
+    };
+    let ended = ended(pool, jobs, &caller.account_id, &id, &job_id);
+    if let Ok(Some(sample)) = tokio::time::timeout_at(end.into(), ended).await {
+        return Ok(sample);
     }
+    Ok(stands(pool, &caller.account_id, &id).await.unwrap_or(pending))
+}
+
+/// The sample of an order as soon as that has ended; `None` where it cannot be looked at.
+async fn ended(pool: &PgPool, jobs: &Jobs, account_id: &str, id: &str, job_id: &str) -> Option<Sample> {
+    let mut watch = jobs.watch_order(job_id).await.ok()?;
+    loop {
+        let sample = stands(pool, account_id, id).await?;
+        if matches!(sample.status, SampleStatus::Completed | SampleStatus::Failed) {
+            return Some(sample);
+        }
+        watch.heard().await;
+    }
+}
+
+/// The sample of an order as it stands; `None` where it cannot be looked at.
+async fn stands(pool: &PgPool, account_id: &str, id: &str) -> Option<Sample> {
+    let row = orders::find(pool, account_id, id).await.ok()??;
+    ordered(row).ok()?
 }
 
 /// The answer to who comes back for the sample.
@@ -258,13 +272,6 @@ fn to_be_collected(sample: &Sample, mut answer: Response) -> Response {
     answer.headers_mut().insert(header::LOCATION, location);
     answer.headers_mut().insert(PREFERENCE_APPLIED, HeaderValue::from_static(RESPOND_ASYNC));
     answer
-}
-
-pub(super) fn not_enqueued(error: queue::SubmitError) -> ApiError {
-    match error {
-        queue::SubmitError::Database(error) => error.into(),
-        error => ApiError::internal(&error),
-    }
 }
 
 pub(crate) fn parse_create(body: &[u8], faults: &mut Faults) -> Option<SampleRequest> {
@@ -298,10 +305,9 @@ pub async fn retrieve(
     State(pool): State<PgPool>,
     State(mode): State<GzipBody>,
     caller: Caller,
-    path: Result<Path<String>, PathRejection>,
-    request: Request,
+    PathId(id): PathId,
+    headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let id = path_id("sample_id", path, request.uri())?;
     let sample = match table::find(&pool, &caller.account_id, &id).await? {
         Some(row) => Some(check(row, None).map_err(bad_answer)?),
         None => match orders::find(&pool, &caller.account_id, &id).await? {
@@ -309,7 +315,7 @@ pub async fn retrieve(
             None => None,
         },
     };
-    gzip::body(request.headers(), mode, &sample.ok_or(ApiError::NotFound)?).await
+    gzip::body(&headers, mode, &sample.ok_or(ApiError::NotFound)?).await
 }
 
 /// Deletes a sample.
@@ -325,10 +331,8 @@ pub async fn retrieve(
 pub async fn delete(
     State(pool): State<PgPool>,
     caller: Caller,
-    path: Result<Path<String>, PathRejection>,
-    uri: Uri,
+    PathId(id): PathId,
 ) -> Result<StatusCode, ApiError> {
-    let id = path_id("sample_id", path, &uri)?;
     if let Some(order) = orders::find(&pool, &caller.account_id, &id).await? {
         return delete_order(&pool, &caller, order).await;
     }

@@ -17,9 +17,9 @@ use contract::{
     TreeSearchRequest, TreeSearchResult,
 };
 
-use edge::{ApiError, json_body, query_pairs};
+use edge::ApiError;
 
-use super::{engines::Engines, misfit, path_word};
+use super::{engines::Engines, misfit, path_word, read_body};
 use crate::{
     access::Caller,
     deadline::{Arrival, Deadlines},
@@ -50,12 +50,8 @@ const MAX_VENDORS: usize = 100;
         headers(("Content-Location" = String, description = "Of a stream: where it is gone on with.")))),
 )]
 pub async fn create(search: Searching, closing: Closing, request: Request) -> Result<Response, ApiError> {
-    let (pairs, is_stream) = (query_pairs(request.uri()), asks_for_events(request.headers()));
-    let body = json_body(request).await?;
-    let mut faults = Faults::default();
-    Fields::query(pairs, &mut faults).finish();
-    let wanted = parse(&body, search.jobs.longest_search(), &mut faults);
-    let wanted = faults.settle(wanted)?;
+    let (longest, is_stream) = (search.jobs.longest_search(), asks_for_events(request.headers()));
+    let wanted = read_body(request, |body, faults| parse(body, longest, faults)).await?;
 
     if is_stream {
         return events::begin(search, wanted, closing).await;
@@ -80,13 +76,13 @@ pub async fn create_by_engine(
     path: Result<Path<String>, PathRejection>,
     request: Request,
 ) -> Result<Response, ApiError> {
-    let pairs = query_pairs(request.uri());
-    let body = json_body(request).await?;
-    let mut faults = Faults::default();
-    let engine = path_word("engine", path, &mut faults);
-    Fields::query(pairs, &mut faults).finish();
-    let wanted = parse(&body, search.jobs.longest_search(), &mut faults);
-    let (engine, wanted) = faults.settle(engine.zip(wanted))?;
+    let longest = search.jobs.longest_search();
+    let parse = |body: &[u8], faults: &mut Faults| {
+        let engine = path_word("engine", path, faults);
+        let wanted = parse(body, longest, faults);
+        engine.zip(wanted)
+    };
+    let (engine, wanted) = read_body(request, parse).await?;
 
     let answered = search
         .answer(wanted, Some(engines.called(&engine)), |result| Json(engine_answer(result)).into_response());
@@ -136,16 +132,17 @@ impl Searching {
     ) -> Result<Response, ApiError> {
         let Self { jobs, limits, deadlines, arrival, caller } = self;
         let (groups, group_size) = (wanted.max_backbone_groups, wanted.max_backbone_group_size);
-        let (account, rations, most) =
-            (&caller.account_id, &caller.rations, whole_seconds(wanted.max_seconds));
-        let headroom = limits.take(Ration::SearchSeconds, account, rations, most).await?;
-        if let Some(retry_after) = headroom.spent() {
-            return Ok(headroom.attach(ApiError::RateLimited { retry_after }.into_response()));
-        }
-        let searched =
-            deadlines.search(arrival, wanted.max_seconds, jobs.search(account, wanted, engine)).await;
-        let used = searched.as_ref().map_or(0, |result| whole_seconds(result.metadata.total_elapsed));
-        limits.give_back(Ration::SearchSeconds, account, rations, most.saturating_sub(used));
+        let most = wanted.max_seconds;
+        let spending = match limits
+            .spend(Ration::SearchSeconds, &caller.account_id, &caller.rations, whole_seconds(most))
+            .await
+        {
+            Ok(spending) => spending,
+            Err(refusal) => return Ok(refusal),
+        };
+        let search = jobs.search(&caller.account_id, wanted, engine);
+        let searched = deadlines.search(arrival, most, search).await;
+        spending.end(searched.as_ref().map_or(0, |result| whole_seconds(result.metadata.total_elapsed)));
         Ok(write(fitting(searched?, groups, group_size)?))
     }
 }
@@ -249,20 +246,12 @@ pub(super) fn terms(
 /// A SMILES of one molecule within the limits of a target, and what it says.
 pub(super) fn target(input: &Input<'_>) -> Result<(String, Mapped), Fault> {
     let smiles = text(1, Some(MAX_TARGET))(input)?;
-    let mapped = Mapped::parse(&smiles, Limits::TARGET).map_err(|error| not_smiles(&error))?;
-    if mapped.molecule().components().len() == 1 {
-        return Ok((smiles, mapped));
-    }
-    Err(second_component(&smiles))
+    let mapped = Mapped::of_one(&smiles, Limits::TARGET).map_err(|error| not_smiles(&error))?;
+    Ok((smiles, mapped))
 }
 
 fn not_smiles(why: &dyn std::fmt::Display) -> Fault {
     Fault::new("smiles_invalid", format!("Input should be a valid SMILES: {why}"))
-}
-
-fn second_component(smiles: &str) -> Fault {
-    let at = smiles.find('.').unwrap_or_default();
-    not_smiles(&format!("more than one component, the second begins after byte {at}"))
 }
 
 /// What of `result` is not as the contract promises.

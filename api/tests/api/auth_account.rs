@@ -2,7 +2,7 @@
 
 use crate::{
     browser::{Browser, PAGE},
-    support::{Answer, PASSWORD, Service, add_account, join_one_organisation},
+    support::{Answer, PASSWORD, Service, add_account, answer, join_one_organisation},
 };
 
 /// The forms of the page, each with what is said of it: `(request, proof, words)`.
@@ -77,4 +77,28 @@ async fn nobody_ends_what_is_not_theirs_or_by_a_form_from_elsewhere() {
     assert_eq!((of_hers.status, unproven.status, elsewhere.status), (403, 403, 403));
     assert_eq!(ours.get("/auth/account").await.status, 200);
     assert_eq!(forms(&eve.get("/auth/account").await).len(), 1);
+}
+
+#[tokio::test]
+async fn an_application_that_may_nothing_any_more_has_neither_an_access_token_nor_a_code_left() {
+    let service = Service::start_without_workers(&[]).await;
+    PAGE.register(&service).await;
+    let here = logged_in(&service).await;
+    // Without a refresh token.
+    let request = PAGE.request(&[("scope", "openid generator_api.samples:read")]);
+    let tokens = PAGE.exchange(&service, &here.let_in(&request).await.code(), &[]).await.json();
+    let unspent = here.let_in(&request).await.code();
+    let list = async || {
+        let token = tokens["access_token"].as_str().unwrap();
+        let request = service.http.get(format!("{}/generator/v1/samples", service.base));
+        answer(request.bearer_auth(token)).await.status
+    };
+
+    let before = list().await;
+    let withdrawn = end(&here, "may ").await;
+    let after = list().await;
+    let late = PAGE.exchange(&service, &unspent, &[]).await;
+
+    assert_eq!((before, withdrawn.status, after, late.status), (200, 303, 401, 400));
+    assert!(tokens.get("refresh_token").is_none(), "{tokens}");
 }

@@ -150,8 +150,9 @@ fn statement(before: Before<'_>) -> String {
         format!(
             "(select distinct on (vendor_name, entry.id, coalesce(pack, -1), coalesce(uom, ''))
                 vendor_name, entry.id as cs_id, {columns}
-             from {table} cross join lateral (select coalesce(cs_id, left(md5(full_canonical), 16)) as id) as entry
-             order by vendor_name, entry.id, coalesce(pack, -1), coalesce(uom, ''), line desc)"
+             from {table} {}
+             order by vendor_name, entry.id, coalesce(pack, -1), coalesce(uom, ''), line desc)",
+            load::WITH_ENTRY
         )
     };
     let older = match before {

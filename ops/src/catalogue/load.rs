@@ -171,23 +171,26 @@ async fn remove_others(connection: &mut PgConnection) -> Result<u64, sqlx::Error
     Ok(removed.unsigned_abs())
 }
 
+/// Gives a staged line its entry's identifier: the vendor's own, or one that hangs on the structure alone.
+pub(super) const WITH_ENTRY: &str =
+    "cross join lateral (select coalesce(cs_id, left(md5(full_canonical), 16)) as id) as entry";
+
 /// Writes down the building blocks that entries of this import were taken for before: a block that is offered under
 /// another parent now (a salt that was taken for its acid) must not stay in stock.
 async fn note_abandoned(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
-    sqlx::query(
+    let statement = format!(
         "create temporary table abandoned on commit drop as
          select distinct building_blocks.id
          from staged
          join vendors on vendors.name = staged.vendor_name
-         cross join lateral (select coalesce(cs_id, left(md5(full_canonical), 16)) as id) as entry
+         {WITH_ENTRY}
          join offers on offers.vendor_id = vendors.id and offers.cs_id = entry.id
              and coalesce(offers.pack, -1) = coalesce(staged.pack, -1)
              and coalesce(offers.uom, '') = coalesce(staged.uom, '')
          join building_blocks
-             on building_blocks.id = offers.building_block_id and building_blocks.smiles <> staged.smiles",
-    )
-    .execute(connection)
-    .await?;
+             on building_blocks.id = offers.building_block_id and building_blocks.smiles <> staged.smiles"
+    );
+    sqlx::query(AssertSqlSafe(statement)).execute(connection).await?;
     Ok(())
 }
 
@@ -222,7 +225,7 @@ async fn merge_offers(connection: &mut PgConnection) -> Result<(u64, u64), sqlx:
             from staged
             join vendors on vendors.name = staged.vendor_name
             join building_blocks on building_blocks.smiles = staged.smiles
-            cross join lateral (select coalesce(cs_id, left(md5(full_canonical), 16)) as id) as entry
+            {WITH_ENTRY}
             order by vendors.id, entry.id, coalesce(pack, -1), coalesce(uom, ''), line desc
         ), kept as (
             insert into offer_prices

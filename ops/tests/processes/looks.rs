@@ -7,16 +7,8 @@ use serde_json::{Value, json};
 use crate::{
     client::Caller,
     installation::{Installation, Role, long_search},
-    searches::{CATALOGUE, TARGET},
+    searches::{CATALOGUE, TARGET, installation},
 };
-
-async fn installation() -> Installation {
-    let mut installation = Installation::new().await;
-    installation.import_catalogue(CATALOGUE);
-    installation.start_worker(Role::Search, &[]).await;
-    installation.start_api().await;
-    installation
-}
 
 async fn items(caller: &Caller, path: &str, body: &Value) -> Vec<Value> {
     caller.create(&format!("/synth/v1/{path}"), body).await["items"].as_array().unwrap().clone()

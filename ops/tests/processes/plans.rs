@@ -10,19 +10,11 @@ use crate::{
     client::{Caller, good},
     installation::{Installation, Role, long_search},
     process::eventually,
-    searches::{CATALOGUE, TARGET},
+    searches::{CATALOGUE, TARGET, installation},
 };
 
 const PLANS: &str = "/synth-batches/v1/plans";
 const BATCHES: &str = "/synth-batches/v1/batches";
-
-async fn installation() -> Installation {
-    let mut installation = Installation::new().await;
-    installation.import_catalogue(CATALOGUE);
-    installation.start_worker(Role::Search, &[]).await;
-    installation.start_api().await;
-    installation
-}
 
 /// Stores a plan and gives its id.
 async fn plan(caller: &Caller, parameters: &Value) -> String {

@@ -28,7 +28,8 @@ Cc1cccc(C)c1NC(=O)CBr,First,FST,8,https://example.com/8,5,g,30,3,5
 CCO,First,FST,9,https://example.com/9,1,kg,20,3,5
 ";
 
-async fn installation() -> Installation {
+/// An installation with a catalogue of a few blocks, a searcher and an API process.
+pub async fn installation() -> Installation {
     let mut installation = Installation::new().await;
     installation.import_catalogue(CATALOGUE);
     installation.start_worker(Role::Search, &[]).await;

@@ -8,7 +8,7 @@ use crate::{
     events::{Event, Reader},
     installation::{Installation, Role, long_search},
     process::{Process, eventually, free_port},
-    searches::{CATALOGUE, TARGET},
+    searches::{TARGET, installation},
 };
 
 const SEARCH: &str = "/synth/v1/treesearch";
@@ -30,14 +30,6 @@ async fn another_api(installation: &mut Installation) -> (Process, String) {
     })
     .await;
     (process, base)
-}
-
-async fn installation() -> Installation {
-    let mut installation = Installation::new().await;
-    installation.import_catalogue(CATALOGUE);
-    installation.start_worker(Role::Search, &[]).await;
-    installation.start_api().await;
-    installation
 }
 
 fn long() -> Value {

@@ -10,6 +10,9 @@ pub enum SmilesError {
     /// Nothing was given.
     #[error("the string is empty")]
     Empty,
+    /// One molecule is wanted, and there is another beside it.
+    #[error("more than one component, the second begins after byte {at}")]
+    SecondComponent { at: usize },
     /// The string is longer than the caller's limit.
     #[error("{bytes} bytes are more than the {limit} allowed")]
     TooLong { bytes: usize, limit: usize },
@@ -81,7 +84,8 @@ impl SmilesError {
     pub fn position(&self) -> Option<usize> {
         match *self {
             Self::Empty | Self::TooLong { .. } => None,
-            Self::TooManyAtoms { at, .. }
+            Self::SecondComponent { at }
+            | Self::TooManyAtoms { at, .. }
             | Self::TooManyWildcards { at, .. }
             | Self::TooDeep { at, .. }
             | Self::Unexpected { at, .. }

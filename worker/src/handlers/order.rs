@@ -115,10 +115,18 @@ impl Making<'_> {
     /// Draws `size` molecules while nobody waits for a sample of this process, however often it has to begin anew for that.
     async fn draw(&self, size: usize, seed: u64) -> Result<Ended<Vec<String>>, HandlerError> {
         let cancelled = &self.context.cancelled;
+        let mut is_interrupted = false;
         loop {
+            let wait = async {
+                if is_interrupted {
+                    self.orders.activity.quiet().await;
+                }
+                self.orders.activity.idle().await;
+            };
             tokio::select! {
-                () = self.orders.activity.idle() => {}
+                biased;
                 () = is_set(cancelled) => return Ok(Ended::Cancelled),
+                () = wait => {}
             }
             let stop = StopOnDrop::default();
             let budget = Budget { deadline: None, cancelled: Arc::clone(&stop.0) };
@@ -138,7 +146,7 @@ impl Making<'_> {
             metrics::drawn(self.model.id(), self.model.sampler.take_tally());
             match drawn? {
                 Ok(molecules) => return Ok(Ended::Done(molecules)),
-                Err(SampleError::Interrupted) => self.orders.activity.quiet().await,
+                Err(SampleError::Interrupted) => is_interrupted = true,
                 Err(SampleError::SizeUnreachable { reached, .. }) => {
                     return Ok(Ended::Refused(self.unreachable(reached)));
                 }

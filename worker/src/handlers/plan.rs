@@ -12,6 +12,7 @@ use synth::Budget;
 
 use super::{DATABASE, Search, search::seconds, zipped};
 use crate::{
+    compute::compute,
     plans,
     telling::{Telling, Wanted},
 };
@@ -38,7 +39,7 @@ impl Handler<StoredPlanJob> for Plans {
             return Ok(());
         }
         let found = match answer {
-            Ok(answer) => Ok(tokio::task::spawn_blocking(move || Found::of(&answer)).await??),
+            Ok(answer) => Ok(compute(move || Found::of(&answer)).await??),
             Err(problem) => Err(problem),
         };
         database::within(DATABASE, self.store(&context, &job, found)).await

@@ -160,10 +160,7 @@ fn bad_target(why: impl ToString) -> Problem {
 }
 
 fn task(request: &TreeSearchRequest) -> Result<Task, Problem> {
-    let mapped = Mapped::parse(&request.search_smiles, Limits::TARGET).map_err(bad_target)?;
-    if mapped.molecule().components().len() != 1 {
-        return Err(bad_target("more than one component"));
-    }
+    let mapped = Mapped::of_one(&request.search_smiles, Limits::TARGET).map_err(bad_target)?;
     Ok(Task {
         constraints: constraints(request, &mapped).map_err(bad_target)?,
         target: mapped.molecule().clone(),

@@ -19,7 +19,7 @@ use crate::{
         pages::{self, Entry},
     },
     identity::Identity,
-    tables::{applications, consents, organisations, refresh, sessions},
+    tables::{applications, codes, consents, device_codes, organisations, refresh, sessions},
 };
 
 /// What a person may end.
@@ -105,6 +105,8 @@ pub async fn end(State(identity): State<Arc<Identity>>, request: Request) -> Res
         Held::Family(family) => refresh::end_of(&mut transaction, account_id, family).await?,
         Held::Consent(client_id) => {
             consents::withdraw(&mut transaction, account_id, client_id).await?;
+            codes::end_application_of(&mut transaction, account_id, client_id).await?;
+            device_codes::end_application_of(&mut transaction, account_id, client_id).await?;
             refresh::end_application_of(&mut transaction, account_id, client_id).await?;
         }
     }

@@ -129,6 +129,28 @@ pub async fn end_account(connection: &mut PgConnection, account_id: &str) -> Res
         .map(drop)
 }
 
+/// Ends the codes of the account that an application has not exchanged, and what it was given for the others.
+pub async fn end_application_of(
+    connection: &mut PgConnection,
+    account_id: &str,
+    client_id: &str,
+) -> Result<(), sqlx::Error> {
+    let families = sqlx::query_scalar!(
+        "with ended as (
+            delete from authorization_codes where account_id = $1 and client_id = $2 and used_at is null
+        )
+        select family from authorization_codes where account_id = $1 and client_id = $2 and used_at is not null",
+        account_id,
+        client_id
+    )
+    .fetch_all(&mut *connection)
+    .await?;
+    for family in families {
+        refresh::end(connection, &family).await?;
+    }
+    Ok(())
+}
+
 /// Forgets codes that ended long ago.
 pub(crate) async fn sweep(pool: &PgPool) -> Result<u64, sqlx::Error> {
     let swept = sqlx::query!(

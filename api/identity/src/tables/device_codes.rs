@@ -207,6 +207,18 @@ pub async fn end_account(connection: &mut PgConnection, account_id: &str) -> Res
         .map(drop)
 }
 
+/// Ends the codes that the account has allowed an application and that no device has exchanged.
+pub async fn end_application_of(
+    connection: &mut PgConnection,
+    account_id: &str,
+    client_id: &str,
+) -> Result<(), sqlx::Error> {
+    sqlx::query!("delete from device_codes where account_id = $1 and client_id = $2", account_id, client_id)
+        .execute(connection)
+        .await
+        .map(drop)
+}
+
 /// Forgets codes that ended long ago.
 pub(crate) async fn sweep(pool: &PgPool) -> Result<u64, sqlx::Error> {
     let swept = sqlx::query!(

@@ -184,7 +184,9 @@ pub async fn delete_some(connection: &mut PgConnection) -> Result<u64, sqlx::Err
     }
     let done = sqlx::query!(
         "delete from batches where id = any(array(
-            select id from batches where deleted_at is not null order by id limit $1 for update skip locked
+            select id from batches
+            where deleted_at is not null and not exists (select from plans where batch_id = batches.id)
+            order by id limit $1 for update skip locked
         ))",
         BATCH
     )

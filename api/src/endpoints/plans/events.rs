@@ -4,11 +4,7 @@
 
 use std::time::Duration;
 
-use axum::{
-    extract::{Path, State, rejection::PathRejection},
-    http::{HeaderMap, Uri},
-    response::Response,
-};
+use axum::{extract::State, http::HeaderMap, response::Response};
 use contract::{FoundRoute, StoredPlanJob, StreamEvent};
 use edge::ApiError;
 use queue::{Client, JobEvent, Watch};
@@ -18,7 +14,7 @@ use sqlx::PgPool;
 use super::{plan, table};
 use crate::{
     access::Caller,
-    endpoints::path_id,
+    endpoints::PathId,
     engine_answer::engine_route,
     streams::{Closing, Look, Source, last_event, respond},
 };
@@ -47,11 +43,9 @@ pub async fn watch(
     State(queue): State<Client>,
     caller: Caller,
     closing: Closing,
-    path: Result<Path<String>, PathRejection>,
-    uri: Uri,
+    PathId(id): PathId,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let id = path_id("plan_id", path, &uri)?;
     let after = last_event(&headers)?;
     let address = format!("/synth-batches/v1/plans/{id}/events");
     let events = Events { pool, queue, reader: caller.account_id, id, watch: None };

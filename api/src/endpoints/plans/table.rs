@@ -16,10 +16,7 @@ use queue::retention::BATCH;
 use serde_json::Value;
 use sqlx::{PgConnection, PgPool, types::Json};
 
-use crate::endpoints::{
-    in_words,
-    paging::{Asked, Direction},
-};
+use crate::endpoints::{in_words, paging::Asked};
 
 /// A plan to be stored.
 #[derive(Debug)]
@@ -245,10 +242,7 @@ pub async fn page_of_batch(
             place => place,
         },
     };
-    let (least, most, step) = match asked.direction {
-        Direction::Older => (0, from.map_or(i32::MAX, |from| from - 1), -1),
-        Direction::Newer => (from.map_or(0, |from| from.saturating_add(1)), i32::MAX, 1),
-    };
+    let (least, most, sign) = asked.places(from);
     let rows = sqlx::query_as!(
         PlanRow,
         r#"with page as materialized (
@@ -267,7 +261,7 @@ pub async fn page_of_batch(
         batch_id,
         least,
         most,
-        step,
+        sign,
         asked.count
     )
     .fetch_all(pool)

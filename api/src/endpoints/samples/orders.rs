@@ -10,7 +10,7 @@ use queue::retention::BATCH;
 use serde_json::Value;
 use sqlx::{PgConnection, PgExecutor, PgPool};
 
-use crate::endpoints::paging::{Asked, Direction};
+use crate::endpoints::paging::Asked;
 
 /// An order of no batch that is to be stored.
 #[derive(Debug)]
@@ -39,15 +39,16 @@ pub struct OrderRow {
     pub created_at: DateTime<Utc>,
 }
 
-/// Stores an order, which the job `job_id` is to make.
+/// Stores an order, which the job `job_id` is to make; when that was.
 pub async fn insert(
     connection: &mut PgConnection,
     new: &NewOrder<'_>,
     job_id: &str,
-) -> Result<(), sqlx::Error> {
+) -> Result<DateTime<Utc>, sqlx::Error> {
     // The column `seed` is signed: the same 64 bits.
-    sqlx::query!(
-        "insert into sample_orders (id, account_id, model_id, size, seed, job_id) values ($1, $2, $3, $4, $5, $6)",
+    sqlx::query_scalar!(
+        "insert into sample_orders (id, account_id, model_id, size, seed, job_id) values ($1, $2, $3, $4, $5, $6)
+        returning created_at",
         new.id,
         new.account_id,
         new.model_id,
@@ -55,9 +56,8 @@ pub async fn insert(
         new.seed.cast_signed(),
         job_id
     )
-    .execute(connection)
-    .await?;
-    Ok(())
+    .fetch_one(connection)
+    .await
 }
 
 /// The order, if `reader` may see it.
@@ -135,10 +135,7 @@ pub async fn page_of_batch(
             place => place,
         },
     };
-    let (least, most, step) = match asked.direction {
-        Direction::Older => (0, from.map_or(i32::MAX, |from| from - 1), -1),
-        Direction::Newer => (from.map_or(0, |from| from.saturating_add(1)), i32::MAX, 1),
-    };
+    let (least, most, sign) = asked.places(from);
     let rows = sqlx::query_as!(
         OrderRow,
         r#"with page as materialized (
@@ -155,7 +152,7 @@ pub async fn page_of_batch(
         batch_id,
         least,
         most,
-        step,
+        sign,
         asked.count
     )
     .fetch_all(pool)

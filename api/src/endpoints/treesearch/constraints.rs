@@ -7,7 +7,7 @@ use chem::{Limits, Mapped, Molecule, Pattern};
 use contract::{AtomPair, MAX_ATOM_MAP, OwnBlock, ProtectingGroups, TreeSearchRequest};
 use reactivity::CLASS_NAMES;
 
-use super::{MAX_TARGET, not_smiles, second_component};
+use super::{MAX_TARGET, not_smiles};
 use crate::fields::{Fault, Fields, Input, choice, integer, nullable, object, pair, positive, text};
 
 /// Bonds or patterns of one kind.
@@ -114,8 +114,9 @@ fn bonds_of(
 /// A SMILES of one component.
 fn molecule(input: &Input<'_>) -> Result<String, Fault> {
     let smiles = text(1, Some(MAX_TARGET))(input)?;
-    let molecule = Molecule::parse(&smiles, Limits::TARGET).map_err(|error| not_smiles(&error))?;
-    if molecule.components().len() == 1 { Ok(smiles) } else { Err(second_component(&smiles)) }
+    let read = Molecule::parse(&smiles, Limits::TARGET).and_then(|molecule| molecule.must_be_one(&smiles));
+    read.map_err(|error| not_smiles(&error))?;
+    Ok(smiles)
 }
 
 /// A SMARTS.

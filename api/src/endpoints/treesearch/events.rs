@@ -2,24 +2,17 @@
 //!
 //! Whoever reads the stream is who waits. One who leaves has some seconds to come back, to any process; then the search is cancelled.
 
-use std::sync::Arc;
-
-use axum::{
-    extract::{Path, State, rejection::PathRejection},
-    http::{HeaderMap, Uri},
-    response::{IntoResponse, Response},
-};
+use axum::{extract::State, http::HeaderMap, response::Response};
 use contract::{Ration, StoredTreeSearchJob, StreamEvent, TreeSearchRequest, TreeSearchResult};
 use edge::ApiError;
-use identity::Rations;
 use queue::Watch;
 
 use super::{Searching, fitting, whole_seconds};
 use crate::{
     access::Caller,
-    endpoints::path_id,
+    endpoints::PathId,
     jobs::{Jobs, settled},
-    limits::Limits,
+    limits::Spending,
     streams::{Closing, Look, Source, last_event, respond},
 };
 
@@ -44,11 +37,9 @@ pub async fn watch(
     State(jobs): State<Jobs>,
     caller: Caller,
     closing: Closing,
-    path: Result<Path<String>, PathRejection>,
-    uri: Uri,
+    PathId(id): PathId,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let id = path_id("search_id", path, &uri)?;
     let after = last_event(&headers)?;
     let watch = jobs.watch_search(&caller.account_id, &id).await?.ok_or(ApiError::NotFound)?;
     // Who asked for how many is forgotten with the job; the worker that made the answer kept to it.
@@ -65,16 +56,16 @@ pub(super) async fn begin(
     let Searching { jobs, limits, deadlines, arrival, caller } = search;
     let (groups, group_size) = (wanted.max_backbone_groups, wanted.max_backbone_group_size);
     let most = whole_seconds(wanted.max_seconds);
-    let headroom = limits.take(Ration::SearchSeconds, &caller.account_id, &caller.rations, most).await?;
-    if let Some(retry_after) = headroom.spent() {
-        return Ok(headroom.attach(ApiError::RateLimited { retry_after }.into_response()));
-    }
-    let spending = Spending { limits, account_id: caller.account_id, rations: caller.rations, most };
-    let asked = jobs.search_watched(&spending.account_id, wanted);
+    let spending = match limits.spend(Ration::SearchSeconds, &caller.account_id, &caller.rations, most).await
+    {
+        Ok(spending) => spending,
+        Err(refusal) => return Ok(refusal),
+    };
+    let asked = jobs.search_watched(&caller.account_id, wanted);
     let watch = match deadlines.search(arrival, f64::from(most), asked).await {
         Ok(watch) => watch,
         Err(error) => {
-            spending.end(0.0);
+            spending.end(0);
             return Err(error);
         }
     };
@@ -85,22 +76,6 @@ pub(super) async fn begin(
 
 fn address(id: &str) -> String {
     format!("/synth/v1/treesearch/{id}/events")
-}
-
-/// Seconds of searching that an account was let have.
-struct Spending {
-    limits: Arc<Limits>,
-    account_id: String,
-    rations: Rations,
-    most: u32,
-}
-
-impl Spending {
-    /// Gives back what was not used.
-    fn end(self, used: f64) {
-        let left = self.most.saturating_sub(whole_seconds(used));
-        self.limits.give_back(Ration::SearchSeconds, &self.account_id, &self.rations, left);
-    }
 }
 
 /// The events of a search.
@@ -119,7 +94,8 @@ impl Source for Events {
         let end = seen.end.map(|outcome| {
             let result = settled(self.watch.id(), outcome, "");
             if let Some(spending) = self.spending.take() {
-                spending.end(result.as_ref().map_or(0.0, |result| result.metadata.total_elapsed));
+                let used = result.as_ref().map_or(0, |result| whole_seconds(result.metadata.total_elapsed));
+                spending.end(used);
             }
             written(&fitting(result?, self.groups, self.group_size)?)
         });

@@ -50,8 +50,10 @@ impl Diff {
         let (against, format) = (self.against, self.format);
         let mut import = self.reading.settled()?;
         let mut database = place.data().connect().await?;
+        let mut older = Import { files: against, rejects: None, ..import.clone() };
+        // A list of keys alone may stand on either side.
         know_keys(&mut database, &mut import).await?;
-        let older = Import { files: against, rejects: None, ..import.clone() };
+        know_keys(&mut database, &mut older).await?;
         let before = if older.files.is_empty() { Before::Loaded } else { Before::Files(&older) };
         let mut lines = Lines::new(format);
         let counts = difference(&mut database, &import, before, |difference| lines.write(difference)).await?;

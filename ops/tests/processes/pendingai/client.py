@@ -1,53 +1,16 @@
-"""Uses every operation of the synthesis part of the package `pendingai` against the service at sys.argv[1].
+"""Uses every operation of the synthesis part of the package `pendingai` against a service."""
 
-The package knows three addresses, which are configuration; nothing else of it is changed. Its session reads private claims
-of its operator's tokens, which ours do not have, so that a session object with our token stands where its own would.
-"""
-
-import os
-import sys
-import time
 from importlib import metadata
 
-from pendingai import config
+from service import client, refused, until
 
-BASE = sys.argv[1]
-for addresses in (config.PENDINGAI_BASE_URL, config.PENDINGAI_AUTH_URL):
-    addresses.update({name: BASE for name in addresses})
-
-from pendingai import PendingAiClient  # noqa: E402
-from pendingai.exceptions import BadRequestException, NotFoundError, NotFoundException  # noqa: E402
-from pendingai.models.synth import Search  # noqa: E402
-from pendingai.services.synth.plans import PlanInterface  # noqa: E402
-
-
-class Token:
-    access_token = os.environ["RETORT_TOKEN"]
-
+from pendingai.exceptions import BadRequestException, NotFoundError, NotFoundException
+from pendingai.models.synth import Search
+from pendingai.services.synth.plans import PlanInterface
 
 TARGET = "CCN(CC)CC(=O)Nc1c(C)cccc1C"
 ENGINE = "uspto_retro"
-client = PendingAiClient()
-client.session.token = Token()
 synth = client.synth
-
-
-def until(what, check):
-    for _ in range(600):
-        found = check()
-        if found:
-            return found
-        time.sleep(0.1)
-    raise AssertionError(f"never came true: {what}")
-
-
-def refused(kind, call):
-    try:
-        call()
-    except kind:
-        return
-    raise AssertionError(f"{kind} was to be raised")
-
 
 assert synth.version()
 engines = {engine.name: engine.queue_length for engine in synth.engines.list()}

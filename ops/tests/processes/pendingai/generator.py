@@ -1,50 +1,15 @@
-"""Uses every operation of the generator part of the package `pendingai` against the service at sys.argv[1].
+"""Uses every operation of the generator part of the package `pendingai` against a service."""
 
-As `client.py` does for the synthesis part: the addresses are set, and a session with our token stands where its own would.
-"""
-
-import os
-import sys
 import time
 from importlib import metadata
 
-from pendingai import config
+from service import client, refused, until
 
-BASE = sys.argv[1]
-for addresses in (config.PENDINGAI_BASE_URL, config.PENDINGAI_AUTH_URL):
-    addresses.update({name: BASE for name in addresses})
-
-from pendingai import PendingAiClient  # noqa: E402
-from pendingai.exceptions import BadRequestException, NotFoundError, NotFoundException  # noqa: E402
-from pendingai.services.generator.generate import GenerateInterface  # noqa: E402
+from pendingai.exceptions import BadRequestException, NotFoundError, NotFoundException
+from pendingai.services.generator.generate import GenerateInterface
 
 MODEL = "leadlike_gru"
-
-
-class Token:
-    access_token = os.environ["RETORT_TOKEN"]
-
-
-client = PendingAiClient()
-client.session.token = Token()
 generator = client.generator
-
-
-def until(what, check):
-    for _ in range(1200):
-        found = check()
-        if found:
-            return found
-        time.sleep(0.1)
-    raise AssertionError(f"never came true: {what}")
-
-
-def refused(kind, call):
-    try:
-        call()
-    except kind:
-        return
-    raise AssertionError(f"{kind} was to be raised")
 
 
 def is_gone(call):

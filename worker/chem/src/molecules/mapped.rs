@@ -61,6 +61,16 @@ impl Mapped {
         Ok(Self { molecule, atoms, bonds })
     }
 
+    /// The same for a molecule of one component, as targets are.
+    ///
+    /// # Errors
+    /// Fails also where there is a second one.
+    pub fn of_one(smiles: &str, limits: Limits) -> Result<Self, SmilesError> {
+        let mapped = Self::parse(smiles, limits)?;
+        mapped.molecule.must_be_one(smiles)?;
+        Ok(mapped)
+    }
+
     /// The molecule, its atoms in the order of its canonical SMILES, without numbers.
     #[must_use]
     pub fn molecule(&self) -> &Molecule {

@@ -210,6 +210,17 @@ impl Molecule {
         self.graph().atom_count()
     }
 
+    /// Refuses a molecule, read of `smiles`, that is more than one component.
+    ///
+    /// # Errors
+    /// Fails with where the second one begins.
+    pub fn must_be_one(&self, smiles: &str) -> Result<(), SmilesError> {
+        if self.as_canonical().contains('.') {
+            return Err(SmilesError::SecondComponent { at: smiles.find('.').unwrap_or_default() });
+        }
+        Ok(())
+    }
+
     /// The connected parts, each a molecule of its own, in the order of their first atoms.
     ///
     /// Atoms of a part are numbered by its canonical SMILES.

@@ -4,16 +4,17 @@
 //! What can be told of a step, or of a molecule and where the target's bonds lie in it, is settled here for good. Of what a whole
 //! route must have, nodes are told what they give, and costs flow upwards with what can be had below (`graph/update.rs`).
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
-use chem::{Key, Molecule, Precursor, TautomerKey};
+use chem::{Key, Molecule, Outcome, Precursor, TautomerKey};
 use rustc_hash::FxHashMap;
 
 use crate::constraints::{Constraints, Kind, ProtectingGroups, Rule, TargetBond, Verdict};
 use crate::graph::Graph;
 use crate::graph::expander::{Expansion, Found, Places};
 use crate::graph::label::Label;
-use crate::graph::nodes::{MoleculeId, NewStep, ReactionNode};
+use crate::graph::nodes::{MoleculeId, NewStep};
 use crate::model::RetroModel;
 use crate::model::policy::Ranked;
 use catalogue::Block;
@@ -56,6 +57,8 @@ pub struct Application<'a> {
     pub block_of: &'a dyn Fn(&Molecule) -> Option<Block>,
     /// Whether there is time to look at more; once there is none, what is left is not admitted.
     pub go_on: &'a dyn Fn() -> bool,
+    /// What the template makes of each place of the product; looked for when it is first asked for, for all of `found`.
+    pub apart: OnceCell<Vec<Outcome>>,
 }
 
 impl<'a> Gate<'a> {
@@ -131,6 +134,9 @@ impl<'a> Gate<'a> {
         let label = self.labels.get(&applied.product).cloned().unwrap_or_default();
         let mut steps = Vec::new();
         for found in applied.found {
+            if !(applied.go_on)() {
+                break;
+            }
             match self.admit(graph, applied, &label, found) {
                 Ok(open) => steps.extend(open),
                 Err(rules) => distinct(rules).into_iter().for_each(|rule| self.refused[rule] += 1),
@@ -147,7 +153,7 @@ impl<'a> Gate<'a> {
         label: &Label,
         found: &Arc<Found>,
     ) -> Result<Vec<NewStep>, Vec<usize>> {
-        if let Some(rule) = self.forbidden(found, applied.go_on) {
+        if let Some(rule) = self.forbidden(found) {
             return Err(vec![rule]);
         }
         let (mut open, mut refused) = (Vec::new(), Vec::new());
@@ -161,7 +167,7 @@ impl<'a> Gate<'a> {
     }
 
     /// The rule that a molecule of an outcome breaks.
-    fn forbidden(&mut self, found: &Found, go_on: &dyn Fn() -> bool) -> Option<usize> {
+    fn forbidden(&mut self, found: &Found) -> Option<usize> {
         if self.forms_never.is_empty() && self.constraints.substructures_never.is_empty() {
             return None;
         }
@@ -172,12 +178,8 @@ impl<'a> Gate<'a> {
             *molecules.entry(molecule.key()).or_insert_with(|| {
                 let form = forms_never.iter().find(|(form, _)| *form == molecule.tautomer_key());
                 let patterns = &constraints.substructures_never;
-                form.map(|&(_, rule)| rule).or_else(|| {
-                    patterns
-                        .iter()
-                        .position(|pattern| !go_on() || pattern.matches(molecule))
-                        .map(|at| first + at)
-                })
+                let broken = || patterns.iter().position(|pattern| pattern.matches(molecule));
+                form.map(|&(_, rule)| rule).or_else(|| broken().map(|at| first + at))
             })
         })
     }
@@ -213,10 +215,11 @@ impl<'a> Gate<'a> {
         };
         let keys = |parts: &[Precursor]| parts.iter().map(|part| part.molecule.key()).collect::<Vec<_>>();
         let wanted = keys(&found.precursors);
-        let outcomes = template.apply_apart(applied.expansion.prepared(), &mut || (applied.go_on)());
-        let alike = outcomes.into_iter().filter(|outcome| keys(&outcome.precursors) == wanted);
+        let look = || template.apply_apart(applied.expansion.prepared(), &mut || (applied.go_on)());
+        let outcomes = applied.apart.get_or_init(look).iter();
+        let alike = outcomes.filter(|outcome| keys(&outcome.precursors) == wanted);
         let mut all: Vec<Arc<Found>> =
-            alike.map(|outcome| Arc::new(found.like(outcome.precursors))).collect();
+            alike.map(|outcome| Arc::new(found.like(outcome.precursors.clone()))).collect();
         if all.is_empty() {
             all.push(Arc::clone(found));
         }
@@ -304,15 +307,6 @@ impl<'a> Gate<'a> {
         let required = self.constraints.reaction_classes_required.iter().enumerate();
         let given = required.filter(|(_, name)| *name == class.name);
         given.fold(0, |things, (at, _)| things | 1 << (self.forms_required.len() + at))
-    }
-
-    /// What the step that stands for a reaction gives of what routes must have.
-    pub fn given_by(&self, graph: &Graph, reaction: &ReactionNode) -> Things {
-        if self.constraints.reaction_classes_required.is_empty() {
-            return 0;
-        }
-        let product = graph.molecule(reaction.product).expansion.as_ref();
-        product.map_or(0, |product| self.class_given(reaction.proposal().found.class(product)))
     }
 
     /// Tells a new molecule of the graph what it is.

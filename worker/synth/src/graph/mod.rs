@@ -206,7 +206,7 @@ impl Graph {
     ) {
         let NewStep { found, gives, .. } = step;
         let probability = ranked.probability * found.share;
-        let proposal = Proposal { template: ranked.template, probability, found };
+        let proposal = Proposal { template: ranked.template, probability, found, gives };
         let known = |&&id: &&ReactionId| self.reaction(id).precursors == ids;
         match self.molecule(product).reactions.iter().find(known) {
             Some(&known) => {

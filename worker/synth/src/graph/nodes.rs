@@ -95,6 +95,8 @@ pub struct Proposal {
     pub probability: f32,
     /// What the template made of the product, its precursors in the order of [`ReactionNode::precursors`].
     pub found: Arc<Found>,
+    /// What the step gives of what routes must have.
+    pub gives: u32,
 }
 
 /// What validation found out about a reaction.

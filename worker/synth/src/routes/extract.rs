@@ -142,7 +142,7 @@ impl Extractor {
         let Some(gate) = &mut source.gate else { return Ok(choices) };
         let graph = &*source.graph;
         let given = choices.route.molecules().fold(0, |things, chosen| match chosen.reaction {
-            Some(reaction) => things | gate.given_by(graph, graph.reaction(reaction)),
+            Some(reaction) => things | graph.reaction(reaction).proposal().gives,
             None => things | graph.molecule(chosen.molecule).gives,
         });
         let missing = gate.required() & !given;

@@ -4,7 +4,6 @@
 //! lies in the cache, so that a second one is over soon. Part of the time is kept for it.
 
 use std::cmp::Reverse;
-use std::time::Instant;
 
 use crate::constraints::{Alone, Verdict};
 use crate::plan::Plan;
@@ -15,7 +14,7 @@ const LOOKING_INTO: f64 = 0.2;
 
 /// The plan of a task with constraints; `search` searches for once, for the routes of the answer the first time.
 pub fn plan(task: &Task, budget: &Budget, mut search: impl FnMut(&Task, &Budget) -> Plan) -> Plan {
-    let time = budget.deadline.saturating_duration_since(Instant::now());
+    let time = budget.deadline.saturating_duration_since(budget.now());
     let kept = Budget { deadline: budget.deadline - time.mul_f64(LOOKING_INTO), ..budget.clone() };
     let mut plan = search(task, &kept);
     if plan.solved() {
@@ -28,9 +27,8 @@ pub fn plan(task: &Task, budget: &Budget, mut search: impl FnMut(&Task, &Budget)
         if budget.spent() {
             break;
         }
-        let left = budget.deadline.saturating_duration_since(Instant::now());
-        let share = left / u32::try_from(count - at).unwrap_or(u32::MAX);
-        let budget = Budget { deadline: Instant::now() + share, ..budget.clone() };
+        let left = budget.deadline.saturating_duration_since(budget.now());
+        let budget = budget.within(left / u32::try_from(count - at).unwrap_or(u32::MAX));
         let constraints = task.constraints.without(verdict.rule);
         let relaxed = search(&Task { constraints, stop: Stop::FirstRoute, ..task.clone() }, &budget);
         verdict.alone = Some(if relaxed.solved() { Alone::Forbids } else { Alone::Innocent });

@@ -62,19 +62,24 @@ impl Planner {
         let threads = self.settings.cores.clamp(1, items.len().max(1));
         // All turns are taken before the first thread begins, which counts the others.
         let budgets: Vec<Budget> = (0..threads).map(|_| self.budget(allowance)).collect();
+        let mut stood = Duration::ZERO;
         let mut each: Vec<Option<R>> = items.iter().map(|_| None).collect();
         thread::scope(|scope| {
             let run = &run;
-            let start = |budget| scope.spawn(move || with_default(NoSubscriber::default(), || run(budget)));
-            let running: Vec<_> = budgets.iter().map(start).collect();
+            // Each gives its turn back at its end: the last ones have the other's cores.
+            let start = |budget: Budget| {
+                let work = move || (run(&budget), budget.turn.stood());
+                scope.spawn(|| with_default(NoSubscriber::default(), work))
+            };
+            let running: Vec<_> = budgets.into_iter().map(start).collect();
             for thread in running {
-                let done = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                let (done, waited) = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                stood = stood.max(waited);
                 for (at, result) in done {
                     each[at] = result;
                 }
             }
         });
-        let stood = budgets.iter().map(|budget| budget.turn.stood()).min().unwrap_or_default();
         Done { each, worked: started.elapsed().saturating_sub(stood) }
     }
 

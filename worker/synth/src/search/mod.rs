@@ -16,6 +16,7 @@ pub mod planner;
 mod stopped;
 mod telling;
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -305,7 +306,7 @@ impl<'a> Search<'a> {
     /// Looks for a first route that was not looked for because it was soon to be.
     fn look_at_last(&mut self, first: &mut Option<Choices>) {
         *first = self.first_route(usize::MAX);
-        self.timings.first_route = first.as_ref().map(|_| self.started.elapsed());
+        self.timings.first_route = first.as_ref().map(|_| self.elapsed());
     }
 
     /// Has the search turn to what is not solved, since constraints refuse what is, and look for a route again a while later.
@@ -465,6 +466,7 @@ impl<'a> Search<'a> {
                         found: &found,
                         block_of: &block_of,
                         go_on: &|| !budget.spent_at(deadline),
+                        apart: OnceCell::new(),
                     };
                     gate.link(&mut self.graph, &applied);
                 }

@@ -1,0 +1,43 @@
+//! What a path names.
+
+use axum::{
+    extract::{FromRequestParts, MatchedPath, Path, rejection::PathRejection},
+    http::request::Parts,
+};
+use edge::ApiError;
+
+use super::{MAX_ID, nothing_else};
+use crate::fields::{Faults, Input, word};
+
+/// The one id that the path names, of a request whose query asks for nothing.
+pub struct PathId(pub String);
+
+impl<S: Send + Sync> FromRequestParts<S> for PathId {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let path = Path::from_request_parts(parts, state).await;
+        let mut faults = Faults::default();
+        let id = path_word(name(parts), path, &mut faults);
+        nothing_else(&parts.uri, faults, id).map(Self)
+    }
+}
+
+/// What the operation's path calls the id.
+fn name(parts: &Parts) -> &str {
+    let path = parts.extensions.get::<MatchedPath>().map_or("", MatchedPath::as_str);
+    path.split_once('{').and_then(|(_, rest)| rest.split_once('}')).map_or("id", |(name, _)| name)
+}
+
+/// The id that the path names as `name`.
+pub fn path_word(
+    name: &str,
+    path: Result<Path<String>, PathRejection>,
+    faults: &mut Faults,
+) -> Option<String> {
+    // What is no UTF-8 is no word either.
+    let text = path.map_or_else(|_| "\u{fffd}".to_owned(), |Path(text)| text);
+    word(1, Some(MAX_ID))(&Input::Query(text))
+        .map_err(|fault| faults.push(fault.at(["path".into(), name.into()])))
+        .ok()
+}

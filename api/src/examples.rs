@@ -49,6 +49,7 @@ pub fn answer(operation_id: &str) -> Option<Value> {
         "create_engine_tree_search" => engine_tree_search(),
         "create_expansions" => Some(expansions()),
         "look_up_building_blocks" => Some(building_blocks()),
+        "search_building_blocks" => Some(found_blocks()),
         "create_synthesizability" => Some(synthesizability()),
         "create_plan" | "retrieve_plan" => Some(plan(None)),
         "cancel_plan" => Some(merged(plan(None), json!({ "status": "cancelled" }))),
@@ -129,6 +130,7 @@ fn misfit(operation_id: &str) -> Option<([&'static str; 2], &'static str, &'stat
         }
         "create_expansions" => at_most(["body", "limit"], "Input should be less than or equal to 200"),
         "look_up_building_blocks" => Some((["body", "smiles"], "missing", "Field required")),
+        "search_building_blocks" => at_most(["body", "limit"], "Input should be less than or equal to 100"),
         "create_synthesizability" => {
             at_most(["body", "max_seconds"], "Input should be less than or equal to 1")
         }
@@ -232,17 +234,27 @@ fn expansions() -> Value {
     looked(item, json!({ "precursors": [] }))
 }
 
-fn building_blocks() -> Value {
+fn sold_block() -> Value {
     let offers = tree_search()["pricing_annotations"].take();
-    let item = json!({
+    json!({
         "smiles": "Nc1ccc(O)cc1", "error": null, "in_stock": true, "building_block_idx": 1, "price": 0.8,
         "lead_time_days": 3.0, "vendors": ["Example Chemicals (fictitious)"], "offers": [offers[0]],
-    });
+    })
+}
+
+fn found_blocks() -> Value {
+    let item = merged(sold_block(), json!({ "mw": 109.128, "similarity": 0.5769 }));
+    json!({
+        "object": "list", "items": [item], "more": false, "searched": 1.0, "total_elapsed": 0.004,
+    })
+}
+
+fn building_blocks() -> Value {
     let nothing = json!({
         "in_stock": false, "building_block_idx": null, "price": null, "lead_time_days": null, "vendors": [],
         "offers": [],
     });
-    looked(item, nothing)
+    looked(sold_block(), nothing)
 }
 
 fn synthesizability() -> Value {

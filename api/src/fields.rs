@@ -162,6 +162,11 @@ impl<'a, 'f> Fields<'a, 'f> {
         self.faults.push(fault.inside(&self.place, [name.into()]));
     }
 
+    /// Notes what is wrong with the members together beside the others.
+    pub fn fault_of_all(&mut self, fault: Fault) {
+        self.faults.push(fault.inside(&self.place, []));
+    }
+
     /// Refuses what no field has read.
     pub fn finish(self) {
         for (name, _) in self.inputs {

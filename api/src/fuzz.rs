@@ -44,6 +44,9 @@ pub fn bodies(input: &[u8]) {
             assert!((1..=MAX_LOOK).contains(&look.smiles.len()));
         }
     }
+    if let Some(search) = read(looks::parse_search, input) {
+        assert!(search.smiles.is_empty());
+    }
     let Ok(uri) = format!("/?{}", String::from_utf8_lossy(input)).parse() else { return };
     let list = |_: &[u8], faults: &mut Faults| samples::parse_list(query_pairs(&uri), faults);
     if let Some((limit, next, prev)) = read(list, input) {

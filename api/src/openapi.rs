@@ -18,6 +18,7 @@ use utoipa::{
     openapi::{
         ContentBuilder, HeaderBuilder, ObjectBuilder, OpenApi as Document, Ref, RefOr, Required, Response,
         ResponseBuilder, Schema, Type,
+        extensions::Extensions,
         path::{Operation, Parameter},
         schema::SchemaType,
         security::{
@@ -54,6 +55,7 @@ use crate::{endpoints, examples};
         endpoints::treesearch::create_by_engine,
         endpoints::looks::expansions,
         endpoints::looks::building_blocks,
+        endpoints::looks::search,
         endpoints::looks::synthesizability,
         endpoints::plans::create,
         endpoints::plans::retrieve,
@@ -82,7 +84,7 @@ use crate::{endpoints, examples};
         (name = "samples", description = "Samples of generated molecules."),
         (name = "models", description = "Generative models; an extension."),
         (name = "tree search", description = "Synthesis routes to a target molecule."),
-        (name = "looks", description = "What is told of up to a thousand molecules in one call; an extension."),
+        (name = "looks", description = "What is told of up to a thousand molecules in one call, and of the catalogue; an extension."),
         (name = "plans", description = "Tree searches that nobody waits for; an extension."),
         (name = "operations", description = "What the installation does, for operators; an extension."),
     ),
@@ -96,6 +98,7 @@ pub fn document() -> Document {
     add_security(&mut document, "");
     widen(&mut document);
     add_engine(&mut document);
+    add_ways(&mut document);
     for (path, item) in &mut document.paths.paths {
         for operation in [&mut item.get, &mut item.post, &mut item.delete].into_iter().flatten() {
             complete(path, operation);
@@ -164,6 +167,15 @@ fn add_engine(document: &mut Document) {
     for (name, schema) in [("PlanParameters", parameters), ("BatchParameters", of_batch)] {
         components.schemas.insert(name.to_owned(), RefOr::T(schema.into()));
     }
+}
+
+/// The catalogue is searched in exactly one way.
+fn add_ways(document: &mut Document) {
+    let request = document.components.as_mut().and_then(|parts| parts.schemas.get_mut("CatalogueRequest"));
+    let Some(RefOr::T(Schema::Object(request))) = request else { return };
+    let ways = ["smiles", "similar_to", "substructure", "text"].map(|way| json!({ "required": [way] }));
+    // What is neither a field of an object here nor of its own kind stands beside them.
+    request.extensions = Some(Extensions::from_iter([("oneOf", json!(ways))]));
 }
 
 fn add_security(document: &mut Document, base: &str) {

@@ -1,9 +1,10 @@
-//! Looks: what is told of many molecules at once, of each by itself.
+//! Looks: what is told of many molecules at once, of each by itself, and of the catalogue.
 //!
 //! A molecule that cannot be read is told of in its place and keeps nothing from the others. They are begun in the order in which they were
 //! asked for; those that were not reached before the deadline say so, so that what was done is not lost.
 
 mod building_blocks;
+mod catalogue;
 mod expansions;
 mod synthesizability;
 
@@ -13,7 +14,8 @@ use chem::{Limits, Mapped, Molecule};
 use contract::NOT_REACHED;
 use synth::{Allowance, Budget, Planner};
 
-pub(crate) use building_blocks::building_blocks;
+pub(crate) use building_blocks::{add_offers, blocks, building_blocks};
+pub(crate) use catalogue::{LONGEST, Wanted, catalogue};
 pub(crate) use expansions::expansions;
 pub(crate) use synthesizability::synthesizability;
 
@@ -50,7 +52,7 @@ fn tell<T: Told>(
 }
 
 /// The molecule that `text` spells, as for the target of a search.
-fn molecule(text: &str) -> Result<Molecule, String> {
+pub(crate) fn molecule(text: &str) -> Result<Molecule, String> {
     let mapped = Mapped::of_one(text, Limits::TARGET).map_err(|error| error.to_string())?;
     Ok(mapped.molecule().clone())
 }

@@ -122,6 +122,50 @@ pub async fn offers_for(
     Ok(Offers { annotations: rows.into_iter().map(annotation).collect(), own })
 }
 
+/// The most offers of which the first entries are taken: a short text is that of a whole catalogue. An entry has a few offers, by its packs.
+const MOST_ENTRIES: i64 = 10_000;
+
+/// Canonical SMILES of the first `most` building blocks of which a vendor has an entry whose number begins with `text`, in capitals or
+/// not, by that number; on these `terms`, as far as they ship to `ships_to`.
+///
+/// # Errors
+/// Fails when the database does.
+pub async fn entries(
+    pool: &PgPool,
+    text: &str,
+    most: usize,
+    ships_to: Option<Country>,
+    terms: &VendorTerms,
+) -> Result<Vec<String>, sqlx::Error> {
+    // From the text to the last string that begins so, as bytes: what the index is in the order of, and `like` with an argument is not.
+    sqlx::query_scalar!(
+        r#"select smiles as "smiles!" from (
+            select building_block_id, lower(cs_id) as number
+            from offers join vendors on vendors.id = vendor_id
+            where lower(cs_id) ~>=~ lower($1) and lower(cs_id) ~<~ (lower($1) || chr(1114111))
+                and case when $2::int is null then refuses <> 255 else refuses >> $2 & 1 = 0 end
+                and (not is_private or vendor_id = any($3))
+                and ($4::int[] is null or vendor_id = any($4))
+                and vendor_id <> all($5)
+            order by lower(cs_id) using ~<~
+            limit $6
+        ) found
+            join building_blocks on building_blocks.id = building_block_id
+        group by building_blocks.id, smiles
+        order by min(number collate "C"), building_blocks.id
+        limit $7"#,
+        text,
+        ships_to.and_then(|country| refusals::bit(country.code())),
+        &terms.shown,
+        terms.only.as_deref(),
+        &terms.never,
+        MOST_ENTRIES,
+        most as i64
+    )
+    .fetch_all(pool)
+    .await
+}
+
 fn annotation(row: Row) -> PricingAnnotation {
     PricingAnnotation {
         major_component_id: row.building_block_id,

@@ -113,7 +113,7 @@ pub struct LookJob {
     pub account_id: String,
     /// The engine that is to do it: searchers that serve another are not dealt the job. `None`: any.
     pub engine: Option<String>,
-    /// As they were written, 1 to 1,000.
+    /// As they were written, 1 to 1,000; none where the catalogue is searched.
     pub smiles: Vec<String>,
     /// Seconds after its begin at which it ends, whatever is left.
     pub deadline_seconds: f64,
@@ -122,7 +122,7 @@ pub struct LookJob {
 }
 
 /// What is to be told of molecules.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Look {
     /// What each may be made of in one step.
@@ -143,6 +143,62 @@ pub enum Look {
     Synthesizability {
         /// Seconds that each search may take.
         max_seconds: f64,
+    },
+    /// Which building blocks are like something.
+    Catalogue {
+        /// What they have to be like.
+        sought: Sought,
+        /// The most blocks.
+        limit: u32,
+        /// The delivery region; `None`: anywhere.
+        ships_to: Option<Country>,
+        /// The most offers of each that are listed.
+        max_offers: u32,
+    },
+}
+
+impl Look {
+    /// Its name; those of one kind take alike.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::Expansions { check: StepCheck::Rules, .. } => "expansions",
+            Self::Expansions { check: StepCheck::Forwards, .. } => "expansions forwards",
+            Self::BuildingBlocks { .. } => "building_blocks",
+            Self::Synthesizability { .. } => "synthesizability",
+            Self::Catalogue { sought: Sought::Structure { .. }, .. } => "catalogue structure",
+            Self::Catalogue { sought: Sought::Similar { .. }, .. } => "catalogue similar",
+            Self::Catalogue { sought: Sought::Substructure { .. }, .. } => "catalogue substructure",
+            Self::Catalogue { sought: Sought::Number { .. }, .. } => "catalogue number",
+        }
+    }
+}
+
+/// What the catalogue is searched by.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "by", rename_all = "snake_case")]
+pub enum Sought {
+    /// The block that a molecule is bought as.
+    Structure {
+        /// The molecule.
+        smiles: String,
+    },
+    /// Blocks that are like a molecule.
+    Similar {
+        /// The molecule.
+        smiles: String,
+        /// Their least Tanimoto similarity.
+        least: f64,
+    },
+    /// Blocks in which a pattern occurs.
+    Substructure {
+        /// SMARTS, or SMILES.
+        pattern: String,
+    },
+    /// Blocks by how vendors number their entries.
+    Number {
+        /// How the number begins, in capitals or not.
+        text: String,
     },
 }
 

@@ -31,13 +31,14 @@ pub use error::{ErrorBody, ErrorItem, Location};
 pub use events::{FoundRoute, SearchProgress, StreamEvent, StreamProblem};
 pub use flow::{Flow, FlowError};
 pub use job::{
-    Cause, JobId, Look, LookJob, LookOutcome, OrderJob, PlanJob, Problem, SampleJob, StoredLookJob,
+    Cause, JobId, Look, LookJob, LookOutcome, OrderJob, PlanJob, Problem, SampleJob, Sought, StoredLookJob,
     StoredOrderJob, StoredPlanJob, StoredSampleJob, StoredTreeSearchJob, Told, TreeSearchJob,
 };
 pub use look::{
-    BuildingBlocksRequest, ExpandedMolecule, ExpansionsRequest, Looked, MAX_LISTED_OFFERS, MAX_LOOK,
-    MAX_PRECURSOR_SETS, NOT_REACHED, PrecursorSet, SYNTHESIZABILITY_SECONDS, SoldMolecule, StepCheck,
-    Synthesizability, SynthesizabilityRequest,
+    BuildingBlocksRequest, CatalogueRequest, DEFAULT_MIN_SIMILARITY, ExpandedMolecule, ExpansionsRequest,
+    FoundBlock, FoundBlocks, LEAST_NUMBER, Looked, MAX_FOUND, MAX_LISTED_OFFERS, MAX_LOOK,
+    MAX_PRECURSOR_SETS, MAX_SOUGHT, NOT_REACHED, PrecursorSet, SYNTHESIZABILITY_SECONDS, SoldMolecule,
+    StepCheck, Synthesizability, SynthesizabilityRequest,
 };
 pub use model::{
     Model, ModelCard, ModelList, ModelMetrics, ModelObject, ModelStanding, ModelStatus, PropertyDistribution,

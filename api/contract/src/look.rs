@@ -14,6 +14,15 @@ pub const MAX_LISTED_OFFERS: u32 = 100;
 /// The least and the most seconds of each molecule's search.
 pub const SYNTHESIZABILITY_SECONDS: (f64, f64) = (0.01, 1.0);
 
+/// The most blocks of a search of the catalogue.
+pub const MAX_FOUND: u32 = 100;
+/// How similar blocks are at least where the request does not say.
+pub const DEFAULT_MIN_SIMILARITY: f64 = 0.3;
+/// The longest text that the catalogue is searched by, in characters.
+pub const MAX_SOUGHT: usize = 1000;
+/// The least characters of a catalogue number that one is found by.
+pub const LEAST_NUMBER: usize = 2;
+
 /// Why there is nothing of a molecule whose turn did not come before the deadline.
 pub const NOT_REACHED: &str = "not reached before the deadline of the call";
 
@@ -67,6 +76,36 @@ pub struct BuildingBlocksRequest {
     /// SMILES of the molecules, each as for the target of a tree search. One that cannot be read is answered in its place.
     #[schema(min_items = 1, max_items = 1000)]
     pub smiles: Vec<String>,
+    /// ISO country code of the delivery region, as for a tree search; null: anywhere.
+    #[schema(default = "US")]
+    pub ships_to: Option<Country>,
+    /// The most offers that are listed of each, the cheapest first.
+    #[schema(required = false, default = 10, minimum = 0, maximum = 100)]
+    pub max_offers: u32,
+}
+
+/// Body of `POST /synth/v1/building-blocks/search`: one of `smiles`, `similar_to`, `substructure` and `text`.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CatalogueRequest {
+    /// SMILES of a molecule: the block that it is bought as, or none.
+    #[schema(value_type = String, required = false, min_length = 1, max_length = 1000)]
+    pub smiles: Option<String>,
+    /// SMILES of a molecule: blocks that are like it, the most similar first (Tanimoto, Morgan fingerprints of radius 2).
+    #[schema(value_type = String, required = false, min_length = 1, max_length = 1000)]
+    pub similar_to: Option<String>,
+    /// SMARTS, or SMILES of a part of molecules: blocks in which it occurs, the lightest first.
+    #[schema(value_type = String, required = false, min_length = 1, max_length = 1000)]
+    pub substructure: Option<String>,
+    /// A vendor's number of its entry, or how it begins, in capitals or not: blocks that are offered by it, that of just this number first.
+    #[schema(value_type = String, required = false, min_length = 2, max_length = 1000, pattern = r"^[^\x00]*$")]
+    pub text: Option<String>,
+    /// How similar blocks are at least, where they are asked for that are like a molecule.
+    #[schema(required = false, default = 0.3, minimum = 0.0, maximum = 1.0)]
+    pub min_similarity: f64,
+    /// The most blocks.
+    #[schema(required = false, default = 25, minimum = 1, maximum = 100)]
+    pub limit: u32,
     /// ISO country code of the delivery region, as for a tree search; null: anywhere.
     #[schema(default = "US")]
     pub ships_to: Option<Country>,
@@ -159,6 +198,37 @@ pub struct SoldMolecule {
     pub vendors: Vec<String>,
     /// The offers, as in the answer of a tree search, the cheapest first, at most `max_offers`.
     pub offers: Vec<PricingAnnotation>,
+}
+
+/// What a search of the catalogue found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct FoundBlocks {
+    /// Resource type: `list`.
+    #[schema(value_type = String, pattern = r"^\w+$")]
+    pub object: ListObject,
+    /// The best `limit` of the blocks that were found, each of which is in stock.
+    #[schema(max_items = 100)]
+    pub items: Vec<FoundBlock>,
+    /// Whether there are more than these, or may be: fewer than `limit` with more to come were all that were found in time.
+    pub more: bool,
+    /// The part of the catalogue that was looked at before there were enough or the time was over, from 0 to 1.
+    #[schema(minimum = 0, maximum = 1)]
+    pub searched: f64,
+    /// Seconds that it took from the worker's start on it, without those for which it stood aside for tree searches.
+    pub total_elapsed: f64,
+}
+
+/// A building block that was found: what is told of it where it is asked for itself, and how similar it is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct FoundBlock {
+    /// The block.
+    #[serde(flatten)]
+    pub sold: SoldMolecule,
+    /// Daltons.
+    pub mw: f64,
+    /// Tanimoto similarity, where that was asked for.
+    #[schema(minimum = 0, maximum = 1)]
+    pub similarity: Option<f64>,
 }
 
 /// Whether a short search finds a way to make or buy a molecule.

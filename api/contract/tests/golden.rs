@@ -7,8 +7,8 @@ use std::fmt::Debug;
 use chrono::{DateTime, TimeZone, Utc};
 use contract::{
     AtomPair, Cause, Country, Look, LookJob, LookOutcome, OrderJob, OwnBlock, PlanJob, Problem,
-    ProtectingGroups, SampleJob, StepCheck, StoredLookJob, StoredOrderJob, StoredPlanJob, StoredSampleJob,
-    StoredTreeSearchJob, Told, TreeSearchJob, TreeSearchRequest,
+    ProtectingGroups, SampleJob, Sought, StepCheck, StoredLookJob, StoredOrderJob, StoredPlanJob,
+    StoredSampleJob, StoredTreeSearchJob, Told, TreeSearchJob, TreeSearchRequest,
 };
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -79,16 +79,22 @@ fn a_stored_plan_job_keeps_its_shape() {
 
 #[test]
 fn a_stored_look_job_and_its_outcome_keep_their_shapes() {
+    let ships_to = Some(Country::Us);
+    let catalogue = |sought| Look::Catalogue { sought, limit: 25, ships_to, max_offers: 10 };
     let looks = [
         Look::Expansions { limit: 50, check: StepCheck::Rules },
         Look::BuildingBlocks { ships_to: Some(Country::Us), max_offers: 10 },
         Look::Synthesizability { max_seconds: 0.05 },
+        catalogue(Sought::Structure { smiles: "CCO".to_owned() }),
+        catalogue(Sought::Similar { smiles: "CCO".to_owned(), least: 0.3 }),
+        catalogue(Sought::Substructure { pattern: "[OH]".to_owned() }),
+        catalogue(Sought::Number { text: "EN300".to_owned() }),
     ];
     let job = |look| {
         StoredLookJob::V1(LookJob {
             account_id: "acc_1".to_owned(),
             engine: Some("uspto_retro".to_owned()),
-            smiles: vec!["CCO".to_owned()],
+            smiles: if matches!(look, Look::Catalogue { .. }) { Vec::new() } else { vec!["CCO".to_owned()] },
             deadline_seconds: 120.0,
             look,
         })

@@ -1,8 +1,8 @@
 //! What a job is to the queue, and the kinds there are.
 
 use contract::{
-    Look, LookOutcome, SampleId, StepCheck, StoredLookJob, StoredOrderJob, StoredPlanJob, StoredSampleJob,
-    StoredTreeSearchJob, TreeSearchRequest, TreeSearchResult,
+    Look, LookOutcome, SampleId, Sought, StepCheck, StoredLookJob, StoredOrderJob, StoredPlanJob,
+    StoredSampleJob, StoredTreeSearchJob, TreeSearchRequest, TreeSearchResult,
 };
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -29,6 +29,9 @@ const CHECKED_EXPANSION_SECONDS: f64 = 0.01;
 const BUILDING_BLOCK_SECONDS: f64 = 0.000_2;
 /// What a small search takes of its time, on two cores.
 const SMALL_SEARCH_SHARE: f64 = 0.25;
+/// What a search of the catalogue takes beyond the floor: of a pattern, for which molecules are read, and of anything else.
+const SUBSTRUCTURE_SECONDS: f64 = 0.5;
+const CATALOGUE_SECONDS: f64 = 0.03;
 
 /// Kept back from a search's deadline for the offers, the outcome and the way to the caller.
 const ANSWERING_SECONDS: f64 = 0.3;
@@ -147,18 +150,18 @@ impl Job for StoredLookJob {
 
     fn work(&self) -> Work<'_> {
         let Self::V1(job) = self;
-        let (kind, each) = match job.look {
-            Look::Expansions { check: StepCheck::Rules, .. } => ("expansions", EXPANSION_SECONDS),
-            Look::Expansions { check: StepCheck::Forwards, .. } => {
-                ("expansions forwards", CHECKED_EXPANSION_SECONDS)
-            }
-            Look::BuildingBlocks { .. } => ("building_blocks", BUILDING_BLOCK_SECONDS),
-            Look::Synthesizability { max_seconds } => ("synthesizability", max_seconds * SMALL_SEARCH_SHARE),
+        let molecules = job.smiles.len() as f64;
+        let seconds = match &job.look {
+            Look::Expansions { check: StepCheck::Rules, .. } => EXPANSION_SECONDS * molecules,
+            Look::Expansions { check: StepCheck::Forwards, .. } => CHECKED_EXPANSION_SECONDS * molecules,
+            Look::BuildingBlocks { .. } => BUILDING_BLOCK_SECONDS * molecules,
+            Look::Synthesizability { max_seconds } => max_seconds * SMALL_SEARCH_SHARE * molecules,
+            Look::Catalogue { sought: Sought::Substructure { .. }, .. } => SUBSTRUCTURE_SECONDS,
+            Look::Catalogue { .. } => CATALOGUE_SECONDS,
         };
-        let seconds = LOOK_FLOOR_SECONDS + each * job.smiles.len() as f64;
         Work {
-            kind,
-            seconds: seconds.min(job.deadline_seconds),
+            kind: job.look.kind(),
+            seconds: (LOOK_FLOOR_SECONDS + seconds).min(job.deadline_seconds),
             longest: Some(job.deadline_seconds + ANSWERING_SECONDS),
             ready: None,
         }

@@ -1,4 +1,4 @@
-//! Looks: what is told of up to a thousand molecules in one call. Extensions of the contract.
+//! Looks: what is told of up to a thousand molecules in one call, and of the catalogue. Extensions of the contract.
 //!
 //! A molecule that is none is told of in its place, by the worker, so that the rest of the call is answered; what is wrong with the request
 //! itself is a fault of it. The worker packs the answer as it is sent: here it is unpacked, looked at, and passed on.
@@ -12,8 +12,9 @@ use axum::{
 };
 use base64::{Engine, engine::general_purpose::STANDARD};
 use contract::{
-    BuildingBlocksRequest, Country, ExpandedMolecule, ExpansionsRequest, Look, Looked, MAX_LISTED_OFFERS,
-    MAX_LOOK, MAX_PRECURSOR_SETS, Ration, SYNTHESIZABILITY_SECONDS, SoldMolecule, StepCheck,
+    BuildingBlocksRequest, CatalogueRequest, Country, DEFAULT_MIN_SIMILARITY, ExpandedMolecule,
+    ExpansionsRequest, FoundBlocks, LEAST_NUMBER, Look, Looked, MAX_FOUND, MAX_LISTED_OFFERS, MAX_LOOK,
+    MAX_PRECURSOR_SETS, MAX_SOUGHT, Ration, SYNTHESIZABILITY_SECONDS, SoldMolecule, Sought, StepCheck,
     Synthesizability, SynthesizabilityRequest,
 };
 use edge::ApiError;
@@ -23,14 +24,18 @@ use serde::de::DeserializeOwned;
 use super::{
     engines::{Engines, engine},
     misfit, read_body,
-    treesearch::{Searching, whole_seconds},
+    treesearch::{Searching, constraints, whole_seconds},
 };
-use crate::fields::{Faults, Fields, between, choice, integer, nullable, text};
+use crate::fields::{Fault, Faults, Fields, Input, between, choice, integer, nullable, storable, text};
 
 /// Seconds that an account is charged for each molecule until it is known what it took.
 const EXPANSION_SECONDS: f64 = 0.01;
 const CHECKED_EXPANSION_SECONDS: f64 = 0.03;
 const BUILDING_BLOCK_SECONDS: f64 = 0.001;
+
+/// Seconds that an account is charged for a search of the catalogue until it is known what it took: as long as one for a pattern may take.
+const SUBSTRUCTURE_SECONDS: f64 = 5.0;
+const CATALOGUE_SECONDS: f64 = 0.1;
 
 /// Tells what molecules may be made of in one step.
 #[utoipa::path(
@@ -48,7 +53,7 @@ pub async fn expansions(
     request: Request,
 ) -> Result<Response, ApiError> {
     let wanted = read_body(request, parse_expansions).await?;
-    answer(search, &engines, wanted, expansion_fits).await
+    answer(search, &engines, wanted, |wanted, told| are_told(wanted, told, expansion_fits)).await
 }
 
 /// Tells whether and where molecules are sold.
@@ -66,7 +71,7 @@ pub async fn building_blocks(
     request: Request,
 ) -> Result<Response, ApiError> {
     let wanted = read_body(request, parse_building_blocks).await?;
-    answer(search, &engines, wanted, sale_fits).await
+    answer(search, &engines, wanted, |wanted, told| are_told(wanted, told, sale_fits)).await
 }
 
 /// Tells whether a short search finds a way to make or buy molecules.
@@ -85,7 +90,27 @@ pub async fn synthesizability(
     request: Request,
 ) -> Result<Response, ApiError> {
     let wanted = read_body(request, parse_synthesizability).await?;
-    answer(search, &engines, wanted, |_, _: &Synthesizability| true).await
+    answer(search, &engines, wanted, |wanted, told| are_told(wanted, told, |_, _: &Synthesizability| true))
+        .await
+}
+
+/// Searches the catalogue.
+#[utoipa::path(
+    post, path = "/synth/v1/building-blocks/search", tag = "looks", operation_id = "search_building_blocks",
+    description = "Finds building blocks by one of `smiles`, `similar_to`, `substructure` and `text`, with who offers them: in the \
+        catalogue and of the vendors that tree searches of the account use, at whatever price. A search for a substructure reads \
+        molecules, the lightest first, and ends when there are enough or after some seconds, with what it found until then. An extension.",
+    summary = "Search the catalogue",
+    request_body(content = CatalogueRequest),
+    responses((status = 200, description = "What was found.", body = FoundBlocks)),
+)]
+pub async fn search(
+    State(engines): State<Engines>,
+    search: Searching,
+    request: Request,
+) -> Result<Response, ApiError> {
+    let wanted = read_body(request, parse_search).await?;
+    answer(search, &engines, wanted, are_found).await
 }
 
 /// What a call asks for.
@@ -98,13 +123,15 @@ pub(crate) struct Wanted {
 impl Wanted {
     /// The most seconds of work that the call is expected to take.
     fn most_seconds(&self) -> f64 {
-        let each = match self.look {
-            Look::Expansions { check: StepCheck::Rules, .. } => EXPANSION_SECONDS,
-            Look::Expansions { check: StepCheck::Forwards, .. } => CHECKED_EXPANSION_SECONDS,
-            Look::BuildingBlocks { .. } => BUILDING_BLOCK_SECONDS,
-            Look::Synthesizability { max_seconds } => max_seconds,
-        };
-        each * self.smiles.len() as f64
+        let molecules = self.smiles.len() as f64;
+        match &self.look {
+            Look::Expansions { check: StepCheck::Rules, .. } => EXPANSION_SECONDS * molecules,
+            Look::Expansions { check: StepCheck::Forwards, .. } => CHECKED_EXPANSION_SECONDS * molecules,
+            Look::BuildingBlocks { .. } => BUILDING_BLOCK_SECONDS * molecules,
+            Look::Synthesizability { max_seconds } => max_seconds * molecules,
+            Look::Catalogue { sought: Sought::Substructure { .. }, .. } => SUBSTRUCTURE_SECONDS,
+            Look::Catalogue { .. } => CATALOGUE_SECONDS,
+        }
     }
 }
 
@@ -122,13 +149,62 @@ pub(crate) fn parse_expansions(body: &[u8], faults: &mut Faults) -> Option<Wante
 pub(crate) fn parse_building_blocks(body: &[u8], faults: &mut Faults) -> Option<Wanted> {
     let mut body = Fields::body(body, faults)?;
     let smiles = smiles(&mut body);
+    let offers = offers(&mut body);
+    body.finish();
+    let (ships_to, max_offers) = offers?;
+    Some(Wanted { smiles: smiles?, look: Look::BuildingBlocks { ships_to, max_offers }, engine: None })
+}
+
+/// Where offers are shipped to, and how many are listed.
+fn offers(body: &mut Fields<'_, '_>) -> Option<(Option<Country>, u32)> {
     let country = nullable(choice(&Country::ALL, Country::code));
     let ships_to = body.optional("ships_to", Some(Country::Us), country);
     let max_offers = body.optional("max_offers", 10, integer(0, Some(MAX_LISTED_OFFERS.into())));
+    Some((ships_to?, u32::try_from(max_offers?).ok()?))
+}
+
+pub(crate) fn parse_search(body: &[u8], faults: &mut Faults) -> Option<Wanted> {
+    let mut body = Fields::body(body, faults)?;
+    let smiles = body.optional("smiles", None, some(constraints::molecule));
+    let similar_to = body.optional("similar_to", None, some(constraints::molecule));
+    let substructure = body.optional("substructure", None, some(constraints::part));
+    let number = body.optional("text", None, some(entry_number));
+    let least = body.optional("min_similarity", DEFAULT_MIN_SIMILARITY, between(0.0, 1.0));
+    let limit = body.optional("limit", 25, integer(1, Some(MAX_FOUND.into())));
+    let offers = offers(&mut body);
+    let (similar_to, least) = (similar_to?, least?);
+    let ways = [
+        smiles?.map(|smiles| Sought::Structure { smiles }),
+        similar_to.map(|smiles| Sought::Similar { smiles, least }),
+        substructure?.map(|pattern| Sought::Substructure { pattern }),
+        number?.map(|text| Sought::Number { text }),
+    ];
+    let mut ways = ways.into_iter().flatten();
+    let (sought, further) = (ways.next(), ways.next());
+    if sought.is_none() || further.is_some() {
+        body.fault_of_all(Fault::new(
+            "one_of",
+            "Exactly one of 'smiles', 'similar_to', 'substructure' and 'text' should be given",
+        ));
+    }
     body.finish();
-    let max_offers = u32::try_from(max_offers?).ok()?;
-    let look = Look::BuildingBlocks { ships_to: ships_to?, max_offers };
-    Some(Wanted { smiles: smiles?, look, engine: None })
+    let (ships_to, max_offers) = offers?;
+    let limit = u32::try_from(limit?).ok()?;
+    let look = Look::Catalogue { sought: sought?, limit, ships_to, max_offers };
+    Some(Wanted { smiles: Vec::new(), look, engine: None })
+}
+
+/// What `read` gives, of a field that may be missing.
+fn some<T>(
+    read: impl FnOnce(&Input<'_>) -> Result<T, Fault>,
+) -> impl FnOnce(&Input<'_>) -> Result<Option<T>, Fault> {
+    move |input| read(input).map(Some)
+}
+
+/// How a vendor's number of an entry begins.
+fn entry_number(input: &Input<'_>) -> Result<String, Fault> {
+    text(LEAST_NUMBER, None)(input)?;
+    storable(MAX_SOUGHT)(input)
 }
 
 pub(crate) fn parse_synthesizability(body: &[u8], faults: &mut Faults) -> Option<Wanted> {
@@ -146,15 +222,16 @@ fn smiles(body: &mut Fields<'_, '_>) -> Option<Vec<String>> {
     body.required_list("smiles", MAX_LOOK, text(0, None))
 }
 
-/// The answer to `wanted`, of which each item `fits` what was asked for.
+/// The answer to `wanted`, which `fits` what was asked for.
 async fn answer<T: DeserializeOwned + Send + 'static>(
     search: Searching,
     engines: &Engines,
     wanted: Wanted,
-    fits: fn(Look, &T) -> bool,
+    fits: fn(&Asked, &T) -> bool,
 ) -> Result<Response, ApiError> {
     let Searching { jobs, limits, deadlines, arrival, caller } = search;
-    let (look, count, longest) = (wanted.look, wanted.smiles.len(), jobs.longest_search());
+    let longest = jobs.longest_search();
+    let asked = Asked { look: wanted.look.clone(), molecules: wanted.smiles.len() };
     let most = whole_seconds(wanted.most_seconds().min(longest));
     let spending = match limits.spend(Ration::SearchSeconds, &caller.account_id, &caller.rations, most).await
     {
@@ -162,15 +239,15 @@ async fn answer<T: DeserializeOwned + Send + 'static>(
         Err(refusal) => return Ok(refusal),
     };
     let engine = wanted.engine.as_deref().map(|engine| engines.called(engine));
-    let look_up = jobs.look(&caller.account_id, wanted.smiles, look, engine);
+    let look_up = jobs.look(&caller.account_id, wanted.smiles, wanted.look, engine);
     let looked = deadlines.search(arrival, longest, look_up).await;
     spending.end(looked.as_ref().map_or(0, |outcome| whole_seconds(outcome.worked_seconds)));
     let outcome = looked?;
     // Megabytes take long enough to be unpacked to be kept off the async threads.
     let unpacking = tokio::task::spawn_blocking(move || {
         let body = unpacked(&outcome.zipped).map_err(|error| ApiError::internal(&error))?;
-        let answer: Looked<T> = serde_json::from_slice(&body).map_err(|error| ApiError::internal(&error))?;
-        if answer.items.len() == count && answer.items.iter().all(|item| fits(look, item)) {
+        let answer: T = serde_json::from_slice(&body).map_err(|error| ApiError::internal(&error))?;
+        if fits(&asked, &answer) {
             return Ok(body);
         }
         tracing::error!("what was told of molecules does not fit the response schema");
@@ -188,8 +265,19 @@ fn unpacked(zipped: &str) -> Result<Vec<u8>, std::io::Error> {
     Ok(body)
 }
 
-fn expansion_fits(look: Look, item: &ExpandedMolecule) -> bool {
-    let Look::Expansions { limit, .. } = look else { return false };
+/// What an answer has to fit.
+struct Asked {
+    look: Look,
+    molecules: usize,
+}
+
+/// Whether there is an item for each molecule, and each `fits`.
+fn are_told<T>(asked: &Asked, told: &Looked<T>, fits: fn(&Look, &T) -> bool) -> bool {
+    told.items.len() == asked.molecules && told.items.iter().all(|item| fits(&asked.look, item))
+}
+
+fn expansion_fits(look: &Look, item: &ExpandedMolecule) -> bool {
+    let &Look::Expansions { limit, .. } = look else { return false };
     let is_whole = |set: &contract::PrecursorSet| {
         !set.smiles.is_empty()
             && set.smiles.len() == set.in_stock.len()
@@ -199,7 +287,23 @@ fn expansion_fits(look: Look, item: &ExpandedMolecule) -> bool {
     item.precursors.len() <= limit as usize && item.precursors.iter().all(is_whole)
 }
 
-fn sale_fits(look: Look, item: &SoldMolecule) -> bool {
-    let Look::BuildingBlocks { max_offers, .. } = look else { return false };
+fn sale_fits(look: &Look, item: &SoldMolecule) -> bool {
+    let (&Look::BuildingBlocks { max_offers, .. } | &Look::Catalogue { max_offers, .. }) = look else {
+        return false;
+    };
     item.in_stock == item.building_block_idx.is_some() && item.offers.len() <= max_offers as usize
+}
+
+/// Whether so few blocks were found as were asked for, each of them sold and similar where that was asked for.
+fn are_found(asked: &Asked, found: &FoundBlocks) -> bool {
+    let Look::Catalogue { sought, limit, .. } = &asked.look else { return false };
+    let is_similar = |similarity: Option<f64>| match sought {
+        Sought::Similar { .. } => similarity.is_some_and(|similarity| (0.0..=1.0).contains(&similarity)),
+        _ => similarity.is_none(),
+    };
+    found.items.len() <= *limit as usize
+        && (0.0..=1.0).contains(&found.searched)
+        && found.items.iter().all(|item| {
+            item.sold.in_stock && sale_fits(&asked.look, &item.sold) && is_similar(item.similarity)
+        })
 }

@@ -1,6 +1,6 @@
 //! The tree search: one operation, answered when the search is done.
 
-mod constraints;
+pub(super) mod constraints;
 pub mod events;
 
 use std::{collections::HashSet, sync::Arc};

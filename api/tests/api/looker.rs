@@ -1,11 +1,11 @@
-//! What a searcher tells of molecules, without looking at them.
+//! What a searcher tells of molecules and of the catalogue, without looking at them.
 
 use std::io::Write;
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use contract::{
-    ExpandedMolecule, Look, LookJob, LookOutcome, Looked, PrecursorSet, SoldMolecule, StoredLookJob,
-    Synthesizability,
+    ExpandedMolecule, FoundBlock, FoundBlocks, Look, LookJob, LookOutcome, Looked, PrecursorSet,
+    SoldMolecule, Sought, StoredLookJob, Synthesizability,
 };
 use flate2::{Compression, write::GzEncoder};
 use queue::{Handler, HandlerError, JobContext};
@@ -21,7 +21,7 @@ impl Handler<StoredLookJob> for Looker {
         context: JobContext<StoredLookJob>,
         StoredLookJob::V1(job): StoredLookJob,
     ) -> Result<(), HandlerError> {
-        let outcome = match job.look {
+        let outcome = match job.look.clone() {
             Look::Expansions { limit, check } => {
                 packed(&job, |smiles| expanded(smiles, &format!("limit {limit}, {}", check.name())))?
             }
@@ -30,6 +30,10 @@ impl Handler<StoredLookJob> for Looker {
                 sold(smiles, &format!("{to}, at most {max_offers} offers"))
             })?,
             Look::Synthesizability { max_seconds } => packed(&job, |smiles| made(smiles, max_seconds))?,
+            Look::Catalogue { sought, limit, ships_to, max_offers } => {
+                let to = ships_to.map_or("anywhere", |country| country.code());
+                found(&sought, &format!("limit {limit}, {to}, at most {max_offers} offers"))?
+            }
         };
         let mut transaction = self.0.begin().await?;
         let _ = context.finish(&mut transaction, &Ok(outcome)).await?;
@@ -50,9 +54,28 @@ fn packed<T: Serialize>(job: &LookJob, item: impl Fn(&str) -> T) -> Result<LookO
         total_elapsed: worked_seconds,
         deadline_seconds: job.deadline_seconds,
     };
+    outcome(&looked, worked_seconds)
+}
+
+fn outcome(body: &impl Serialize, worked_seconds: f64) -> Result<LookOutcome, HandlerError> {
     let mut zipped = GzEncoder::new(Vec::new(), Compression::default());
-    zipped.write_all(&serde_json::to_vec(&looked)?)?;
+    zipped.write_all(&serde_json::to_vec(body)?)?;
     Ok(LookOutcome { zipped: STANDARD.encode(zipped.finish()?), worked_seconds })
+}
+
+/// A block that is called what it was searched by; the number `nonsense` has a block that is like something.
+fn found(sought: &Sought, vendor: &str) -> Result<LookOutcome, HandlerError> {
+    let (name, similarity) = match sought {
+        Sought::Structure { smiles } => (format!("structure {smiles}"), None),
+        Sought::Similar { smiles, least } => (format!("like {smiles} to {least}"), Some(0.5)),
+        Sought::Substructure { pattern } => (format!("with {pattern}"), None),
+        Sought::Number { text } => (format!("number {text}"), (text == "nonsense").then_some(0.5)),
+    };
+    let sold = SoldMolecule { in_stock: true, building_block_idx: Some(7), ..sold(&name, vendor) };
+    let items = vec![FoundBlock { sold, mw: 46.07, similarity }];
+    let found =
+        FoundBlocks { object: Default::default(), items, more: true, searched: 0.25, total_elapsed: 0.5 };
+    outcome(&found, 0.5)
 }
 
 fn fault(smiles: &str) -> Option<String> {

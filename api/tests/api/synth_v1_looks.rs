@@ -1,4 +1,4 @@
-//! Looks: what is told of many molecules in one call.
+//! Looks: what is told of many molecules in one call, and of the catalogue.
 
 use serde_json::{Value, json};
 
@@ -7,6 +7,7 @@ use crate::support::Service;
 const EXPANSIONS: &str = "/synth/v1/expansions";
 const BUILDING_BLOCKS: &str = "/synth/v1/building-blocks";
 const SYNTHESIZABILITY: &str = "/synth/v1/synthesizability";
+const SEARCH: &str = "/synth/v1/building-blocks/search";
 const ALL: [&str; 3] = [EXPANSIONS, BUILDING_BLOCKS, SYNTHESIZABILITY];
 
 #[tokio::test]
@@ -154,4 +155,82 @@ async fn a_look_takes_search_seconds_in_proportion_to_its_work() {
 
     assert_eq!((used, large.status, small.status), ([200, 200], 429, 200));
     assert_eq!(large.header("ratelimit-policy"), "\"search-seconds\";q=100;w=60");
+}
+
+#[tokio::test]
+async fn what_the_catalogue_is_searched_by_reaches_the_worker() {
+    let service = Service::start().await;
+    let search = async |body: Value| {
+        let answer = service.post(SEARCH, &body.to_string()).await;
+        assert_eq!((answer.status, answer.header("content-type")), (200, "application/json"), "{answer:?}");
+        answer.json()
+    };
+
+    let similar = search(json!({ "similar_to": "CCO" })).await;
+    let closer = search(
+        json!({ "similar_to": "CCO", "min_similarity": 0.5, "limit": 7, "ships_to": null, "max_offers": 0 }),
+    )
+    .await;
+    let others = [
+        search(json!({ "smiles": "[CH3:1]O" })).await,
+        search(json!({ "substructure": "[#6]Br" })).await,
+        search(json!({ "text": "EN300-17" })).await,
+    ];
+
+    let item = json!({
+        "smiles": "like CCO to 0.3", "error": null, "in_stock": true, "building_block_idx": 7, "price": null,
+        "lead_time_days": null, "vendors": ["limit 25, US, at most 10 offers"], "offers": [], "mw": 46.07,
+        "similarity": 0.5,
+    });
+    let expected =
+        json!({ "object": "list", "items": [item], "more": true, "searched": 0.25, "total_elapsed": 0.5 });
+    assert_eq!(similar, expected);
+    assert_eq!(closer["items"][0]["smiles"], "like CCO to 0.5");
+    assert_eq!(closer["items"][0]["vendors"], json!(["limit 7, anywhere, at most 0 offers"]));
+    let names = others.map(|answer| answer["items"][0]["smiles"].as_str().unwrap().to_owned());
+    assert_eq!(names, ["structure [CH3:1]O", "with [#6]Br", "number EN300-17"]);
+}
+
+#[tokio::test]
+async fn every_fault_of_a_search_of_the_catalogue_has_its_place() {
+    let service = Service::start().await;
+    let faults = async |body: Value| {
+        let answer = service.post(SEARCH, &body.to_string()).await;
+        assert_eq!(answer.status, 422, "{answer:?}");
+        answer.faults()
+    };
+    let fault = |place: &str, kind: &str| (place.to_owned(), kind.to_owned());
+
+    for (body, place, kind) in [
+        (json!({}), "body", "one_of"),
+        (json!({ "smiles": "C", "text": "EN" }), "body", "one_of"),
+        (json!({ "smiles": "C1CC" }), "body.smiles", "smiles_invalid"),
+        (json!({ "smiles": null }), "body.smiles", "string_type"),
+        (json!({ "similar_to": "C.C" }), "body.similar_to", "smiles_invalid"),
+        (json!({ "substructure": "[#6" }), "body.substructure", "smarts_invalid"),
+        (json!({ "substructure": "" }), "body.substructure", "string_too_short"),
+        (json!({ "substructure": "C".repeat(1001) }), "body.substructure", "string_too_long"),
+        (json!({ "text": "E" }), "body.text", "string_too_short"),
+        (json!({ "text": "E\0F" }), "body.text", "string_pattern_mismatch"),
+        (json!({ "text": "EN", "limit": 101 }), "body.limit", "less_than_equal"),
+        (json!({ "text": "EN", "min_similarity": 1.1 }), "body.min_similarity", "less_than_equal"),
+        (json!({ "text": "EN", "ships_to": "XX" }), "body.ships_to", "enum"),
+        (json!({ "text": "EN", "max_offers": -1 }), "body.max_offers", "greater_than_equal"),
+        (json!({ "text": "EN", "engine": "toy_engine" }), "body.engine", "extra_forbidden"),
+    ] {
+        assert_eq!(faults(body.clone()).await, [fault(place, kind)], "{body}");
+    }
+    let answer = service.post(SEARCH, r#"{"smiles": "C1CC"}"#).await;
+    let msg = answer.json()["detail"][0]["msg"].clone();
+    assert_eq!(msg, "Input should be a valid SMILES: ring bond 1 opened at byte 1 is never closed");
+}
+
+#[tokio::test]
+async fn blocks_that_are_not_what_was_searched_for_are_not_passed_on() {
+    let service = Service::start().await;
+
+    let answer = service.post(SEARCH, r#"{"text": "nonsense"}"#).await;
+
+    assert_eq!(answer.status, 500, "{answer:?}");
+    assert_eq!(answer.faults(), [("response.items".to_owned(), "response_invalid".to_owned())]);
 }

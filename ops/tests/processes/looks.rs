@@ -93,3 +93,38 @@ async fn a_long_call_stands_aside_for_a_search_and_what_it_did_is_not_lost() {
     assert!(left > 0, "{:?}", items.last());
     assert!(items.iter().filter(not_reached).count() <= left + 1, "molecules are begun in their order");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_catalogue_is_searched_by_structure_similarity_substructure_and_number() {
+    let installation = installation().await;
+    let caller = installation.account("owner");
+    let search = async |body: Value| {
+        let found = caller.create("/synth/v1/building-blocks/search", &body).await;
+        assert_eq!(found["searched"], 1.0, "{found}");
+        let items = found["items"].as_array().unwrap().clone();
+        let names: Vec<String> =
+            items.iter().map(|item| item["smiles"].as_str().unwrap().to_owned()).collect();
+        (names, items, found["more"] == true)
+    };
+
+    let (same, sold, _) = search(json!({ "smiles": "C(C)O" })).await;
+    let (similar, likenesses, _) =
+        search(json!({ "similar_to": "Cc1cccc(C)c1NC(=O)CCl", "min_similarity": 0.5 })).await;
+    let (acids, _, more) = search(json!({ "substructure": "O=C(O)CCl" })).await;
+    let (first, _, is_cut) = search(json!({ "substructure": "[#6]", "limit": 1 })).await;
+    let (numbered, entries, _) = search(json!({ "text": "EtHanol" })).await;
+
+    assert_eq!(
+        (&same[..], &sold[0]["vendors"]),
+        (&["CCO".to_owned()][..], &json!(["Common Lab Chemicals", "First"]))
+    );
+    assert_eq!(similar[..2], ["Cc1cccc(C)c1NC(=O)CCl", "Cc1cccc(C)c1NC(=O)CBr"]);
+    let likeness: Vec<f64> = likenesses.iter().map(|item| item["similarity"].as_f64().unwrap()).collect();
+    assert!(
+        likeness[0] == 1.0 && likeness.is_sorted_by(|a, b| a >= b) && likeness.iter().all(|&one| one >= 0.5)
+    );
+    assert_eq!((acids, more), (vec!["O=C(O)CCl".to_owned()], false));
+    assert_eq!((first.len(), is_cut), (1, true));
+    // What every laboratory has is numbered by its name.
+    assert_eq!((numbered, &entries[0]["similarity"]), (vec!["CCO".to_owned()], &Value::Null));
+}

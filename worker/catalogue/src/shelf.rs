@@ -7,7 +7,7 @@ use chem::{Fingerprint, Molecule};
 
 use crate::common;
 use crate::masks::{Masks, Visibility};
-use crate::nearest::{Allowed, Refused};
+use crate::nearest::{Allowed, Refused, Wanted};
 use crate::offer::{self, Offer, Terms};
 use crate::snapshot::{Block, BlockRow, Builder, Snapshot};
 
@@ -103,6 +103,29 @@ impl Shelf {
             && (offers.is_empty() || offers.iter().any(|&terms| self.may_use(terms)))
     }
 
+    /// The `most` blocks that may be bought and whose Tanimoto similarity is `least` or more, and that; the most similar first, of
+    /// several the lowest-numbered. They are compared on `cores` cores.
+    #[must_use]
+    pub fn similar(
+        &self,
+        fingerprint: &Fingerprint,
+        least: f32,
+        most: usize,
+        cores: usize,
+    ) -> Vec<(Block, f32)> {
+        if most == 0 {
+            return Vec::new();
+        }
+        self.compared(&[*fingerprint], Wanted { most, least }, cores).pop().unwrap_or_default()
+    }
+
+    /// The `wanted` blocks for each fingerprint that may be bought.
+    fn compared(&self, fingerprints: &[Fingerprint], wanted: Wanted, cores: usize) -> Vec<Vec<(Block, f32)>> {
+        let is_allowed = |block| self.is_allowed(Block(block));
+        let allowed = Allowed { is_allowed: &is_allowed, refused: &self.refused };
+        self.snapshot.nearest(fingerprints, wanted, &allowed, cores)
+    }
+
     fn may_use(&self, terms: Terms) -> bool {
         self.vendors[offer::vendor_of(terms)]
             && self.profiles[offer::profile_of(terms)]
@@ -147,8 +170,7 @@ impl Stock for Shelf {
     }
 
     fn nearest(&self, fingerprints: &[Fingerprint], cores: usize) -> Vec<Option<(Block, f32)>> {
-        let is_allowed = |block| self.is_allowed(Block(block));
-        let allowed = Allowed { is_allowed: &is_allowed, refused: &self.refused };
-        self.snapshot.nearest(fingerprints, &allowed, cores)
+        let found = self.compared(fingerprints, Wanted::NEAREST, cores);
+        found.into_iter().map(|found| found.first().copied()).collect()
     }
 }

@@ -1,13 +1,16 @@
-//! A look's job: tell of many molecules, on all cores, and write the answer down packed.
+//! A look's job: tell of many molecules, or search the catalogue, on all cores, and write the answer down packed.
 
 use std::{
     sync::{Arc, atomic::Ordering},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
+use ::catalogue::{Masks, Shelf};
 use base64::{Engine, engine::general_purpose::STANDARD};
-use catalogue::{Masks, Shelf};
-use contract::{Look, LookJob, LookOutcome, Looked, StoredLookJob, TreeSearchRequest};
+use chem::Pattern;
+use contract::{
+    Country, FoundBlocks, Look, LookJob, LookOutcome, Looked, Sought, StoredLookJob, TreeSearchRequest,
+};
 use flate2::Compression;
 use queue::{Handler, HandlerError, Job, JobContext};
 use serde::Serialize;
@@ -22,8 +25,11 @@ use super::{
 use crate::{
     VendorTerms,
     compute::compute,
-    looks::{Answer, building_blocks, expansions, synthesizability},
-    offers::offers_for,
+    looks::{
+        Answer, LONGEST, Wanted, add_offers, blocks, building_blocks, catalogue, expansions, molecule,
+        synthesizability,
+    },
+    offers::{entries, offers_for},
     terms,
 };
 
@@ -66,6 +72,7 @@ impl Looks {
     /// Fails when the vendors or the offers cannot be read or the look panics.
     pub async fn answer(&self, job: LookJob, allowance: Allowance) -> Result<LookOutcome, HandlerError> {
         let LookJob { account_id, smiles, deadline_seconds, look, .. } = job;
+        let kind = look.kind();
         let (pool, count) = (&self.search.pool, smiles.len());
         let as_a_search = TreeSearchRequest::new("");
         let terms = terms(pool, Some(&account_id), &as_a_search);
@@ -76,27 +83,67 @@ impl Looks {
                 let tell = move |planner: &Planner| {
                     expansions(planner, &shelf, &smiles, (super::count(limit), check), &allowance)
                 };
-                packed(self.tell("expansions", tell).await?, deadline_seconds).await?
+                looked(self.tell("expansions", tell).await?, deadline_seconds).await?
             }
             Look::BuildingBlocks { ships_to, max_offers } => {
-                let masks = sold_to(&TreeSearchRequest { ships_to, ..as_a_search }, &terms);
-                let shelf = self.shelf(masks);
+                let shelf = self.shelf(sold_to(ships_to, &terms));
                 let tell = move |planner: &Planner| building_blocks(planner, &shelf, &smiles, &allowance);
-                let sold = self.tell("building blocks", tell).await?;
-                let blocks = sold.blocks();
-                let offers = offers_for(pool, &blocks, ships_to, &terms);
+                let mut sold = self.tell("building blocks", tell).await?;
+                let offered = blocks(sold.items.iter());
+                let offers = offers_for(pool, &offered, ships_to, &terms);
                 let offers = database::within(DATABASE, offers).await?.annotations;
-                packed(sold.with_offers(offers, super::count(max_offers)), deadline_seconds).await?
+                add_offers(sold.items.iter_mut(), offers, super::count(max_offers));
+                looked(sold, deadline_seconds).await?
             }
             Look::Synthesizability { max_seconds } => {
                 let (shelf, time) = (self.shelf(masks(&as_a_search, &terms)), seconds(max_seconds));
                 let tell =
                     move |planner: &Planner| synthesizability(planner, &shelf, &smiles, time, &allowance);
-                packed(self.tell("synthesizability", tell).await?, deadline_seconds).await?
+                looked(self.tell("synthesizability", tell).await?, deadline_seconds).await?
+            }
+            Look::Catalogue { sought, limit, ships_to, max_offers } => {
+                let (limit, most) = (super::count(limit), super::count(max_offers));
+                let (mut found, worked) = self.search(sought, limit, (ships_to, &terms), allowance).await?;
+                let offered = blocks(found.items.iter().map(|item| &item.sold));
+                let offers = offers_for(pool, &offered, ships_to, &terms);
+                let offers = database::within(DATABASE, offers).await?.annotations;
+                add_offers(found.items.iter_mut().map(|item| &mut item.sold), offers, most);
+                packed(found, worked).await?
             }
         };
-        info!(molecules = count, worked_seconds = outcome.worked_seconds, "told of molecules: {look:?}");
+        info!(molecules = count, worked_seconds = outcome.worked_seconds, "told of molecules: {kind}");
         Ok(outcome)
+    }
+
+    /// What the catalogue has of what is `sought`, without offers, and how long that took.
+    async fn search(
+        &self,
+        sought: Sought,
+        limit: usize,
+        (ships_to, terms): (Option<Country>, &VendorTerms),
+        allowance: Allowance,
+    ) -> Result<(FoundBlocks, Duration), HandlerError> {
+        let wanted = match sought {
+            Sought::Structure { smiles } => Wanted::Structure(molecule(&smiles)?),
+            Sought::Similar { smiles, least } => {
+                Wanted::Similar(molecule(&smiles)?.parent().molecule.fingerprint(), least)
+            }
+            Sought::Substructure { pattern } => Wanted::Containing(Pattern::of_part(&pattern)?),
+            Sought::Number { text } => {
+                let entries = entries(&self.search.pool, &text, limit + 1, ships_to, terms);
+                Wanted::Entries(database::within(DATABASE, entries).await?)
+            }
+        };
+        let shelf = self.shelf(sold_to(ships_to, terms));
+        let allowance = Allowance { latest: allowance.latest.min(Instant::now() + LONGEST), ..allowance };
+        let tell = move |planner: &Planner| {
+            let found = catalogue(planner, &shelf, &wanted, limit, &allowance);
+            let items = found.told(&shelf);
+            let total_elapsed = found.worked.as_secs_f64();
+            let (more, searched) = (found.more, found.searched);
+            (FoundBlocks { object: Default::default(), items, more, searched, total_elapsed }, found.worked)
+        };
+        self.tell("catalogue", tell).await
     }
 
     fn shelf(&self, masks: Masks) -> Shelf {
@@ -107,27 +154,34 @@ impl Looks {
     async fn tell<T: Send + 'static>(
         &self,
         what: &'static str,
-        tell: impl FnOnce(&Planner) -> Answer<T> + Send + 'static,
-    ) -> Result<Answer<T>, HandlerError> {
+        tell: impl FnOnce(&Planner) -> T + Send + 'static,
+    ) -> Result<T, HandlerError> {
         let planner = Arc::clone(&self.search.planner);
         let span = info_span!("look", what);
         Ok(compute(move || span.in_scope(|| tell(&planner))).await?)
     }
 }
 
-/// What is sold at all to the request's region, at whatever price.
-fn sold_to(request: &TreeSearchRequest, terms: &VendorTerms) -> Masks {
-    Masks { mw_gte: None, usd_gte: None, lead_gte: None, ..masks(request, terms) }
+/// What is sold at all to a region, at whatever price.
+fn sold_to(ships_to: Option<Country>, terms: &VendorTerms) -> Masks {
+    let request = TreeSearchRequest { ships_to, ..TreeSearchRequest::new("") };
+    Masks { mw_gte: None, usd_gte: None, lead_gte: None, ..masks(&request, terms) }
 }
 
-/// The answer as it is stored.
-async fn packed<T: Serialize + Send + 'static>(
+/// What was told of many molecules, as it is stored.
+async fn looked<T: Serialize + Send + 'static>(
     Answer { items, worked }: Answer<T>,
     deadline_seconds: f64,
 ) -> Result<LookOutcome, HandlerError> {
-    let worked_seconds = worked.as_secs_f64();
-    let looked =
-        Looked { object: Default::default(), items, total_elapsed: worked_seconds, deadline_seconds };
-    let zipped = compute(move || zipped(&looked, Compression::fast())).await??;
-    Ok(LookOutcome { zipped: STANDARD.encode(zipped), worked_seconds })
+    let total_elapsed = worked.as_secs_f64();
+    packed(Looked { object: Default::default(), items, total_elapsed, deadline_seconds }, worked).await
+}
+
+/// A body as it is stored, which took so long.
+async fn packed<T: Serialize + Send + 'static>(
+    body: T,
+    worked: Duration,
+) -> Result<LookOutcome, HandlerError> {
+    let zipped = compute(move || zipped(&body, Compression::fast())).await??;
+    Ok(LookOutcome { zipped: STANDARD.encode(zipped), worked_seconds: worked.as_secs_f64() })
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use catalogue::{Shelf, Stock};
+use catalogue::{Block, Shelf, Stock};
 use contract::{PricingAnnotation, SoldMolecule};
 use synth::{Allowance, Planner};
 
@@ -17,42 +17,47 @@ pub(crate) fn building_blocks(
     allowance: &Allowance,
 ) -> Answer<SoldMolecule> {
     tell(planner, texts, allowance, |molecule, _| {
-        let block = shelf.find(molecule);
-        let figure = |figure: Option<f32>| figure.map(|figure| rounded(f64::from(figure)));
-        Some(SoldMolecule {
-            smiles: molecule.canonical_smiles(),
-            error: None,
-            in_stock: block.is_some(),
-            building_block_idx: block.map(|block| shelf.id(block)),
-            price: figure(block.and_then(|block| shelf.usd_per_gram(block))),
-            lead_time_days: figure(block.and_then(|block| shelf.lead_time_days(block))),
-            vendors: Vec::new(),
-            offers: Vec::new(),
-        })
+        Some(sold(shelf, molecule.canonical_smiles(), shelf.find(molecule)))
     })
 }
 
-impl Answer<SoldMolecule> {
-    /// The blocks that were found, each once.
-    pub(crate) fn blocks(&self) -> Vec<i32> {
-        let found: BTreeSet<i32> = self.items.iter().filter_map(|item| item.building_block_idx).collect();
-        found.into_iter().collect()
+/// What is told of a molecule that is bought as `block`, or not at all, without its offers.
+pub(super) fn sold(shelf: &Shelf, smiles: String, block: Option<Block>) -> SoldMolecule {
+    let figure = |figure: Option<f32>| figure.map(|figure| rounded(f64::from(figure)));
+    SoldMolecule {
+        smiles,
+        error: None,
+        in_stock: block.is_some(),
+        building_block_idx: block.map(|block| shelf.id(block)),
+        price: figure(block.and_then(|block| shelf.usd_per_gram(block))),
+        lead_time_days: figure(block.and_then(|block| shelf.lead_time_days(block))),
+        vendors: Vec::new(),
+        offers: Vec::new(),
     }
+}
 
-    /// The same with these offers, which are in order: who has each, and its first `most`.
-    pub(crate) fn with_offers(mut self, offers: Vec<PricingAnnotation>, most: usize) -> Self {
-        let mut by_block: BTreeMap<i32, Vec<PricingAnnotation>> = BTreeMap::new();
-        for offer in offers {
-            by_block.entry(offer.major_component_id).or_default().push(offer);
-        }
-        for item in &mut self.items {
-            let offers = item.building_block_idx.and_then(|block| by_block.get(&block));
-            let offers = offers.map_or(&[][..], Vec::as_slice);
-            let vendors: BTreeSet<&str> = offers.iter().map(|offer| offer.vendor_name.as_str()).collect();
-            item.vendors = vendors.into_iter().map(str::to_owned).collect();
-            item.offers = offers.iter().take(most).cloned().collect();
-        }
-        self
+/// The blocks of these molecules, each once.
+pub(crate) fn blocks<'a>(sold: impl Iterator<Item = &'a SoldMolecule>) -> Vec<i32> {
+    let found: BTreeSet<i32> = sold.filter_map(|item| item.building_block_idx).collect();
+    found.into_iter().collect()
+}
+
+/// Tells of these offers, which are in order: who has each of the molecules, and its first `most`.
+pub(crate) fn add_offers<'a>(
+    sold: impl Iterator<Item = &'a mut SoldMolecule>,
+    offers: Vec<PricingAnnotation>,
+    most: usize,
+) {
+    let mut by_block: BTreeMap<i32, Vec<PricingAnnotation>> = BTreeMap::new();
+    for offer in offers {
+        by_block.entry(offer.major_component_id).or_default().push(offer);
+    }
+    for item in sold {
+        let offers = item.building_block_idx.and_then(|block| by_block.get(&block));
+        let offers = offers.map_or(&[][..], Vec::as_slice);
+        let vendors: BTreeSet<&str> = offers.iter().map(|offer| offer.vendor_name.as_str()).collect();
+        item.vendors = vendors.into_iter().map(str::to_owned).collect();
+        item.offers = offers.iter().take(most).cloned().collect();
     }
 }
 

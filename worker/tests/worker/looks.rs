@@ -1,4 +1,4 @@
-//! Looks on a toy chemistry: what is told of many molecules, and of those that are none.
+//! Looks on a toy chemistry: what is told of many molecules, of those that are none, and of the catalogue.
 
 use std::{
     io::Read,
@@ -9,7 +9,8 @@ use std::{
 use base64::{Engine, engine::general_purpose::STANDARD};
 use catalogue::Folder;
 use contract::{
-    Country, ExpandedMolecule, Look, LookJob, Looked, NOT_REACHED, SoldMolecule, StepCheck, Synthesizability,
+    Country, ExpandedMolecule, FoundBlocks, Look, LookJob, Looked, NOT_REACHED, SoldMolecule, Sought,
+    StepCheck, Synthesizability,
 };
 use flate2::read::GzDecoder;
 use serde::de::DeserializeOwned;
@@ -37,6 +38,18 @@ async fn look<T: DeserializeOwned>(
     look: Look,
     time: Duration,
 ) -> Vec<T> {
+    let (looked, worked_seconds): (Looked<T>, f64) = answer(database, smiles, look, time).await;
+    assert_eq!((looked.deadline_seconds, looked.total_elapsed), (30.0, worked_seconds));
+    looked.items
+}
+
+/// The answer to a look, and the seconds of work that it took.
+async fn answer<T: DeserializeOwned>(
+    database: &Database,
+    smiles: &[&str],
+    look: Look,
+    time: Duration,
+) -> (T, f64) {
     let (dir, folder) = (models(), tempfile::tempdir().unwrap());
     let folder = Folder::new(folder.path().join("catalogue"), MACHINE.threads.get());
     let settings = synth::Settings { cores: 2, ..synth::Settings::default() };
@@ -60,9 +73,7 @@ async fn look<T: DeserializeOwned>(
     let zipped = STANDARD.decode(outcome.zipped).unwrap();
     let mut body = String::new();
     GzDecoder::new(&zipped[..]).read_to_string(&mut body).unwrap();
-    let looked: Looked<T> = serde_json::from_str(&body).unwrap();
-    assert_eq!((looked.deadline_seconds, looked.total_elapsed), (30.0, outcome.worked_seconds));
-    looked.items
+    (serde_json::from_str(&body).unwrap(), outcome.worked_seconds)
 }
 
 const LONG: Duration = Duration::from_secs(30);
@@ -126,7 +137,7 @@ async fn offers_of_a_vendor_that_is_not_shown_to_the_account_are_not_told() {
     sqlx::query(private).execute(&database.pool).await.unwrap();
     let sold = Look::BuildingBlocks { ships_to: None, max_offers: 10 };
 
-    let hidden: Vec<SoldMolecule> = look(&database, &["CC(=O)O"], sold, LONG).await;
+    let hidden: Vec<SoldMolecule> = look(&database, &["CC(=O)O"], sold.clone(), LONG).await;
     let shown = "insert into organisations (id, name) values ('org_lab', 'lab');
         insert into accounts (id, email, name, password_hash, scopes, organisation_id)
         values ('acc_1', 'a@example.org', 'A', 'x', '{}', 'org_lab');
@@ -169,5 +180,143 @@ async fn molecules_that_a_call_does_not_reach_say_so() {
 
     let told: Vec<_> = items.iter().map(|item| (item.smiles.as_str(), item.error.as_deref())).collect();
     assert_eq!(told, [("OCC", Some(NOT_REACHED)), ("C1CC", Some(NOT_REACHED))]);
+    database.drop_database().await;
+}
+
+/// Alcohols, an acid, and two aromatic molecules, of a vendor that ships the last one nowhere.
+const BLOCKS: [&str; 7] = ["CCO", "CCCO", "CCCCO", "OC(C)CO", "CC(=O)O", "Brc1ccccc1", "Oc1ccccc1"];
+
+async fn catalogue() -> (Database, Vec<i32>) {
+    let (database, mut ids) = (Database::create().await, Vec::new());
+    for (place, smiles) in (0..).zip(BLOCKS) {
+        let id = shelve(&database.pool, smiles).await;
+        offer(&database.pool, id, "Acme", Some(f64::from(place) + 1.0), Some(3.0)).await;
+        ids.push(id);
+    }
+    let nowhere = "update offers set refuses = 255 where building_block_id = $1";
+    sqlx::query(nowhere).bind(ids[6]).execute(&database.pool).await.unwrap();
+    (database, ids)
+}
+
+fn search(sought: Sought, limit: u32) -> Look {
+    Look::Catalogue { sought, limit, ships_to: Some(Country::Us), max_offers: 1 }
+}
+
+async fn found(database: &Database, sought: Sought, limit: u32) -> FoundBlocks {
+    let (found, worked_seconds): (FoundBlocks, f64) =
+        answer(database, &[], search(sought, limit), LONG).await;
+    assert_eq!(found.total_elapsed, worked_seconds);
+    found
+}
+
+fn names(found: &FoundBlocks) -> Vec<&str> {
+    found.items.iter().map(|item| item.sold.smiles.as_str()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_catalogue_has_a_structure_as_what_it_is_bought_as() {
+    let (database, ids) = catalogue().await;
+    let structure = |smiles: &str| Sought::Structure { smiles: smiles.to_owned() };
+
+    let acetate = found(&database, structure("CC(=O)[O-]"), 25).await;
+    let nothing = found(&database, structure("CCC"), 25).await;
+
+    let [block] = &acetate.items[..] else { panic!("{acetate:?}") };
+    assert_eq!((block.sold.smiles.as_str(), block.sold.building_block_idx), ("CC(=O)O", Some(ids[4])));
+    assert_eq!((block.sold.price, block.sold.lead_time_days, block.mw), (Some(5.0), Some(3.0), 60.052));
+    assert_eq!((&block.sold.vendors[..], block.sold.offers.len()), (&["Acme".to_owned()][..], 1));
+    assert_eq!((block.similarity, acetate.more, acetate.searched), (None, false, 1.0));
+    assert_eq!((nothing.items.len(), nothing.more), (0, false));
+    database.drop_database().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_catalogue_is_searched_for_what_is_like_a_molecule_the_most_similar_first() {
+    let (database, _) = catalogue().await;
+    let similar = |least| Sought::Similar { smiles: "CCCO".to_owned(), least };
+    let molecule = |smiles: &str| smiles.parse::<chem::Molecule>().unwrap().fingerprint();
+    let similarity = |smiles| f64::from(molecule("CCCO").tanimoto(&molecule(smiles)));
+
+    let all = found(&database, similar(0.3), 25).await;
+    let first = found(&database, similar(0.0), 2).await;
+
+    // Phenol is not shipped.
+    let told: Vec<_> = all.items.iter().map(|item| (item.sold.smiles.as_str(), item.similarity)).collect();
+    let rounded = |smiles| Some((similarity(smiles) * 1e4).round() / 1e4);
+    assert_eq!(told, [("CCCO", Some(1.0)), ("CCCCO", rounded("CCCCO")), ("CCO", rounded("CCO"))]);
+    assert!(similarity("CCCCO") > similarity("CCO") && similarity("CC(O)CO") < 0.3);
+    assert_eq!((all.more, all.searched), (false, 1.0));
+    assert_eq!((names(&first), first.more), (vec!["CCCO", "CCCCO"], true));
+    database.drop_database().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_catalogue_is_searched_for_a_part_of_molecules_the_lightest_first() {
+    let (database, _) = catalogue().await;
+    let part = |pattern: &str| Sought::Substructure { pattern: pattern.to_owned() };
+
+    let alcohols = found(&database, part("[CX4][OH]"), 3).await;
+    let rings = found(&database, part("C1=CC=CC=C1"), 25).await;
+    let nothing = found(&database, part("C#N"), 25).await;
+
+    assert_eq!((names(&alcohols), alcohols.more), (vec!["CCO", "CCCO", "CCCCO"], true));
+    assert_eq!((names(&rings), rings.more, rings.searched), (vec!["Brc1ccccc1"], false, 1.0));
+    assert_eq!((nothing.items.len(), nothing.searched), (0, 1.0));
+    database.drop_database().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_search_for_a_part_that_has_no_time_says_how_little_of_the_catalogue_it_saw() {
+    let (database, _) = catalogue().await;
+    let part = Sought::Substructure { pattern: "C".to_owned() };
+
+    let (found, _): (FoundBlocks, f64) = answer(&database, &[], search(part, 25), Duration::ZERO).await;
+
+    assert_eq!((found.items.len(), found.more, found.searched), (0, true, 0.0));
+    database.drop_database().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_catalogue_is_searched_by_how_a_vendors_number_begins() {
+    let (database, ids) = catalogue().await;
+    let renumber = "update offers set cs_id = case building_block_id
+        when $1 then 'AB-1' when $2 then 'ab-10' when $3 then 'AB%2' when $4 then 'AB-100' else cs_id end";
+    sqlx::query(renumber)
+        .bind(ids[3])
+        .bind(ids[0])
+        .bind(ids[1])
+        .bind(ids[6])
+        .execute(&database.pool)
+        .await
+        .unwrap();
+    let number = |text: &str| Sought::Number { text: text.to_owned() };
+
+    let both = found(&database, number("Ab-1"), 25).await;
+    let first = found(&database, number("AB-1"), 1).await;
+    let percent = found(&database, number("ab%"), 25).await;
+    let nothing = found(&database, number("B-1"), 25).await;
+
+    assert_eq!((names(&both), both.more), (vec!["CC(O)CO", "CCO"], false));
+    assert_eq!((names(&first), first.more), (vec!["CC(O)CO"], true));
+    assert_eq!((names(&percent), nothing.items.len()), (vec!["CCCO"], 0));
+    database.drop_database().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_catalogue_does_not_show_what_a_vendor_has_that_is_not_shown_to_the_account() {
+    let (database, ids) = catalogue().await;
+    let private = "update vendors set is_private = true";
+    sqlx::query(private).execute(&database.pool).await.unwrap();
+
+    for sought in [
+        Sought::Structure { smiles: "CCO".to_owned() },
+        Sought::Similar { smiles: "CCO".to_owned(), least: 0.0 },
+        Sought::Substructure { pattern: "C".to_owned() },
+        Sought::Number { text: format!("E-{}", ids[0]) },
+    ] {
+        let found = found(&database, sought.clone(), 25).await;
+
+        assert_eq!((found.items.len(), found.more), (0, false), "{sought:?}");
+    }
     database.drop_database().await;
 }

@@ -72,6 +72,22 @@ def test_a_look_whose_answer_was_lost_is_sent_again() -> None:
 
 
 @pytest.mark.parametrize("call", BOTH)
+def test_the_catalogue_is_searched_in_one_way_and_tells_how_far(call: Call) -> None:
+    with open_shop() as shop:
+        similar = call(lambda retort: retort.search_building_blocks(similar_to=AMINE, limit=1, ships_to=None), shop.url, "t")
+        numbered = call(lambda retort: retort.search_building_blocks(text="EN300-1"), shop.url, "t")
+
+    [block] = similar.items
+    assert (block.smiles, block.similarity, block.mw, block.price) == (AMINE, 1.0, 31.058, 2.5)
+    assert (similar.more, similar.searched) == (True, 0.5)
+    assert numbered.items[0].similarity is None
+    assert shop.asked == [
+        ("search", {"similar_to": AMINE, "limit": 1, "ships_to": None}),
+        ("search", {"text": "EN300-1", "ships_to": "US"}),
+    ]
+
+
+@pytest.mark.parametrize("call", BOTH)
 def test_a_service_that_runs_answers_looks(call: Call, looking: Installation) -> None:
     asked = [looking.target, "FC(F)(F)F", "C("]
 

@@ -3,7 +3,7 @@
 //! Bonds are bonds of the target, and every name is one that a step may have; a worker reads the same texts by the same functions
 //! of `chem` and finds nothing to refuse.
 
-use chem::{Limits, Mapped, Molecule, Pattern};
+use chem::{Limits, Mapped, Molecule, Pattern, TemplateError};
 use contract::{AtomPair, MAX_ATOM_MAP, OwnBlock, ProtectingGroups, TreeSearchRequest};
 use reactivity::CLASS_NAMES;
 
@@ -112,7 +112,7 @@ fn bonds_of(
 }
 
 /// A SMILES of one component.
-fn molecule(input: &Input<'_>) -> Result<String, Fault> {
+pub(crate) fn molecule(input: &Input<'_>) -> Result<String, Fault> {
     let smiles = text(1, Some(MAX_TARGET))(input)?;
     let read = Molecule::parse(&smiles, Limits::TARGET).and_then(|molecule| molecule.must_be_one(&smiles));
     read.map_err(|error| not_smiles(&error))?;
@@ -121,8 +121,17 @@ fn molecule(input: &Input<'_>) -> Result<String, Fault> {
 
 /// A SMARTS.
 fn pattern(input: &Input<'_>) -> Result<String, Fault> {
+    read_by(Pattern::parse, input)
+}
+
+/// A SMARTS, or a SMILES of a part of molecules.
+pub(crate) fn part(input: &Input<'_>) -> Result<String, Fault> {
+    read_by(Pattern::of_part, input)
+}
+
+fn read_by(parse: fn(&str) -> Result<Pattern, TemplateError>, input: &Input<'_>) -> Result<String, Fault> {
     let smarts = text(1, Some(MAX_TARGET))(input)?;
-    match Pattern::parse(&smarts) {
+    match parse(&smarts) {
         Ok(_) => Ok(smarts),
         Err(why) => Err(Fault::new("smarts_invalid", format!("Input should be a valid SMARTS: {why}"))),
     }

@@ -51,6 +51,10 @@ def before_call(context, case, kwargs):
         parameters["engine"] = os.environ["RETORT_ENGINE"]
     if isinstance(case.body, dict) and isinstance(case.body.get("smiles"), list):
         case.body["smiles"] = [TARGETS[len(str(smiles)) % len(TARGETS)] for smiles in case.body["smiles"]]
+    if case.operation.label == "POST /synth/v1/building-blocks/search" and isinstance(case.body, dict):
+        for way in ["smiles", "similar_to", "substructure"]:
+            if way in case.body:
+                case.body[way] = TARGETS[len(case.body[way]) % len(TARGETS)]
     if isinstance(case.body, dict) and case.body.get("engine") is not None:
         case.body["engine"] = os.environ["RETORT_ENGINE"]
     if case.path_parameters and "engine" in case.path_parameters:

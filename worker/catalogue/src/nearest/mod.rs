@@ -1,4 +1,4 @@
-//! The most similar building block, exactly, for many molecules in one pass.
+//! The most similar building blocks, exactly, for many molecules in one pass.
 //!
 //! A similarity that has been reached leaves few numbers of bits that a better block may set (Swamidass and Baldi, "Bounds and
 //! algorithms for fast exact searches of chemical fingerprints", 2007), and each of these how many it has to share.
@@ -17,6 +17,7 @@ use std::thread;
 use chem::Fingerprint;
 use pulp::Arch;
 
+pub use best::Wanted;
 use best::{Best, Bound};
 use sums::{AtLeast, LANES, TOGETHER};
 use tile::{BITS, CHUNK, Column, EMPTY, STARTS, TILE};
@@ -57,15 +58,16 @@ pub struct Index<'a> {
 }
 
 impl<'a> Index<'a> {
-    /// For each fingerprint the most similar block that is `allowed`, the lowest-numbered of several, and its similarity. `cores`
-    /// take turns at the tiles, and tell each other how similar a block must be.
+    /// For each fingerprint the `wanted` blocks that are `allowed` and their similarities, the most similar first and of several the
+    /// lowest-numbered. `cores` take turns at the tiles, and tell each other how similar a block must be.
     pub fn nearest_on(
         &self,
         fingerprints: &[Fingerprint],
+        wanted: Wanted,
         allowed: &Allowed<'_>,
         cores: usize,
-    ) -> Vec<Option<(u32, f32)>> {
-        let mut queries: Vec<Query> = fingerprints.iter().map(Query::new).collect();
+    ) -> Vec<Vec<(u32, f32)>> {
+        let mut queries: Vec<Query> = fingerprints.iter().map(|query| Query::new(query, wanted)).collect();
         let threads = cores.min(self.tile_starts.len()).max(1);
         let part = queries.len().div_ceil(threads).max(1);
         on_all(queries.chunks_mut(part), |queries| self.begin(queries, allowed));
@@ -81,7 +83,7 @@ impl<'a> Index<'a> {
             }
         });
         let best_of = |at: usize| copies.iter().map(move |queries| &queries[at].best);
-        (0..fingerprints.len()).map(|at| Best::of_all(best_of(at))).collect()
+        (0..fingerprints.len()).map(|at| Best::of_all(best_of(at), wanted)).collect()
     }
 
     /// Looks at the tile of a molecule's own size: among those blocks there is mostly one that leaves few others.
@@ -275,7 +277,7 @@ struct Own<'a> {
     most: [u32; CHUNKS],
 }
 
-/// One molecule and the best block so far.
+/// One molecule and the best blocks so far.
 #[derive(Clone)]
 struct Query {
     /// The rarest first.
@@ -284,9 +286,9 @@ struct Query {
 }
 
 impl Query {
-    fn new(fingerprint: &Fingerprint) -> Self {
+    fn new(fingerprint: &Fingerprint, wanted: Wanted) -> Self {
         let bits: Vec<u16> = fingerprint.on_bits().collect();
-        Self { best: Best::none(bits.len() as u32), bits }
+        Self { best: Best::none(bits.len() as u32, wanted), bits }
     }
 
     fn count(&self) -> u32 {

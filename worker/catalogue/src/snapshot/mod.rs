@@ -22,7 +22,7 @@ pub use format::{FORMAT, Section, SnapshotError, chemistry};
 
 use crate::masks::Visibility;
 use crate::nearest::tile::{BITS, STARTS, TILE};
-use crate::nearest::{Allowed, Index};
+use crate::nearest::{Allowed, Index, Wanted};
 use crate::offer::{self, Profile, Terms};
 use counts::Counts;
 use format::Header;
@@ -174,14 +174,27 @@ impl Snapshot {
         vendors.iter().map(move |&[vendor, is_private]| (vendor, visibility(is_private)))
     }
 
-    /// For each fingerprint the most similar block that is allowed, the lowest-numbered of several, and its similarity; `None`
-    /// when no block is. They are compared on `cores` cores.
+    /// All blocks, the lightest first, of several that with the lowest id.
+    #[must_use]
+    pub fn by_weight(&self) -> Vec<Block> {
+        let (weights, ids): (&[f32], &[i32]) = (self.section(Section::Weights), self.section(Section::Ids));
+        let mut blocks: Vec<Block> = (0..self.len() as u32).map(Block).collect();
+        blocks.sort_unstable_by(|a, b| {
+            let by_id = || ids[a.at()].cmp(&ids[b.at()]);
+            weights[a.at()].total_cmp(&weights[b.at()]).then_with(by_id)
+        });
+        blocks
+    }
+
+    /// For each fingerprint the `wanted` blocks that are allowed and their similarities, the most similar first and of several
+    /// the lowest-numbered. They are compared on `cores` cores.
     pub(crate) fn nearest(
         &self,
         fingerprints: &[Fingerprint],
+        wanted: Wanted,
         allowed: &Allowed<'_>,
         cores: usize,
-    ) -> Vec<Option<(Block, f32)>> {
+    ) -> Vec<Vec<(Block, f32)>> {
         let index = Index {
             places: self.section(Section::Places),
             count_starts: self.section(Section::CountStarts),
@@ -189,8 +202,10 @@ impl Snapshot {
             column_starts: self.section(Section::ColumnStarts),
             columns: self.section(Section::Columns),
         };
-        let found = index.nearest_on(fingerprints, allowed, cores);
-        found.into_iter().map(|found| found.map(|(block, similarity)| (Block(block), similarity))).collect()
+        let blocks = |found: Vec<(u32, f32)>| {
+            found.into_iter().map(|(block, similarity)| (Block(block), similarity)).collect()
+        };
+        index.nearest_on(fingerprints, wanted, allowed, cores).into_iter().map(blocks).collect()
     }
 
     /// What a section holds; its length and alignment were checked when the file was opened.

@@ -52,6 +52,20 @@ fn by_full_comparison(
     similar.reduce(|best, next| if next.1 > best.1 { next } else { best })
 }
 
+/// The blocks at least so similar, the most similar first, of several the lowest-numbered.
+fn all_by_full_comparison(
+    shelf: &Shelf,
+    fingerprints: &[Fingerprint],
+    query: &Fingerprint,
+    least: f32,
+) -> Vec<(Block, f32)> {
+    let blocks = (0..fingerprints.len() as u32).map(Block::new).filter(|&block| shelf.is_allowed(block));
+    let similar = blocks.map(|block| (block, query.tanimoto(&fingerprints[shelf.id(block) as usize])));
+    let mut similar: Vec<_> = similar.filter(|&(_, similarity)| similarity >= least).collect();
+    similar.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    similar
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
@@ -67,6 +81,44 @@ proptest! {
             prop_assert_eq!(found, by_full_comparison(&shelf, &all, query, is_light));
         }
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn those_that_are_similar_are_what_a_full_comparison_finds(
+        seed: u64,
+        blocks in 1_usize..300,
+        most in 1_usize..40,
+        least in prop::sample::select(vec![0.0_f32, 0.1, 0.3, 0.5, 0.7, 1.0]),
+        cores in 1_usize..3,
+    ) {
+        let all = many(seed, blocks);
+        let query = many(seed ^ 1, 1)[0];
+        let shelf = shelf(&all, 1, |id| id % 3 != 1);
+
+        let found = shelf.similar(&query, least, most, cores);
+
+        let expected = all_by_full_comparison(&shelf, &all, &query, least);
+        prop_assert_eq!(&found[..], &expected[..most.min(expected.len())]);
+    }
+}
+
+#[test]
+fn those_that_are_similar_are_found_over_several_tiles() {
+    let all = many(5, 40_000);
+    let shelf = shelf(&all, 2, |id| id % 7 != 3);
+
+    for query in many(6, 10) {
+        for (least, most) in [(0.3, 25), (0.0, 100), (0.9, 3), (1.0, 1)] {
+            let expected = all_by_full_comparison(&shelf, &all, &query, least);
+
+            let found = shelf.similar(&query, least, most, 2);
+
+            assert_eq!(found, expected[..most.min(expected.len())], "{least} {most} {query:?}");
+        }
+    }
+    assert_eq!(shelf.similar(&all[0], 0.0, 0, 2), []);
 }
 
 #[test]

@@ -17,6 +17,7 @@ mod engine;
 mod forward;
 pub(crate) mod index;
 mod kept;
+mod letters;
 pub(crate) mod matching;
 pub(crate) mod outcome;
 pub(crate) mod pattern;

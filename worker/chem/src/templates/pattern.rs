@@ -4,12 +4,14 @@ use std::ops::ControlFlow;
 
 use chematic::smarts::{self, MatchConfig, QueryMolecule};
 
+use super::letters::Letters;
 use super::matching::matcher::matches;
 use super::matching::query::Query;
 use super::prepared::PreparedMolecule;
 use super::text;
 use crate::error::TemplateError;
 use crate::molecules::molecule::Molecule;
+use crate::smiles::limits::Limits;
 
 /// Longest SMARTS taken, in bytes.
 const MAX_BYTES: usize = 4000;
@@ -23,6 +25,7 @@ pub struct Pattern {
     query: QueryMolecule,
     /// The same as masks, where they say all of it.
     masks: Option<Query>,
+    letters: Letters,
 }
 
 impl Pattern {
@@ -36,7 +39,28 @@ impl Pattern {
         }
         let query = text::pattern(smarts)?;
         let masks = Query::new(&query).filter(|masks| masks.exact);
-        Ok(Self { query, masks })
+        let letters = Letters::of(&query);
+        Ok(Self { query, masks, letters })
+    }
+
+    /// Parses what people write for a part of molecules: a SMARTS pattern, or a SMILES whose aromatic rings are written with double bonds,
+    /// which as a pattern would occur nowhere; it stands for its aromatic form, with anything on its nitrogen atoms.
+    ///
+    /// # Errors
+    /// As [`Self::parse`] does.
+    pub fn of_part(text: &str) -> Result<Self, TemplateError> {
+        let is_aromatic = |text: &str| text.bytes().any(|byte| b"bcnops".contains(&byte));
+        let as_molecule = if is_aromatic(text) { None } else { Molecule::parse(text, Limits::DEFAULT).ok() };
+        match as_molecule.map(|molecule| molecule.canonical_smiles()) {
+            Some(canonical) if is_aromatic(&canonical) => Self::parse(&canonical.replace("[nH]", "n")),
+            _ => Self::parse(text),
+        }
+    }
+
+    /// Whether the pattern may occur in the molecule of a canonical SMILES, by its letters: many that say no need not be read.
+    #[must_use]
+    pub fn may_occur_in(&self, canonical: &str) -> bool {
+        self.letters.are_in(canonical)
     }
 
     /// Whether the pattern occurs in the molecule, as far as that is found within a bound that only strange patterns reach.
@@ -89,6 +113,21 @@ mod tests {
         let found = ether.matched_atoms(&"COCOC".parse().unwrap());
 
         assert_eq!(found, [[0, 1, 2], [2, 3, 4]]);
+    }
+
+    #[test]
+    fn a_part_with_double_bonds_in_aromatic_rings_is_found_in_aromatic_rings() {
+        let indole: Molecule = "Cn1ccc2ccccc21".parse().unwrap();
+        for (part, occurs) in [
+            ("C1=CC=CC=C1", true),
+            ("C1=CC2=CC=CC=C2N1", true),
+            ("c1ccccc1", true),
+            ("C1CCCCC1", false),
+            ("[nH]", false),
+        ] {
+            assert_eq!(Pattern::of_part(part).unwrap().matches(&indole), occurs, "{part}");
+        }
+        assert!(Pattern::of_part("C1=CC").is_err());
     }
 
     #[test]

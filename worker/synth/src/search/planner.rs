@@ -54,6 +54,12 @@ impl Planner {
         self.expander.model()
     }
 
+    /// How many cores it computes on.
+    #[must_use]
+    pub fn cores(&self) -> usize {
+        self.settings.cores
+    }
+
     /// The turn of a search of this urgency among those of the process, for its [`Budget`](crate::Budget).
     #[must_use]
     pub fn turn(&self, urgency: Urgency) -> Turn {

@@ -34,7 +34,7 @@ from .errors import (
     Unreachable,
 )
 from .events import PlanEvent, Progress, StoredPlanEvent
-from .looks import ExpandedMolecule, PrecursorSet, SoldMolecule, Synthesizability
+from .looks import ExpandedMolecule, FoundBlock, FoundBlocks, PrecursorSet, SoldMolecule, Synthesizability
 from .plan import BackboneGroup, Plan
 from .route import Molecule, Route, Step
 from .stored import BatchProgress
@@ -53,6 +53,8 @@ __all__ = [
     "ExpandedMolecule",
     "Fault",
     "Forbidden",
+    "FoundBlock",
+    "FoundBlocks",
     "InvalidRequest",
     "LoginFailed",
     "Model",

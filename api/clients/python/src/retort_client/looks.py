@@ -1,4 +1,4 @@
-"""Looks at up to a thousand molecules at once: what they may be made of in one step, who sells them, whether they can be made.
+"""Looks at up to a thousand molecules at once: what they may be made of in one step, who sells them, whether they can be made; and at the catalogue.
 
 Each molecule has its own answer, in the order in which it was asked for. One that cannot be read, or whose turn did not come in
 time, has an `error` in its place and nothing else that is known: its other fields say nothing then.
@@ -18,8 +18,11 @@ M = TypeVar("M", bound=Body)
 
 EXPANSIONS = "/synth/v1/expansions"
 BUILDING_BLOCKS = "/synth/v1/building-blocks"
+SEARCH = "/synth/v1/building-blocks/search"
 SYNTHESIZABILITY = "/synth/v1/synthesizability"
 LARGEST_LOOK = 1000
+LONGEST_SEARCH = 5.0
+"""Seconds of a search of the catalogue."""
 
 
 class Looked(Body, Generic[M]):
@@ -67,6 +70,25 @@ class SoldMolecule(Body):
     """The cheapest first."""
 
 
+class FoundBlock(SoldMolecule):
+    """A building block that was found."""
+
+    mw: float
+    """Daltons."""
+    similarity: float | None = None
+    """Tanimoto similarity, where that was asked for."""
+
+
+class FoundBlocks(Body):
+    """What a search of the catalogue found."""
+
+    items: tuple[FoundBlock, ...]
+    more: bool
+    """Whether there are more, or may be."""
+    searched: float
+    """The part of the catalogue, from 0 to 1, that was looked at before there were enough or the time was over."""
+
+
 class Synthesizability(Body):
     """Whether a short search finds a way to make or buy a molecule."""
 
@@ -94,6 +116,14 @@ def building_blocks(
     """Who sells molecules."""
     settings = {"ships_to": ships_to} | ({} if max_offers is None else {"max_offers": max_offers})
     return _look(session, BUILDING_BLOCKS, smiles, settings, Looked[SoldMolecule])
+
+
+def search(session: Session, **asked: Any) -> Steps[FoundBlocks]:
+    """Building blocks that are like something; where nothing is given, the service's own choice."""
+    body = {name: value for name, value in asked.items() if value is not None or name == "ships_to"}
+    seconds = session.patience.for_work(LONGEST_SEARCH)
+    answer = yield from call(session, Request("POST", SEARCH, json=body, seconds=seconds, idempotent=True))
+    return read(FoundBlocks, answer)
 
 
 def synthesizability(

@@ -102,7 +102,7 @@ function offerTable(offers, shipsTo) {
  * The vendor's entry, which is a link where it leads to a page.
  * @param {Offer} offer
  */
-function entry({ cs_id, cs_url }) {
+export function entry({ cs_id, cs_url }) {
   if (!/^https?:\/\//i.test(cs_url)) return cs_id;
   return make("a", { href: cs_url, rel: "noreferrer noopener", target: "_blank" }, cs_id);
 }

@@ -1,11 +1,11 @@
 // @ts-check
 // A part of molecules that is drawn, for those who would not write SMILES. Its dialog is made when somebody first wants to draw.
 
-import { make } from "./elements.js";
+import { make, say } from "./elements.js";
 import { read, Unreadable } from "./molecule.js";
 import { CanvasEditor } from "./openchemlib.js";
 
-/** @type {{dialog: HTMLDialogElement, place: HTMLElement} | null} */
+/** @type {{dialog: HTMLDialogElement, place: HTMLElement, heading: HTMLElement} | null} */
 let made = null;
 /** @type {CanvasEditor | null} */
 let editor = null;
@@ -13,11 +13,13 @@ let editor = null;
 /**
  * Lets a part be drawn, beginning with what is written.
  * @param {string} text
+ * @param {string} [title] what it is for
  * @returns {Promise<string>} its SMILES, or what was written where nobody wants another
  */
-export function drawPart(text) {
+export function drawPart(text, title = "The part that molecules have") {
   made ??= makeDialog();
-  const { dialog, place } = made;
+  const { dialog, place, heading } = made;
+  say(heading, title);
   dialog.returnValue = "";
   dialog.showModal();
   // It measures the place that it has, so that is to be seen.
@@ -41,9 +43,9 @@ function written(drawing) {
 
 function makeDialog() {
   const place = make("div", { className: "editor", role: "group", "aria-label": "Structure editor" });
-  const dialog = /** @type {HTMLDialogElement} */ (make("dialog", { className: "part_editor", "aria-labelledby": "part_editor_title" }, make("form", { method: "dialog" },
-    make("h2", { id: "part_editor_title" }, "The part that molecules have"), place,
+  const heading = make("h2", { id: "part_editor_title" });
+  const dialog = /** @type {HTMLDialogElement} */ (make("dialog", { className: "part_editor", "aria-labelledby": "part_editor_title" }, make("form", { method: "dialog" }, heading, place,
     make("p", { className: "choices" }, make("button", { value: "", className: "plain" }, "Leave it"), make("button", { value: "use" }, "Look for it")))));
   document.body.append(dialog);
-  return { dialog, place };
+  return { dialog, place, heading };
 }

@@ -105,6 +105,15 @@ export function plan(service) {
     open: (found) => store.set({ found, composing: found.routes.length === 0, notice: "" }),
     /** @param {string} notice why nothing else is shown */
     tell: (notice) => store.set({ notice }),
+    /**
+     * Has a target that may be searched for.
+     * @param {string} smiles
+     */
+    aim: (smiles) => {
+      target.set(smiles);
+      store.set({ composing: true, notice: "" });
+      find("run").focus();
+    },
     /** What is shown. */
     found: () => store.state.found,
   };

@@ -1,5 +1,6 @@
 // @ts-check
-// The part "Plan" among the parts: its page as it is, or the routes of a plan that was made before (`#/plan/pln_1`).
+// The part "Plan" among the parts: its page as it is, the routes of a plan that was made before (`#/plan/pln_1`), or with a target that another part
+// names (`#/plan/target/CCO`).
 
 import { offersOf, routesOf } from "./answer.js";
 import { plan } from "./plan.js";
@@ -30,7 +31,11 @@ export function begin(_place, service) {
     }
   }
 
-  return { show: ([id]) => {
-    if (id && (id !== seen || page.found() !== opened)) open(id);
+  return { show: ([id, smiles]) => {
+    if (id === "target") {
+      // It is taken once: what is made of it here stays when somebody comes back.
+      history.replaceState(null, "", "#/plan");
+      if (smiles) page.aim(smiles);
+    } else if (id && (id !== seen || page.found() !== opened)) open(id);
   } };
 }

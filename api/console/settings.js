@@ -10,7 +10,7 @@ import { number } from "./words.js";
  */
 /** @typedef {Record<string, string | boolean>} Typed what stands in the fields; a list has a line for each */
 
-const COUNTRIES = /** @type {[string, string][]} */ ([
+export const COUNTRIES = /** @type {[string, string][]} */ ([
   ["US", "United States"], ["CA", "Canada"], ["GB", "United Kingdom"], ["FR", "France"], ["CH", "Switzerland"], ["DE", "Germany"],
   ["CN", "China"], ["AU", "Australia"], ["", "No region: best offer anywhere"],
 ]);

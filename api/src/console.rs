@@ -32,6 +32,8 @@ const FILES: &[File] = &[
     module!("batch_plans"),
     module!("batch_view"),
     module!("batches"),
+    module!("blocks"),
+    module!("catalogue"),
     module!("chips"),
     module!("classes"),
     module!("comparison"),

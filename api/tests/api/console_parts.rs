@@ -336,6 +336,7 @@ async fn no_rule_of_wcag_that_a_program_can_check_is_broken_in_any_part() {
         ("#/batches", ".batches a"),
         ("#/batches/new", "#molecules"),
         (batch.as_str(), ".lines a"),
+        ("#/catalogue/similar/CCO", ".blocks .block svg"),
         ("#/models", ".models .card"),
         ("#/account", "#part_account .known dd"),
     ] {
@@ -348,6 +349,53 @@ async fn no_rule_of_wcag_that_a_program_can_check_is_broken_in_any_part() {
         assert!(beyond.as_i64().unwrap() <= 0, "{part}: {beyond}");
         browser.resize(900, 700).await;
     }
+}
+
+#[tokio::test]
+async fn the_catalogue_is_searched_and_what_is_found_is_planned() {
+    let Some((service, browser)) = stage().await else { return };
+    browser.click("[data-part=catalogue]").await;
+    browser.wait_for_title("Catalogue · Retort").await;
+
+    browser.click("#search_catalogue").await;
+    let nothing = browser.wait_for_text("#sought_fault", |text| !text.is_empty()).await;
+    put(&browser, "sought", "C1CC").await;
+    browser.click("#search_catalogue").await;
+    let fault = browser.wait_for_text("#sought_fault", |text| text.contains("byte")).await;
+    let refusal = browser.complaints().await;
+    put(&browser, "sought", "C/C=C/C").await;
+    browser.click("#search_catalogue").await;
+    let facts = browser.wait_for_text(".block_facts", |text| text.contains("alike")).await;
+    let similar = browser.text(".block .sellers").await;
+    let told = browser.text(".panel [role=status]").await;
+    let address = browser.run("return location.hash").await;
+    browser.screenshot("catalogue").await;
+    browser.run("[...document.querySelectorAll('.block a')].find((one) => one.textContent === 'Similar ones').click()").await;
+    browser.wait_for_text(".block", |text| text.contains("like Nc1ccc(O)cc1 to 0.3")).await;
+    let typed = browser.run("return document.getElementById('sought').value").await;
+    // An address is a search as well, of any kind and for any region.
+    go(&browser, "#/catalogue/substructure/%5B%236%5DBr/DE").await;
+    let part = browser.wait_for_text(".block", |text| text.contains("with [#6]Br")).await;
+    go(&browser, "#/catalogue/number/EN300/anywhere").await;
+    let number = browser.wait_for_text(".block", |text| text.contains("number EN300")).await;
+    let draws = browser.run("return document.querySelector('.of_catalogue .acts button.plain').hidden").await;
+    browser.run("document.querySelector('.block a.button').click()").await;
+    browser.wait_for_title("Retort").await;
+    let planned = browser.run("return document.getElementById('search_smiles').value").await;
+    browser.open(&format!("{}/?again#/catalogue/structure/CCO", service.base)).await;
+    let linked = browser.wait_for_text(".block", |text| text.contains("structure CCO")).await;
+
+    assert_eq!(nothing, "There is nothing to look for.");
+    assert_eq!(fault, "Input should be a valid SMILES: ring bond 1 opened at byte 1 is never closed.");
+    assert!(refusal.iter().all(|line| line["message"].as_str().unwrap().contains("422")), "{refusal:?}");
+    assert_eq!(facts, "50 % alike · $2.50/g · lead time not known · 46.1 Da");
+    assert!(similar.contains("like C/C=C/C to 0.3, limit 24, US"), "{similar}");
+    assert_eq!(told, "1 block; the time was over after 25 % of the catalogue.");
+    assert_eq!((address, typed), (json!("#/catalogue/similar/C%2FC%3DC%2FC"), json!("Nc1ccc(O)cc1")));
+    assert!(part.contains("limit 24, DE") && number.contains("limit 24, anywhere"), "{part} {number}");
+    assert_eq!((draws, planned), (json!(true), json!("Nc1ccc(O)cc1")));
+    assert!(linked.contains("limit 24, US"), "{linked}");
+    no_complaint(&browser).await;
 }
 
 #[tokio::test]

@@ -63,15 +63,22 @@ fn outcome(body: &impl Serialize, worked_seconds: f64) -> Result<LookOutcome, Ha
     Ok(LookOutcome { zipped: STANDARD.encode(zipped.finish()?), worked_seconds })
 }
 
-/// A block that is called what it was searched by; the number `nonsense` has a block that is like something.
-fn found(sought: &Sought, vendor: &str) -> Result<LookOutcome, HandlerError> {
-    let (name, similarity) = match sought {
+/// A block of a vendor that says what it was searched by; the number `nonsense` has a block that is like something.
+fn found(sought: &Sought, asked: &str) -> Result<LookOutcome, HandlerError> {
+    let (way, similarity) = match sought {
         Sought::Structure { smiles } => (format!("structure {smiles}"), None),
         Sought::Similar { smiles, least } => (format!("like {smiles} to {least}"), Some(0.5)),
         Sought::Substructure { pattern } => (format!("with {pattern}"), None),
         Sought::Number { text } => (format!("number {text}"), (text == "nonsense").then_some(0.5)),
     };
-    let sold = SoldMolecule { in_stock: true, building_block_idx: Some(7), ..sold(&name, vendor) };
+    let vendors = vec!["Acme".to_owned(), format!("{way}, {asked}")];
+    let sold = SoldMolecule {
+        in_stock: true,
+        building_block_idx: Some(7),
+        price: Some(2.5),
+        vendors,
+        ..sold("Nc1ccc(O)cc1", "")
+    };
     let items = vec![FoundBlock { sold, mw: 46.07, similarity }];
     let found =
         FoundBlocks { object: Default::default(), items, more: true, searched: 0.25, total_elapsed: 0.5 };

@@ -178,17 +178,19 @@ async fn what_the_catalogue_is_searched_by_reaches_the_worker() {
     ];
 
     let item = json!({
-        "smiles": "like CCO to 0.3", "error": null, "in_stock": true, "building_block_idx": 7, "price": null,
-        "lead_time_days": null, "vendors": ["limit 25, US, at most 10 offers"], "offers": [], "mw": 46.07,
-        "similarity": 0.5,
+        "smiles": "Nc1ccc(O)cc1", "error": null, "in_stock": true, "building_block_idx": 7, "price": 2.5,
+        "lead_time_days": null, "vendors": ["Acme", "like CCO to 0.3, limit 25, US, at most 10 offers"],
+        "offers": [], "mw": 46.07, "similarity": 0.5,
     });
     let expected =
         json!({ "object": "list", "items": [item], "more": true, "searched": 0.25, "total_elapsed": 0.5 });
     assert_eq!(similar, expected);
-    assert_eq!(closer["items"][0]["smiles"], "like CCO to 0.5");
-    assert_eq!(closer["items"][0]["vendors"], json!(["limit 7, anywhere, at most 0 offers"]));
-    let names = others.map(|answer| answer["items"][0]["smiles"].as_str().unwrap().to_owned());
-    assert_eq!(names, ["structure [CH3:1]O", "with [#6]Br", "number EN300-17"]);
+    let asked = |answer: &Value| answer["items"][0]["vendors"][1].as_str().unwrap().to_owned();
+    assert_eq!(asked(&closer), "like CCO to 0.5, limit 7, anywhere, at most 0 offers");
+    let usual = "limit 25, US, at most 10 offers";
+    let expected =
+        ["structure [CH3:1]O", "with [#6]Br", "number EN300-17"].map(|way| format!("{way}, {usual}"));
+    assert_eq!(others.each_ref().map(asked), expected);
 }
 
 #[tokio::test]

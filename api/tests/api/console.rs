@@ -71,6 +71,8 @@ async fn the_console_needs_nothing_from_elsewhere_and_nothing_inline() {
         "batch_plans.js",
         "batch_view.js",
         "batches.js",
+        "blocks.js",
+        "catalogue.js",
         "chips.js",
         "classes.js",
         "comparison.js",

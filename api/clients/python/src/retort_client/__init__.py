@@ -34,7 +34,7 @@ from .errors import (
     Unreachable,
 )
 from .events import PlanEvent, Progress, StoredPlanEvent
-from .looks import ExpandedMolecule, FoundBlock, FoundBlocks, PrecursorSet, SoldMolecule, Synthesizability
+from .looks import BlockSearch, ExpandedMolecule, FoundBlock, FoundBlocks, PrecursorSet, SoldMolecule, Synthesizability
 from .plan import BackboneGroup, Plan
 from .route import Molecule, Route, Step
 from .stored import BatchProgress
@@ -48,6 +48,7 @@ __all__ = [
     "BadAnswer",
     "Batch",
     "BatchProgress",
+    "BlockSearch",
     "Conflict",
     "DeadlinePassed",
     "ExpandedMolecule",

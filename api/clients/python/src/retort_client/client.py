@@ -18,7 +18,7 @@ from .calls import GivenToken, Patience, Session
 from .errors import Unreachable
 from .events import PlanEvent, Progress
 from .exchange import Answer, Effect, Emit, Pause, Received, Request, Script, Steps, emitted
-from .looks import ExpandedMolecule, FoundBlocks, SoldMolecule, Synthesizability
+from .looks import BlockSearch, ExpandedMolecule, FoundBlocks, SoldMolecule, Synthesizability
 from .plan import Plan
 from .wire import Country, Model, PlanSettings, Sample, SampleSummary
 
@@ -120,24 +120,12 @@ class Retort:
         """
         return self.run(looks.building_blocks(self._session, smiles, ships_to, max_offers))
 
-    def search_building_blocks(
-        self,
-        *,
-        smiles: str | None = None,
-        similar_to: str | None = None,
-        substructure: str | None = None,
-        text: str | None = None,
-        min_similarity: float | None = None,
-        limit: int | None = None,
-        ships_to: Country | None = "US",
-        max_offers: int | None = None,
-    ) -> FoundBlocks:
+    def search_building_blocks(self, **asked: Unpack[BlockSearch]) -> FoundBlocks:
         """Building blocks by exactly one of a structure, what they are like, a part of them (SMARTS), and a vendor's number.
 
-        At most `limit` (1 to 100) of them: the most similar first, at least `min_similarity`, or the lightest first.
+        The most similar ones first, or the lightest.
         """
-        asked = {"smiles": smiles, "similar_to": similar_to, "substructure": substructure, "text": text, "min_similarity": min_similarity}
-        return self.run(looks.search(self._session, **asked, limit=limit, ships_to=ships_to, max_offers=max_offers))
+        return self.run(looks.search(self._session, asked))
 
     def synthesizability(
         self, smiles: Iterable[str], *, max_seconds: float = 0.05, engine: str | None = None

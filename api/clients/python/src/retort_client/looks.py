@@ -1,4 +1,4 @@
-"""Looks at up to a thousand molecules at once: what they may be made of in one step, who sells them, whether they can be made; and at the catalogue.
+"""Looks at up to a thousand molecules at once: what they may be made of in one step, who sells them, whether they can be made.
 
 Each molecule has its own answer, in the order in which it was asked for. One that cannot be read, or whose turn did not come in
 time, has an `error` in its place and nothing else that is known: its other fields say nothing then.
@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, Generic, TypeVar
+
+from typing_extensions import TypedDict
 
 from .calls import Session, call
 from .exchange import Request, Steps, read
@@ -70,6 +72,22 @@ class SoldMolecule(Body):
     """The cheapest first."""
 
 
+class BlockSearch(TypedDict, total=False):
+    """What the catalogue is searched by: one of the first four; what is left out is as the service has it."""
+
+    smiles: str
+    similar_to: str
+    substructure: str
+    text: str
+    """A vendor's number, or how it begins."""
+    min_similarity: float
+    limit: int
+    """1 to 100."""
+    ships_to: Country | None
+    """Anywhere for none."""
+    max_offers: int
+
+
 class FoundBlock(SoldMolecule):
     """A building block that was found."""
 
@@ -118,11 +136,10 @@ def building_blocks(
     return _look(session, BUILDING_BLOCKS, smiles, settings, Looked[SoldMolecule])
 
 
-def search(session: Session, **asked: Any) -> Steps[FoundBlocks]:
-    """Building blocks that are like something; where nothing is given, the service's own choice."""
-    body = {name: value for name, value in asked.items() if value is not None or name == "ships_to"}
+def search(session: Session, asked: BlockSearch) -> Steps[FoundBlocks]:
+    """Building blocks that are like something."""
     seconds = session.patience.for_work(LONGEST_SEARCH)
-    answer = yield from call(session, Request("POST", SEARCH, json=body, seconds=seconds, idempotent=True))
+    answer = yield from call(session, Request("POST", SEARCH, json={**asked}, seconds=seconds, idempotent=True))
     return read(FoundBlocks, answer)
 
 

@@ -13,6 +13,7 @@ mod text;
 
 use std::fs::File;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use bytemuck::AnyBitPattern;
 use chem::{Fingerprint, Molecule};
@@ -52,6 +53,8 @@ impl Block {
 pub struct Snapshot {
     bytes: Bytes,
     header: Header,
+    /// Sorted when it is first asked for.
+    by_weight: OnceLock<Vec<Block>>,
 }
 
 impl Snapshot {
@@ -73,7 +76,7 @@ impl Snapshot {
 
     fn of(bytes: Bytes, cores: usize) -> Result<Self, SnapshotError> {
         let header = Header::read(&bytes, cores)?;
-        let snapshot = Self { bytes, header };
+        let snapshot = Self { bytes, header, by_weight: OnceLock::new() };
         snapshot.check()?;
         Ok(snapshot)
     }
@@ -176,14 +179,17 @@ impl Snapshot {
 
     /// All blocks, the lightest first, of several that with the lowest id.
     #[must_use]
-    pub fn by_weight(&self) -> Vec<Block> {
-        let (weights, ids): (&[f32], &[i32]) = (self.section(Section::Weights), self.section(Section::Ids));
-        let mut blocks: Vec<Block> = (0..self.len() as u32).map(Block).collect();
-        blocks.sort_unstable_by(|a, b| {
-            let by_id = || ids[a.at()].cmp(&ids[b.at()]);
-            weights[a.at()].total_cmp(&weights[b.at()]).then_with(by_id)
-        });
-        blocks
+    pub fn by_weight(&self) -> &[Block] {
+        self.by_weight.get_or_init(|| {
+            let (weights, ids): (&[f32], &[i32]) =
+                (self.section(Section::Weights), self.section(Section::Ids));
+            let mut blocks: Vec<Block> = (0..self.len() as u32).map(Block).collect();
+            blocks.sort_unstable_by(|a, b| {
+                let by_id = || ids[a.at()].cmp(&ids[b.at()]);
+                weights[a.at()].total_cmp(&weights[b.at()]).then_with(by_id)
+            });
+            blocks
+        })
     }
 
     /// For each fingerprint the `wanted` blocks that are allowed and their similarities, the most similar first and of several

@@ -111,6 +111,8 @@ pub async fn end(State(identity): State<Arc<Identity>>, request: Request) -> Res
         }
     }
     transaction.commit().await?;
+    // Who is told that a login has ended finds it ended, here at once.
+    identity.revocations.forget();
     tracing::info!(target: "audit", { account.id = account_id }, "a person ended a login of theirs");
     Ok(Redirect::to("/auth/account").into_response())
 }

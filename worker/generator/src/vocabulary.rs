@@ -6,7 +6,7 @@
 use std::{collections::HashMap, path::PathBuf};
 
 use serde_json::Value;
-use tokenizers::Tokenizer;
+use tokenizers::{Tokenizer, decoders::DecoderWrapper};
 
 use crate::{
     PackError,
@@ -138,5 +138,19 @@ fn decoder(bytes: &[u8]) -> Result<Tokenizer, String> {
             parts.insert(part.to_owned(), Value::Null);
         }
     }
-    Tokenizer::from_bytes(json.to_string()).map_err(|e| e.to_string())
+    let tokenizer = Tokenizer::from_bytes(json.to_string()).map_err(|e| e.to_string())?;
+    if tokenizer.get_decoder().is_some_and(cuts_ends) {
+        return Err("the decoder cuts off the ends of tokens (`Strip` with a `stop` above 0)".to_owned());
+    }
+    Ok(tokenizer)
+}
+
+/// Whether a decoder would take something off the ends of tokens. None that joins them as they are does, and the library
+/// panics where a token is shorter than what is to go.
+fn cuts_ends(decoder: &DecoderWrapper) -> bool {
+    match decoder {
+        DecoderWrapper::Strip(strip) => strip.stop > 0,
+        DecoderWrapper::Sequence(parts) => parts.get_decoders().iter().any(cuts_ends),
+        _ => false,
+    }
 }

@@ -4,8 +4,7 @@
 import { BatchForm } from "./batch_form.js";
 import { BatchView } from "./batch_view.js";
 import { count, make } from "./elements.js";
-import { Notice } from "./notice.js";
-import { why } from "./service.js";
+import { Paged } from "./paged.js";
 import { toast } from "./toast.js";
 import { several } from "./words.js";
 
@@ -15,23 +14,20 @@ const BATCHES = "/synth-batches/v1/batches";
 const PAGE = 20;
 
 class BatchesPart {
-  #service;
   #list = make("ul", { className: "batches" });
-  #more = make("button", { type: "button", className: "plain", hidden: true }, "Older ones");
-  #notice = new Notice();
   #none = make("p", { className: "none", hidden: true }, "No batch yet. Upload molecules, or tick some of a sample.");
   #index = make("section", { className: "panel", "aria-labelledby": "batches_title" });
   #form;
   #view;
-  /** The last one that is in the list. */
-  #last = "";
+  /** @type {Paged<Batch>} */
+  #batches;
 
   /**
    * @param {HTMLElement} place
    * @param {import("./service.js").Service} service
    */
   constructor(place, service) {
-    this.#service = service;
+    this.#batches = new Paged(service, BATCHES, PAGE, () => this.#draw());
     this.#form = new BatchForm(service, (batch) => {
       toast(`${several(batch.plan_count, "plan")} stored.`);
       location.hash = `#/batches/${batch.id}`;
@@ -41,8 +37,7 @@ class BatchesPart {
       location.hash = "#/batches";
     });
     const begin = make("a", { className: "button", href: "#/batches/new" }, "New batch");
-    this.#index.append(make("header", { className: "row apart" }, make("h2", { id: "batches_title" }, "Batches"), begin), this.#notice.element, this.#list, this.#none, this.#more);
-    this.#more.addEventListener("click", () => this.#older());
+    this.#index.append(make("header", { className: "row apart" }, make("h2", { id: "batches_title" }, "Batches"), begin), this.#batches.notice.element, this.#list, this.#none, this.#batches.more);
     place.append(this.#index, this.#form.element, this.#view.element);
   }
 
@@ -54,33 +49,16 @@ class BatchesPart {
     if (id === "new") this.#form.show();
     if (id && id !== "new") this.#view.show(id);
     else this.#view.leave();
-    if (!id) this.#fresh();
+    if (!id) this.#batches.fresh();
   }
 
   hide() {
     this.#view.leave();
   }
 
-  #fresh() {
-    this.#list.replaceChildren();
-    this.#last = "";
-    return this.#older();
-  }
-
-  async #older() {
-    const from = this.#last;
-    try {
-      const page = await this.#service.get(`${BATCHES}?limit=${PAGE}${from ? `&starting_after=${from}` : ""}`);
-      // Another look has been quicker.
-      if (from !== this.#last) return;
-      this.#list.append(...page.items.map(line));
-      this.#last = page.items.at(-1)?.id ?? from;
-      this.#more.hidden = !page.has_next;
-      this.#none.hidden = this.#list.childElementCount > 0;
-      this.#notice.tell("");
-    } catch (fault) {
-      this.#notice.tell(why(fault));
-    }
+  #draw() {
+    this.#list.replaceChildren(...this.#batches.items.map(line));
+    this.#none.hidden = this.#batches.items.length > 0;
   }
 }
 

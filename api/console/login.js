@@ -83,6 +83,15 @@ export class Session {
   }
 
   /**
+   * Changes what is at `path`; the JSON of what that is now.
+   * @param {string} path
+   * @param {object} change
+   */
+  async change(path, change) {
+    return (await this.#call(path, "PATCH", { body: JSON.stringify(change) })).json();
+  }
+
+  /**
    * Deletes what is at `path`.
    * @param {string} path
    */

@@ -115,6 +115,22 @@ export function marksAsked(marks) {
 }
 
 /**
+ * What is marked where a search was asked for that; what was kept whole is its bonds.
+ * @param {{search_smiles: string, bonds_to_break?: [number, number][], bonds_to_keep?: [number, number][]}} asked
+ * @returns {Marks}
+ */
+export function marksTold({ search_smiles: smiles, bonds_to_break = [], bonds_to_keep = [] }) {
+  if (bonds_to_break.length + bonds_to_keep.length === 0) return { ...UNMARKED, smiles };
+  const molecule = structure(smiles);
+  const atoms = new Map(Array.from({ length: molecule.getAllAtoms() }, (_, atom) => [molecule.getAtomMapNo(atom), atom]));
+  const marked = (/** @type {[number, number][]} */ pairs, /** @type {Act} */ act) => pairs.flatMap((pair) => {
+    const [one, other] = pair.map((number) => atoms.get(number));
+    return one === undefined || other === undefined ? [] : [{ pair: /** @type {[number, number]} */ ([one, other]), act }];
+  });
+  return { smiles, bonds: [...marked(bonds_to_break, "break"), ...marked(bonds_to_keep, "keep")], whole: [] };
+}
+
+/**
  * @param {Molecule} molecule
  * @param {number[]} atoms
  */

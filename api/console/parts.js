@@ -15,6 +15,7 @@ const PARTS = new Map(Object.entries({
   plan: { title: "Retort", heading: "Plan a synthesis", load: () => import("./planning.js") },
   sample: { title: "Sample · Retort", heading: "Sample molecules", load: () => import("./sample.js") },
   batches: { title: "Batches · Retort", heading: "Plan many syntheses", load: () => import("./batches.js") },
+  notebook: { title: "Notebook · Retort", heading: "What was found before", load: () => import("./notebook.js") },
   catalogue: { title: "Catalogue · Retort", heading: "What can be bought", load: () => import("./catalogue.js") },
   models: { title: "Models · Retort", heading: "Models", load: () => import("./models.js") },
   account: { title: "Account · Retort", heading: "Account", load: () => import("./account.js") },

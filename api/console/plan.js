@@ -1,19 +1,20 @@
 // @ts-check
 // The part "Plan": a target and its settings, the search, its routes. All that it knows is in one store.
 
-import { above, offersOf, routesOf } from "./answer.js";
+import { above, offersOf, routesOf, treeAt, treeOf } from "./answer.js";
 import { find, make, say } from "./elements.js";
 import { Gathering } from "./gathering.js";
 import { EXAMPLE } from "./example.js";
 import { makeForm, showFaults, showForm } from "./form.js";
+import { Keeping } from "./keeping.js";
 import { Marking } from "./marking.js";
-import { carriedOver, isMarked, marksAsked, UNMARKED } from "./marks.js";
+import { carriedOver, isMarked, marksAsked, marksTold, UNMARKED } from "./marks.js";
 import { read, smilesOf, Unreadable } from "./molecule.js";
 import { nothingFound } from "./nothing.js";
-import { BY_HAND, choosePrecursors, grafted, routeByHand, soldBy } from "./precursors.js";
+import { another, anyBut, BY_HAND, choosePrecursors, grafted, knownOf, routeByHand } from "./precursors.js";
 import { Results } from "./results.js";
 import { search } from "./search.js";
-import { preset, request, withLine } from "./settings.js";
+import { preset, request, typedOf, withLine } from "./settings.js";
 import { Store } from "./store.js";
 import { Target } from "./target.js";
 import { several, significant } from "./words.js";
@@ -21,6 +22,8 @@ import { several, significant } from "./words.js";
 const DRAFT = "retort.draft";
 /** Between two looks at what a search has found so far, milliseconds. */
 const PAUSE = 250;
+/** Longer than the service takes to store an answer, milliseconds. */
+const PATIENCE = 30000;
 
 /**
  * @typedef {{text: string, marks: import("./marks.js").Marks, typed: import("./settings.js").Typed, faults: Record<string, string>, running: Running | null,
@@ -33,8 +36,9 @@ const PAUSE = 250;
 /**
  * Begins the part.
  * @param {import("./service.js").Service} service
+ * @param {(id: string, found: import("./results.js").Found) => void} stored called when the service has stored what was found
  */
-export function plan(service) {
+export function plan(service, stored) {
   const draft = JSON.parse(sessionStorage.getItem(DRAFT) ?? "null");
   const store = new Store(/** @type {State} */ ({
     text: draft?.text ?? "", marks: draft?.marks ?? UNMARKED, typed: { ...preset("fast"), ...draft?.typed }, faults: {}, running: null, found: null, past: [], composing: true, notice: "",
@@ -46,12 +50,23 @@ export function plan(service) {
   const marking = new Marking((marks) => store.set({ marks, faults: {} }));
   const results = new Results((route) => ({
     ask: (setting, line, words) => ask(store, setting, line, words),
-    remake: (smiles) => remake(store, service, route, smiles),
+    remake: (smiles) => remake(store, service, route, smiles, anyBut(above(route.graph, smiles))),
+    replace: ({ key, data }) => {
+      const made = treeAt(treeOf(route.graph), key.slice(0, key.lastIndexOf(".")));
+      const precursors = made?.step?.precursors.map((one) => one.data.smiles) ?? [];
+      if (made) remake(store, service, route, made.data.smiles, another(precursors, data.smiles, above(route.graph, made.data.smiles)));
+    },
     target: (smiles) => {
       target.set(smiles);
-      if (!store.state.running) run(store, service);
+      start();
     },
-  }));
+  }), new Keeping(service));
+  const start = async () => {
+    if (store.state.running) return;
+    const searched = await run(store, service);
+    const id = searched?.id && await remember(service, searched.id, searched.found.asked);
+    if (id && store.state.found === searched.found) stored(id, searched.found);
+  };
 
   store.watch(["text", "marks", "typed"], ({ text, marks, typed }) => sessionStorage.setItem(DRAFT, JSON.stringify({ text, marks, typed })));
   store.watch(["marks"], ({ marks }) => marking.show(marks));
@@ -86,23 +101,27 @@ export function plan(service) {
   });
   find("target_form").addEventListener("submit", (/** @type {Event} */ event) => {
     event.preventDefault();
-    if (!store.state.running) run(store, service);
+    start();
   });
   find("stop").addEventListener("click", () => store.state.running?.stop.abort());
-  find("again").addEventListener("click", () => !store.state.running && run(store, service));
+  find("again").addEventListener("click", start);
   find("undo").addEventListener("click", () => undo(store, target));
   find("example").addEventListener("click", () => {
     target.set(EXAMPLE.smiles);
     store.set({ typed: preset(EXAMPLE.preset, store.state.typed) });
-    if (!store.state.running) run(store, service);
+    start();
   });
-  if (draft?.goesOn) run(store, service);
+  if (draft?.goesOn) start();
   return {
     /**
-     * Shows what was found before.
+     * Shows what was found before; a search from there asks what that one asked.
      * @param {import("./results.js").Found} found
      */
-    open: (found) => store.set({ found, composing: found.routes.length === 0, notice: "" }),
+    open: (found) => {
+      const asked = /** @type {Parameters<typeof marksTold>[0]} */ (found.asked);
+      target.set(asked.search_smiles);
+      store.set({ found, marks: marksTold(asked), typed: typedOf(asked), past: [], composing: found.routes.length === 0, notice: "" });
+    },
     /** @param {string} notice why nothing else is shown */
     tell: (notice) => store.set({ notice }),
     /**
@@ -120,12 +139,32 @@ export function plan(service) {
 }
 
 /**
+ * Has the service keep a search with what it found, to be found again.
+ * @param {import("./service.js").Service} service
+ * @param {string} search
+ * @param {Record<string, any>} parameters
+ * @returns {Promise<string | null>} the plan that it is
+ */
+async function remember(service, search, parameters) {
+  try {
+    return (await service.send("/synth-batches/v1/plans", { parameters, search_id: search }, AbortSignal.timeout(PATIENCE))).id;
+  } catch {
+    // What is seen is none the worse.
+    return null;
+  }
+}
+
+/**
  * @param {Store<State>} store
  * @param {import("./service.js").Service} service
+ * @returns {Promise<{id: string | null, found: import("./results.js").Found} | null>} what was found, where there is an answer
  */
 async function run(store, service) {
   const asked = body(store.state);
-  if (Object.keys(asked.faults).length) return refuse(store, asked.faults);
+  if (Object.keys(asked.faults).length) {
+    refuse(store, asked.faults);
+    return null;
+  }
   const stop = new AbortController();
   const before = kept(store.state);
   /** @param {import("./results.js").Found} found */
@@ -141,16 +180,21 @@ async function run(store, service) {
   const outcome = await search(service.session, asked.body, stop.signal, gatherer(store, asked.body, take));
   store.set({ running: null });
   if (outcome.kind !== "answer" && store.state.found?.asked === asked.body) store.set({ found: { ...store.state.found, unfinished: "stopped" } });
-  if (outcome.kind === "faults") return refuse(store, outcome.faults);
-  if (outcome.kind === "stopped") return store.set({ notice: "Stopped. The service was told to search no longer." });
-  if (outcome.kind === "lost") return store.set({ notice: outcome.why });
-  if (outcome.kind === "ended") return logInAgain(store, service);
-  const { answer, bytes } = outcome;
+  if (outcome.kind !== "answer") {
+    if (outcome.kind === "faults") refuse(store, outcome.faults);
+    if (outcome.kind === "stopped") store.set({ notice: "Stopped. The service was told to search no longer." });
+    if (outcome.kind === "lost") store.set({ notice: outcome.why });
+    if (outcome.kind === "ended") logInAgain(store, service);
+    return null;
+  }
+  const { answer, bytes, id } = outcome;
   const routes = routesOf(answer);
-  take({ answer, bytes, routes, offers: offersOf(answer), asked: asked.body });
+  const found = { answer, bytes, routes, offers: offersOf(answer), asked: asked.body };
+  take(found);
   say(find("told"), routes.length ? `${several(routes.length, "route")} found.` : "No route found.");
   // Who looks at a route by then goes on looking.
   if (!find("results").contains(document.activeElement)) find(routes.length ? "results_title" : "nothing").focus();
+  return { id, found };
 }
 
 /**
@@ -254,14 +298,15 @@ function ask(store, setting, line, words) {
  * @param {import("./service.js").Service} service
  * @param {import("./answer.js").Route} route
  * @param {string} smiles
+ * @param {import("./precursors.js").Choice} choice
  */
-async function remake(store, service, route, smiles) {
-  const set = await choosePrecursors(service, smiles, above(route.graph, smiles));
+async function remake(store, service, route, smiles, choice) {
+  const set = await choosePrecursors(service, smiles, choice);
   const { found } = store.state;
   if (!set || !found?.routes.includes(route)) return;
-  const sold = await soldBy(service, set.smiles.filter((_, place) => set.in_stock[place]), found.asked.ships_to ?? null);
-  const hand = routeByHand(grafted(route.graph, smiles, set, sold), 1 + found.routes.filter((one) => one.backbone === BY_HAND).length);
-  const offers = new Map([...found.offers, ...[...sold.values()].map(({ building_block_idx, offers }) => /** @type {const} */ ([building_block_idx ?? -1, offers]))]);
+  const known = await knownOf(service, set, found.asked.ships_to ?? null);
+  const hand = routeByHand(grafted(route.graph, smiles, set, known), 1 + found.routes.filter((one) => one.backbone === BY_HAND).length);
+  const offers = new Map([...found.offers, ...[...known.sold.values()].map(({ building_block_idx, offers }) => /** @type {const} */ ([building_block_idx ?? -1, offers]))]);
   store.set({
     found: { ...found, offers, routes: [hand, ...found.routes.filter((one) => one.key !== hand.key)], first: hand.key },
     past: [...store.state.past, { words: "the step by hand", isChange: false, before: kept(store.state) }],

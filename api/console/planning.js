@@ -1,28 +1,35 @@
 // @ts-check
-// The part "Plan" among the parts: its page as it is, the routes of a plan that was made before (`#/plan/pln_1`), or with a target that another part
-// names (`#/plan/target/CCO`).
+// The part "Plan" among the parts: its page as it is, the routes of a plan that was made before (`#/plan/pln_1`), a route that is kept
+// (`#/plan/rte_1`), or with a target that another part names (`#/plan/target/CCO`).
 
-import { offersOf, routesOf } from "./answer.js";
+import { offersOf, routeOf, routesOf } from "./answer.js";
+import { find } from "./elements.js";
+import { ROUTES } from "./keeping.js";
 import { plan } from "./plan.js";
 import { why } from "./service.js";
 import { answerOf } from "./stored.js";
 
 /** @type {import("./parts.js").Begin} */
 export function begin(_place, service) {
-  const page = plan(service);
   let seen = "";
-  /** What was opened last: a search since then shows something else. @type {ReturnType<typeof page.found>} */
+  /** What was opened last: a search since then shows something else. @type {import("./results.js").Found | null} */
   let opened = null;
+  const page = plan(service, (id, found) => {
+    [seen, opened] = [id, found];
+    // It is found again there, here or by somebody who is sent the address; who looks at another part by now stays there.
+    if (!find("plan").hidden) history.replaceState(null, "", `#/plan/${id}`);
+  });
 
   /** @param {string} id */
   async function open(id) {
     seen = id;
     try {
-      const stored = await service.get(`/synth-batches/v1/plans/${encodeURIComponent(id)}`);
+      const of = id.startsWith("rte_") ? ROUTES : "/synth-batches/v1/plans";
+      const stored = await service.get(`${of}/${encodeURIComponent(id)}`);
       if (seen !== id) return;
-      if (!stored.result) return page.tell(stored.error ? `This plan failed: ${stored.error}.` : `This plan has no result: it is ${stored.status}.`);
-      const answer = answerOf(stored.result);
-      opened = { answer, bytes: JSON.stringify(stored.result, null, 1), routes: routesOf(answer), offers: offersOf(answer), asked: stored.parameters };
+      if (stored.object === "route") opened = kept(stored);
+      else if (stored.result) opened = found(stored);
+      else return page.tell(stored.error ? `This plan failed: ${stored.error}.` : `This plan has no result: it is ${stored.status}.`);
       page.open(opened);
     } catch (fault) {
       if (seen !== id) return;
@@ -39,3 +46,29 @@ export function begin(_place, service) {
     } else if (id && (id !== seen || page.found() !== opened)) open(id);
   } };
 }
+
+/**
+ * What a plan found.
+ * @param {any} plan
+ * @returns {import("./results.js").Found}
+ */
+function found({ result, parameters }) {
+  const answer = answerOf(result);
+  return { answer, bytes: written(result), routes: routesOf(answer), offers: offersOf(answer), asked: parameters };
+}
+
+/**
+ * A route that is kept, alone.
+ * @param {import("./keeping.js").Kept} kept
+ * @returns {import("./results.js").Found}
+ */
+function kept(kept) {
+  const { route: graph, pricing_annotations, parameters } = kept;
+  const answer = { search_smiles: parameters.search_smiles, metadata: {}, route_hierarchy: {}, pricing_annotations: pricing_annotations ?? [] };
+  const depth = Math.max(...graph.nodes.map((/** @type {import("./answer.js").GraphNode} */ node) => node.data.depth));
+  const route = { ...routeOf(graph, "kept", depth, 1), ...(kept.name && { name: kept.name }) };
+  return { answer, bytes: written(kept), routes: [route], offers: offersOf(answer), asked: parameters, first: route.key, kept };
+}
+
+/** @param {unknown} value */
+const written = (value) => JSON.stringify(value, null, 1);

@@ -12,8 +12,9 @@ import { percent, several } from "./words.js";
 /** @typedef {import("./answer.js").RouteGraph} RouteGraph */
 /** @typedef {import("./answer.js").Offer} Offer */
 /** @typedef {import("./answer.js").Route} Route */
-/** @typedef {{smiles: string[], probability: number, plausibility: number, template_id: string, reaction_class: string, precedents: number, in_stock: boolean[]}} PrecursorSet */
+/** @typedef {{smiles: string[], probability: number, plausibility: number, template_id: string, reaction_class: string, reaction_category?: string, precedents: number, in_stock: boolean[]}} PrecursorSet */
 /** @typedef {{smiles: string, building_block_idx: number | null, lead_time_days: number | null, offers: Offer[]}} Sold */
+/** @typedef {{sold: Map<string, Sold>, alike: Map<string, number>}} Known of precursors, by SMILES: those that are sold, and how alike the nearest that is sold is to the others */
 
 const MOST = 50;
 /** Longer than the service takes for one molecule, milliseconds. */
@@ -21,14 +22,42 @@ const PATIENCE = 60000;
 /** What routes by hand stand under in the list. */
 export const BY_HAND = "by hand";
 
+/** Which sets are offered, what there is where none is, and how they are counted. @typedef {{may: (set: PrecursorSet) => boolean, none: string, what: string}} Choice */
+
+/**
+ * Any precursors but what the molecule goes into.
+ * @param {Set<string>} above
+ * @returns {Choice}
+ */
+export function anyBut(above) {
+  return { may: (set) => !set.smiles.some((one) => above.has(one)), none: "The service knows no step to it.", what: "way" };
+}
+
+/**
+ * The precursors of a step but for one block, in whose place there is another one that is sold.
+ * @param {string[]} precursors
+ * @param {string} block
+ * @param {Set<string>} above
+ * @returns {Choice}
+ */
+export function another(precursors, block, above) {
+  const others = new Set(precursors.filter((one) => one !== block));
+  const may = (/** @type {PrecursorSet} */ { smiles, in_stock }) => {
+    const news = smiles.filter((one) => !others.has(one));
+    const isOther = news.length === 1 && news[0] !== block && !above.has(news[0]);
+    return isOther && in_stock[smiles.indexOf(news[0])] && [...others].every((one) => smiles.includes(one));
+  };
+  return { may, none: "The service knows no other block that is sold and gives the same molecule with the others.", what: "block" };
+}
+
 /**
  * Lets a person choose what to make a molecule of.
  * @param {import("./service.js").Service} service
  * @param {string} smiles
- * @param {Set<string>} above what it goes into, of which it cannot be made
+ * @param {Choice} choice
  * @returns {Promise<PrecursorSet | null>} null where nothing was chosen
  */
-export async function choosePrecursors(service, smiles, above) {
+export async function choosePrecursors(service, smiles, { may, none, what }) {
   const dialog = /** @type {HTMLDialogElement} */ (find("precursors"));
   find("precursors_of").replaceChildren(framed(picture(smiles), 320, 180, smiles));
   find("precursors_list").replaceChildren();
@@ -43,8 +72,8 @@ export async function choosePrecursors(service, smiles, above) {
   if (closing.signal.aborted) return null;
   if (typeof proposed === "string") say(find("precursors_told"), proposed);
   else {
-    const sets = proposed.filter((set) => !set.smiles.some((one) => above.has(one) || one === smiles));
-    say(find("precursors_told"), sets.length ? `${several(sets.length, "way")}, the most probable first.` : "The service knows no step to it.");
+    const sets = proposed.filter((set) => !set.smiles.includes(smiles) && may(set));
+    say(find("precursors_told"), sets.length ? `${several(sets.length, what)}, the most probable first.` : none);
     find("precursors_list").replaceChildren(...sets.map((set) => card(set, () => {
       chosen = set;
       dialog.close();
@@ -88,35 +117,38 @@ function card(set, choose) {
  * @param {RouteGraph} graph
  * @param {string} smiles the molecule
  * @param {PrecursorSet} set
- * @param {Map<string, Sold>} sold what is known of precursors that are in stock, by SMILES
+ * @param {Known} known
  * @returns {RouteGraph}
  */
-export function grafted(graph, smiles, set, sold) {
+export function grafted(graph, smiles, set, known) {
   const ids = new Map(graph.nodes.map((node) => [node.data.smiles, node.id]));
   const product = ids.get(smiles) ?? "";
   const nodes = new Map(graph.nodes.map((node) => [node.id, node]));
   const made = /** @type {import("./answer.js").GraphNode} */ (nodes.get(product));
   nodes.set(product, { ...made, data: { ...made.data, is_building_block: false, building_block_idx: null } });
   const edges = graph.edges.filter((edge) => edge.source !== product);
-  set.smiles.forEach((precursor, place) => {
+  const { probability, plausibility, template_id, reaction_class, reaction_category = "other", precedents } = set;
+  set.smiles.forEach((precursor) => {
     const id = ids.get(precursor) ?? `by hand ${precursor}`;
-    if (!nodes.has(id)) nodes.set(id, { id, data: molecule(precursor, set.in_stock[place], sold.get(precursor)) });
+    if (!nodes.has(id)) nodes.set(id, { id, data: molecule(precursor, known) });
     if (edges.some((edge) => edge.source === product && edge.target === id)) return;
-    const { probability, plausibility, template_id, reaction_class, precedents } = set;
-    edges.push({ source: product, target: id, probability, plausibility, template: template_id, reaction_class, precedents });
+    edges.push({ ...UNKNOWN, source: product, target: id, probability, plausibility, template: template_id, reaction_class, reaction_category, precedents });
   });
   return reachable(graph.nodes[0].id, nodes, edges);
 }
 
+/** What is not known of a step by hand. */
+const UNKNOWN = { patents: [], conditions: { reagents: {}, catalysts: {}, solvents: {} }, precedent_similarity: null, warnings: [] };
+
 /**
  * @param {string} smiles
- * @param {boolean} isSold
- * @param {Sold} [sold]
+ * @param {Known} known
  * @returns {import("./answer.js").NodeData}
  */
-function molecule(smiles, isSold, sold) {
+function molecule(smiles, { sold, alike }) {
   const mw = Molecule.fromSmiles(smiles).getMolecularFormula().relativeWeight;
-  return { smiles, mw, is_building_block: isSold, building_block_idx: sold?.building_block_idx ?? null, closest_building_block: isSold ? 1 : null, depth: 0 };
+  const index = sold.get(smiles)?.building_block_idx ?? null;
+  return { smiles, mw, is_building_block: index !== null, building_block_idx: index, closest_building_block: index === null ? alike.get(smiles) ?? null : 1, depth: 0 };
 }
 
 /**
@@ -132,7 +164,8 @@ function reachable(target, nodes, edges) {
   return {
     nodes: [...depths].map(([id, depth]) => {
       const node = /** @type {import("./answer.js").GraphNode} */ (nodes.get(id));
-      return { ...node, data: { ...node.data, depth } };
+      // How it stood in the routes of the answer says nothing of this one.
+      return { id, data: { ...node.data, depth } };
     }),
     edges: edges.filter((edge) => depths.has(edge.source)),
   };
@@ -150,13 +183,45 @@ export function routeByHand(graph, number) {
 }
 
 /**
- * Who sells molecules and for how much; what the service does not tell is left out.
+ * What can be had of the precursors; what the service does not tell is left out.
+ * @param {import("./service.js").Service} service
+ * @param {PrecursorSet} set
+ * @param {string | null} shipsTo
+ * @returns {Promise<Known>}
+ */
+export async function knownOf(service, { smiles, in_stock }, shipsTo) {
+  const [sold, alike] = await Promise.all([
+    soldBy(service, smiles.filter((_, place) => in_stock[place]), shipsTo),
+    Promise.all(smiles.filter((_, place) => !in_stock[place]).map(async (one) => /** @type {const} */ ([one, await nearest(service, one, shipsTo)]))),
+  ]);
+  return { sold, alike: new Map(alike.flatMap(([one, similarity]) => (similarity === null ? [] : [[one, similarity]]))) };
+}
+
+/**
+ * How alike the nearest molecule is that is sold.
+ * @param {import("./service.js").Service} service
+ * @param {string} smiles
+ * @param {string | null} shipsTo
+ * @returns {Promise<number | null>}
+ */
+async function nearest(service, smiles, shipsTo) {
+  try {
+    const body = { similar_to: smiles, min_similarity: 0, limit: 1, max_offers: 0, ships_to: shipsTo };
+    const { items } = await service.send("/synth/v1/building-blocks/search", body, AbortSignal.timeout(PATIENCE));
+    return items[0]?.similarity ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Who sells molecules and for how much.
  * @param {import("./service.js").Service} service
  * @param {string[]} smiles
  * @param {string | null} shipsTo
  * @returns {Promise<Map<string, Sold>>}
  */
-export async function soldBy(service, smiles, shipsTo) {
+async function soldBy(service, smiles, shipsTo) {
   if (!smiles.length) return new Map();
   try {
     const { items } = await service.send("/synth/v1/building-blocks", { smiles, ships_to: shipsTo }, AbortSignal.timeout(PATIENCE));

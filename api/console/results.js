@@ -7,6 +7,7 @@ import { constraintsTold } from "./constraints.js";
 import { details } from "./details.js";
 import { blockWords, draw } from "./drawing.js";
 import { count, find, make, say } from "./elements.js";
+import { keptWhen } from "./keeping.js";
 import { openMenu } from "./menu.js";
 import { RouteList } from "./routes.js";
 import { csv, shopping } from "./shopping.js";
@@ -19,7 +20,7 @@ import { days, dollars, percent, several, significant } from "./words.js";
 
 /** @typedef {import("./answer.js").Route} Route */
 /** @typedef {import("./answer.js").Tree} Tree */
-/** @typedef {{answer: import("./answer.js").Answer, bytes: string, routes: Route[], offers: Map<number, import("./answer.js").Offer[]>, asked: Record<string, any>, unfinished?: "growing" | "stopped", first?: string}} Found `asked`: the same object for the same search; `first`: key of the route to be shown */
+/** @typedef {{answer: import("./answer.js").Answer, bytes: string, routes: Route[], offers: Map<number, import("./answer.js").Offer[]>, asked: Record<string, any>, unfinished?: "growing" | "stopped", first?: string, kept?: import("./keeping.js").Kept}} Found `asked`: the same object for the same search; `first`: key of the route to be shown; `kept`: what that one is of the routes that are kept */
 /** @typedef {{found: Found | null, order: string, filters: import("./filters.js").Filters, folds: import("./routes.js").Folds, shown: Route | null, beside: Route | null, chosen: import("./drawing.js").Chosen | null, chosenOf: Route | null, folded: Set<string>}} State `beside`: what another route is compared with; `chosenOf`: whose part is chosen */
 
 export class Results {
@@ -34,8 +35,11 @@ export class Results {
 
   #means;
 
-  /** @param {(route: Route) => import("./work.js").Means} means what work on a route does */
-  constructor(means) {
+  /**
+   * @param {(route: Route) => import("./work.js").Means} means what work on a route does
+   * @param {import("./keeping.js").Keeping} keeping
+   */
+  constructor(means, keeping) {
     this.#means = means;
     const store = this.#store;
     find("order").addEventListener("change", () => store.set({ order: find("order").value }));
@@ -48,6 +52,7 @@ export class Results {
     store.watch(["found", "shown", "beside"], (state) => this.#compare(state));
     store.watch(["shown", "folded"], ({ shown }) => this.#draw(shown));
     store.watch(["found", "shown"], (state) => this.#tell(state));
+    store.watch(["found", "shown"], ({ found, shown }) => found && shown && keeping.show(found, shown));
     store.watch(["chosen"], (state) => this.#about(state));
     store.watch(["chosen", "shown", "folded"], ({ chosen }) => this.#mark(chosen));
     this.#buttons();
@@ -215,7 +220,7 @@ export class Results {
  * @param {Found["unfinished"]} unfinished
  */
 function toOrder(route, unfinished) {
-  const why = unfinished ?? (route.name ? "byHand" : null);
+  const why = unfinished ?? (route.graph.graph ? null : "byHand");
   return why ? [make("p", { className: "quiet" }, WITHOUT_PRICES[why])] : shopping(route);
 }
 
@@ -239,7 +244,8 @@ function summary({ steps, depth, plausibility, price, lead, list }, isPriced) {
 }
 
 /** @param {Found} found */
-function how({ answer: { metadata }, routes, unfinished }) {
+function how({ answer: { metadata }, routes, unfinished, kept }) {
+  if (kept) return keptWhen(kept);
   if (unfinished === "growing") return "found so far; the search goes on";
   if (unfinished === "stopped") return "found until the search was stopped";
   const found = metadata.validated_routes > routes.length ? `the best of ${count(metadata.validated_routes)} that hold, ` : "";

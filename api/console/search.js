@@ -14,7 +14,7 @@ const SLACK = 120;
 const ATTEMPTS = 5;
 const PAUSE = 300;
 
-/** @typedef {{kind: "answer", answer: import("./answer.js").Answer, bytes: string} | {kind: "faults", faults: Record<string, string>} | {kind: "stopped"} | {kind: "lost", why: string} | {kind: "ended"}} Outcome */
+/** @typedef {{kind: "answer", answer: import("./answer.js").Answer, bytes: string, id: string | null} | {kind: "faults", faults: Record<string, string>} | {kind: "stopped"} | {kind: "lost", why: string} | {kind: "ended"}} Outcome `id`: by which the service knows the search; null where it has not told of it */
 /** @typedef {{seconds: number, expansions: number, molecules: number, depth: number, routes: number, best_cost: number | null}} Progress */
 /** @typedef {{progress: (progress: Progress) => void, route: (route: import("./gathering.js").FoundRoute) => void}} Listener */
 
@@ -32,7 +32,8 @@ export async function search(session, body, stop, listener) {
     const first = await session.open("/synth/v1/treesearch", { method: "POST", body, accept: "text/event-stream, application/json;q=0.9", signal });
     const isStream = first.headers.get("content-type")?.startsWith("text/event-stream");
     const answer = isStream ? await followed(session, first, signal, listener) : await first.json();
-    return { kind: "answer", answer, bytes: JSON.stringify(answer, null, 1) };
+    const id = (isStream && first.headers.get("content-location")?.split("/").at(-2)) || null;
+    return { kind: "answer", answer, bytes: JSON.stringify(answer, null, 1), id };
   } catch (fault) {
     if (stop.aborted) return { kind: "stopped" };
     if (patience.aborted) return { kind: "lost", why: "The service did not answer in time." };

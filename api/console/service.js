@@ -44,6 +44,15 @@ export class Service {
   }
 
   /**
+   * Changes what is at `path`; the JSON of what that is now.
+   * @param {string} path
+   * @param {object} change
+   */
+  change(path, change) {
+    return this.#orLogIn(this.session.change(path, change));
+  }
+
+  /**
    * Deletes what is at `path`.
    * @param {string} path
    */

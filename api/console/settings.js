@@ -134,6 +134,28 @@ export function request(smiles, typed) {
 }
 
 /**
+ * What is typed where a search was asked for that.
+ * @param {Record<string, any>} body
+ * @returns {Typed}
+ */
+export function typedOf(body) {
+  return Object.fromEntries(SETTINGS.map((setting) => [setting.name, body[setting.name] === undefined ? CONTRACT[setting.name] : written(setting, body[setting.name])]));
+}
+
+/**
+ * @param {Setting} setting
+ * @param {any} value
+ */
+function written(setting, value) {
+  if (setting.kind === "check") return Boolean(value);
+  if (value === null) return "";
+  if (setting.kind === "percent") return String(Number((100 * value).toPrecision(12)));
+  if (setting.kind !== "chips") return String(value);
+  const lines = setting.of === "blocks" ? value.map((/** @type {any} */ { smiles, usd_per_gram }) => [smiles, usd_per_gram].filter((part) => part !== null && part !== undefined).join(" ")) : value;
+  return lines.join("\n");
+}
+
+/**
  * A block that is at hand: its SMILES and, where it is known, what a gram of it is worth.
  * @param {string} line
  */

@@ -4,8 +4,9 @@
 /** @typedef {import("./drawing.js").Chosen} Chosen */
 /** @typedef {{label: string, act: () => void}} Act */
 /**
- * @typedef {{ask: (setting: string, line: string, words: string) => void, remake: (smiles: string) => void, target: (smiles: string) => void}} Means
- * `ask`: asks it of routes from now on; `remake`: has a person choose precursors; `target`: finds routes to it
+ * @typedef {{ask: (setting: string, line: string, words: string) => void, remake: (smiles: string) => void, replace: (tree: import("./answer.js").Tree) => void, target: (smiles: string) => void}} Means
+ * `ask`: asks it of routes from now on; `remake`: has a person choose precursors; `replace`: another block in place of one that is bought;
+ * `target`: finds routes to it
  */
 
 /**
@@ -22,7 +23,8 @@ export function actsOf(chosen, means) {
  * @param {Means} means
  * @returns {Act[]}
  */
-function withMolecule({ data, step }, { ask, remake, target }) {
+function withMolecule(tree, { ask, remake, replace, target }) {
+  const { data, step } = tree;
   const { smiles } = data;
   const other = { label: step ? "Make it another way …" : "Make it …", act: () => remake(smiles) };
   if (data.depth === 0) return [other];
@@ -31,7 +33,7 @@ function withMolecule({ data, step }, { ask, remake, target }) {
     { label: "I have it", act: () => ask("building_blocks_own", smiles, `${smiles} is at hand`) },
     other,
   ];
-  if (data.is_building_block) acts.push({ label: "Always use it", act: () => ask("building_blocks_required", smiles, `always ${smiles}`) });
+  if (data.is_building_block) acts.push({ label: "Another block instead …", act: () => replace(tree) }, { label: "Always use it", act: () => ask("building_blocks_required", smiles, `always ${smiles}`) });
   else acts.push({ label: "Find routes to it", act: () => target(smiles) });
   return acts;
 }

@@ -9,7 +9,7 @@ use axum::{
     http::{HeaderName, HeaderValue, Method, Uri},
     middleware,
     response::{IntoResponse, Response},
-    routing::{MethodRouter, delete, get, post},
+    routing::{MethodRouter, delete, get, patch, post},
 };
 use database::Database;
 use edge::{ApiError, Deadline};
@@ -27,7 +27,7 @@ use crate::{
     endpoints::{
         batches,
         engines::{self, Engines},
-        generate, health, looks, models, operations, plans, sample_batches, samples, treesearch,
+        generate, health, kept_routes, looks, models, operations, plans, sample_batches, samples, treesearch,
     },
     jobs::{Jobs, Patience},
     keep::Keep,
@@ -174,6 +174,7 @@ pub fn router(app: App) -> Router {
         )
         .merge(look_routes(&queued))
         .merge(plan_routes(&guarded, &queued))
+        .merge(kept_route_routes(&guarded))
         .route("/operations/v1/state", watched(Operation::SeeOperations, get(operations::state)))
         .route("/operations/v1/queues/{queue}/pause", watched(Operation::Operate, post(operations::pause)))
         .route("/operations/v1/queues/{queue}/resume", watched(Operation::Operate, post(operations::resume)))
@@ -247,7 +248,11 @@ fn plan_routes(guarded: &impl Guard, queued: &impl Guard) -> Router<App> {
         .route("/synth-batches/v1/version-backend", guarded(Operation::SeePlans, get(engines::version)))
         .route("/synth-batches/v1/engines", guarded(Operation::SeePlans, get(engines::list)))
         .route("/synth-batches/v1/libraries", guarded(Operation::SeePlans, get(engines::libraries)))
-        .route("/synth-batches/v1/plans", queued(Operation::CreatePlan, post(plans::create)))
+        .route(
+            "/synth-batches/v1/plans",
+            guarded(Operation::SeePlans, get(plans::list))
+                .merge(queued(Operation::CreatePlan, post(plans::create))),
+        )
         .route(
             "/synth-batches/v1/plans/{plan_id}",
             guarded(Operation::SeePlans, get(plans::retrieve))
@@ -289,6 +294,22 @@ fn plan_routes(guarded: &impl Guard, queued: &impl Guard) -> Router<App> {
         )
 }
 
+/// Routes that somebody keeps.
+fn kept_route_routes(guarded: &impl Guard) -> Router<App> {
+    Router::new()
+        .route(
+            "/synth/v1/routes",
+            guarded(Operation::SeePlans, get(kept_routes::list))
+                .merge(guarded(Operation::ChangePlan, post(kept_routes::create))),
+        )
+        .route(
+            "/synth/v1/routes/{route_id}",
+            guarded(Operation::SeePlans, get(kept_routes::retrieve))
+                .merge(guarded(Operation::ChangePlan, patch(kept_routes::update)))
+                .merge(guarded(Operation::ChangePlan, delete(kept_routes::delete))),
+        )
+}
+
 /// Lets web pages from the origins that the operator named call the service, with tokens and not with
 /// cookies.
 fn cors(origins: &[HeaderValue]) -> Option<CorsLayer> {
@@ -296,7 +317,7 @@ fn cors(origins: &[HeaderValue]) -> Option<CorsLayer> {
     (!origins.is_empty()).then(|| {
         CorsLayer::new()
             .allow_origin(origins.to_vec())
-            .allow_methods([Method::GET, Method::POST, Method::DELETE])
+            .allow_methods([Method::GET, Method::POST, Method::PATCH, Method::DELETE])
             .allow_headers(named([
                 "authorization",
                 "content-type",

@@ -14,6 +14,8 @@ pub const MODEL_ID: &str = "druglike_gru";
 pub const JOB_ID: &str = "01JD6XQ1V3M4C5T6Y7Z8A9B0CE";
 /// The id of a plan, as examples name it.
 pub const PLAN_ID: &str = "pln_01jd6xq1v3m4c5t6y7z8a9b0cd";
+/// The id of a kept route, as examples name it.
+pub const ROUTE_ID: &str = "rte_01jd6xq1v3m4c5t6y7z8a9b0cd";
 /// The id of a batch, as examples name it.
 pub const BATCH_ID: &str = "bat_01jd6xq1v3m4c5t6y7z8a9b0cd";
 /// The id of a sample batch, as examples name it.
@@ -51,7 +53,13 @@ pub fn answer(operation_id: &str) -> Option<Value> {
         "look_up_building_blocks" => Some(building_blocks()),
         "search_building_blocks" => Some(found_blocks()),
         "create_synthesizability" => Some(synthesizability()),
+        "create_route" | "retrieve_route" | "update_route" => Some(kept_route()),
+        "list_routes" => {
+            Some(page(merged(kept_route(), json!({ "route": null, "pricing_annotations": null }))))
+        }
+        "delete_route" => Some(json!({ "id": ROUTE_ID, "object": "route", "deleted": true })),
         "create_plan" | "retrieve_plan" => Some(plan(None)),
+        "list_plans" => Some(page(plan(None))),
         "cancel_plan" => Some(merged(plan(None), json!({ "status": "cancelled" }))),
         "retrieve_plan_of_batch" => Some(plan(Some(BATCH_ID))),
         "list_plans_of_batch" => Some(page(plan(Some(BATCH_ID)))),
@@ -136,9 +144,12 @@ fn misfit(operation_id: &str) -> Option<([&'static str; 2], &'static str, &'stat
         }
         "operations_state" => Some((["query", "limit"], "extra_forbidden", "Extra inputs are not permitted")),
         "create_engine_tree_search" => no_word("engine"),
+        "create_route" => Some((["body", "route"], "missing", "Field required")),
+        "list_routes" => at_most(["query", "limit"], "Input should be less than or equal to 100"),
+        "retrieve_route" | "update_route" | "delete_route" => no_word("route_id"),
         "create_plan" => Some((["body", "parameters"], "missing", "Field required")),
         "create_batch" => Some((["body", "smiles"], "missing", "Field required")),
-        "list_batches" | "list_plans_of_batch" => {
+        "list_batches" | "list_plans" | "list_plans_of_batch" => {
             at_most(["query", "limit"], "Input should be less than or equal to 100")
         }
         "list_engines" | "list_libraries" | "version_of_plans" | "version_of_generator" => {
@@ -228,7 +239,8 @@ fn expansions() -> Value {
     let set = json!({
         "smiles": ["CC(=O)O", "Nc1ccc(O)cc1"], "probability": 0.4127, "plausibility": 0.9962,
         "template_id": "23308cf32ba0e3b6eaf1b2a31a1e7f1f3f6c1ac1a6f1ac3c31b26d4f",
-        "reaction_class": "amide coupling", "precedents": 1304, "in_stock": [true, true],
+        "reaction_class": "amide coupling", "reaction_category": "acylation and related processes", "precedents": 1304,
+        "in_stock": [true, true],
     });
     let item = json!({ "smiles": "CC(=O)Nc1ccc(O)cc1", "error": null, "precursors": [set] });
     looked(item, json!({ "precursors": [] }))
@@ -275,6 +287,18 @@ fn plan(batch_id: Option<&str>) -> Value {
         "id": PLAN_ID, "object": "plan", "created_at": CREATED_AT, "updated_at": CREATED_AT, "batch_id": batch_id,
         "status": "pending", "parameters": parameters, "name": "Paracetamol", "description": null, "result": null,
         "figures": null, "error": null,
+    })
+}
+
+fn kept_route() -> Value {
+    let mut found = tree_search();
+    json!({
+        "id": ROUTE_ID, "object": "route", "created_at": CREATED_AT, "updated_at": CREATED_AT, "name": "One step",
+        "note": "DMAP may be left out.", "starred": true, "is_own": true,
+        "parameters": TreeSearchRequest::new("CC(=O)Nc1ccc(O)cc1"),
+        "figures": { "steps": 1, "price_usd": null, "lead_time_days": 3.0, "plausibility": 0.9962 },
+        "route": found["route_hierarchy"]["1"]["b0f3c2a1d4e5b6978"][0][0].take(),
+        "pricing_annotations": found["pricing_annotations"].take(),
     })
 }
 
@@ -413,7 +437,9 @@ fn operations_state() -> Value {
 
 #[cfg(test)]
 mod tests {
-    use contract::{ErrorBody, Model, ModelList, OperationsState, Sample, SampleList, TreeSearchResult};
+    use contract::{
+        ErrorBody, KeptRoute, Model, ModelList, OperationsState, Sample, SampleList, TreeSearchResult,
+    };
     use serde::{Serialize, de::DeserializeOwned};
 
     use super::*;
@@ -435,6 +461,7 @@ mod tests {
         assert_is::<ModelList>("list_models");
         assert_is::<Model>("retrieve_model");
         assert_is::<TreeSearchResult>("create_tree_search");
+        assert_is::<KeptRoute>("create_route");
         assert_is::<OperationsState>("operations_state");
     }
 

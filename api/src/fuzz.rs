@@ -3,12 +3,12 @@
 
 use std::fmt::Debug;
 
-use contract::{MAX_BATCH, MAX_LOOK, MAX_SAMPLE_BATCH, MAX_SAMPLE_SIZE};
+use contract::{MAX_BATCH, MAX_KEPT_NODES, MAX_LOOK, MAX_SAMPLE_BATCH, MAX_SAMPLE_SIZE};
 use edge::{ApiError, query_pairs};
 use serde::Serialize;
 
 use crate::{
-    endpoints::{batches, looks, plans, sample_batches, samples, treesearch},
+    endpoints::{batches, kept_routes, looks, plans, sample_batches, samples, treesearch},
     fields::Faults,
     words::is_word,
 };
@@ -38,6 +38,14 @@ pub fn bodies(input: &[u8]) {
     }
     if let Some(batch) = read(|body, faults| batches::parse_create(body, MAX_SECONDS, faults), input) {
         assert!((1..=MAX_BATCH).contains(&batch.targets.len()) && batch.targets[0].same_as.is_none());
+    }
+    let keep = |body: &[u8], faults: &mut Faults| kept_routes::parse_create(body, MAX_SECONDS, faults);
+    if let Some(kept) = read(keep, input) {
+        assert!((1..=MAX_KEPT_NODES).contains(&kept.route.nodes.len()));
+        is_read_again(keep, &kept);
+    }
+    if let Some(change) = read(kept_routes::parse_update, input) {
+        is_read_again(kept_routes::parse_update, &change);
     }
     for parse in [looks::parse_expansions, looks::parse_building_blocks, looks::parse_synthesizability] {
         if let Some(look) = read(parse, input) {

@@ -160,6 +160,11 @@ impl Jobs {
         Ok(self.queue.watch_again(id, account_id).await?)
     }
 
+    /// What the search `id` found that the account asked for and watched, while that is remembered.
+    pub async fn found(&self, account_id: &str, id: &str) -> Result<Option<TreeSearchResult>, ApiError> {
+        Ok(self.queue.found::<StoredTreeSearchJob>(id, account_id).await?)
+    }
+
     fn search_job<'a>(
         &self,
         account_id: &'a str,

@@ -37,9 +37,9 @@ pub enum Operation {
     CreatePlan,
     /// Many of them.
     CreateBatch,
-    /// To look at such searches, and at what does them.
+    /// To look at such searches, at what does them, and at kept routes.
     SeePlans,
-    /// To cancel or delete one.
+    /// To cancel or delete one; to keep a route, change or delete it.
     ChangePlan,
     /// To look at what the installation does.
     SeeOperations,

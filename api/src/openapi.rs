@@ -57,7 +57,13 @@ use crate::{endpoints, examples};
         endpoints::looks::building_blocks,
         endpoints::looks::search,
         endpoints::looks::synthesizability,
+        endpoints::kept_routes::create,
+        endpoints::kept_routes::list,
+        endpoints::kept_routes::retrieve,
+        endpoints::kept_routes::update,
+        endpoints::kept_routes::delete,
         endpoints::plans::create,
+        endpoints::plans::list,
         endpoints::plans::retrieve,
         endpoints::plans::events::watch,
         endpoints::plans::cancel,
@@ -85,6 +91,7 @@ use crate::{endpoints, examples};
         (name = "models", description = "Generative models; an extension."),
         (name = "tree search", description = "Synthesis routes to a target molecule."),
         (name = "looks", description = "What is told of up to a thousand molecules in one call, and of the catalogue; an extension."),
+        (name = "routes", description = "Routes that somebody keeps; an extension."),
         (name = "plans", description = "Tree searches that nobody waits for; an extension."),
         (name = "operations", description = "What the installation does, for operators; an extension."),
     ),
@@ -100,7 +107,9 @@ pub fn document() -> Document {
     add_engine(&mut document);
     add_ways(&mut document);
     for (path, item) in &mut document.paths.paths {
-        for operation in [&mut item.get, &mut item.post, &mut item.delete].into_iter().flatten() {
+        for operation in
+            [&mut item.get, &mut item.post, &mut item.patch, &mut item.delete].into_iter().flatten()
+        {
             complete(path, operation);
         }
     }
@@ -275,6 +284,11 @@ fn complete(path: &str, operation: &mut Operation) {
         if id == "delete_plan" {
             add("409", fault("The plan belongs to a batch, with which it is deleted."));
         }
+    } else if path.contains("{route_id}") {
+        add("404", null("No kept route that the caller can see has this id."));
+        if id != "retrieve_route" {
+            add("403", fault("Another account keeps the route."));
+        }
     } else if path.contains("{search_id}") {
         add("404", null("No stream of a search that the caller asked for has this id, or no longer."));
     } else if path.contains("{engine}") {
@@ -307,6 +321,9 @@ fn complete(path: &str, operation: &mut Operation) {
         };
         add("403", with_header(fault(lacks), "WWW-Authenticate"));
     }
+    if id == "create_route" {
+        add("409", fault("The account keeps as many routes as it may."));
+    }
     add("422", fault("The request does not fit the schema; every fault is listed."));
     add(
         "429",
@@ -319,7 +336,11 @@ fn complete(path: &str, operation: &mut Operation) {
     add("503", with_header(fault("Busy, or a part of the service is away."), "Retry-After"));
     if takes_body {
         add("408", fault("The body took too long to arrive."));
-        let most = if id == "create_batch" { 5 } else { 1 };
+        let most = match id.as_str() {
+            "create_batch" => 5,
+            "create_route" => 2,
+            _ => 1,
+        };
         add("413", fault(&format!("The body is larger than {most} MiB.")));
         add("415", fault("The body is not JSON."));
     }
@@ -348,6 +369,7 @@ fn describe(path: &str, parameter: &mut Parameter) {
         }
         "sample_id" => schema.example = Some(json!(examples::SAMPLE_ID)),
         "plan_id" => schema.example = Some(json!(examples::PLAN_ID)),
+        "route_id" => schema.example = Some(json!(examples::ROUTE_ID)),
         "batch_id" if path.starts_with("/generator") => {
             schema.example = Some(json!(examples::SAMPLE_BATCH_ID));
         }

@@ -40,6 +40,7 @@ const SESSIONS: &str = "api/identity/src/tables/sessions.rs";
 const KEYS: &str = "api/identity/src/tables/signing_keys.rs";
 const BATCHES: &str = "api/src/endpoints/batches/table.rs";
 const ENGINES: &str = "api/src/endpoints/engines.rs";
+const KEPT_ROUTES: &str = "api/src/endpoints/kept_routes/table.rs";
 const PLANS: &str = "api/src/endpoints/plans/table.rs";
 const MADE: &str = "worker/src/plans.rs";
 const ADMIT: &str = "api/queue/src/admit.sql";
@@ -70,7 +71,7 @@ const ORDERED: &str = "worker/src/orders.rs";
 const ORDERS: &str = "api/src/endpoints/samples/orders.rs";
 const SAMPLE_BATCHES: &str = "api/src/endpoints/sample_batches/table.rs";
 
-const TABLES: [Table; 41] = [
+const TABLES: [Table; 42] = [
     table("account_rations", &[ACCOUNTS], &[]),
     // A login that is older than the account's last change counts for nothing: all that comes from one asks.
     table("accounts", &[ACCOUNTS], &[BROWSERS, CODES, DEVICES, LINKS, ORGANISATIONS, REFRESH, SESSIONS]),
@@ -90,6 +91,7 @@ const TABLES: [Table; 41] = [
     table("jobs", &[ADMIT, DEAL, OPERATE, QUEUE], &[EVENTS]),
     // Operators write it, and the service lets go of what is too old.
     table("journal", &[JOURNAL, OLD_LINES], &[]),
+    table("kept_routes", &[KEPT_ROUTES], &[]),
     table("known_browsers", &[BROWSERS], &[]),
     table("live_callers", &[QUEUE], &[BUDGET]),
     table("live_models", &[QUEUE], &[ADMIT, DEAL, OPERATE]),

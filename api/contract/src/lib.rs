@@ -10,6 +10,7 @@ mod error;
 mod events;
 mod flow;
 mod job;
+mod kept;
 mod look;
 mod model;
 mod operations;
@@ -33,6 +34,9 @@ pub use flow::{Flow, FlowError};
 pub use job::{
     Cause, JobId, Look, LookJob, LookOutcome, OrderJob, PlanJob, Problem, SampleJob, Sought, StoredLookJob,
     StoredOrderJob, StoredPlanJob, StoredSampleJob, StoredTreeSearchJob, Told, TreeSearchJob,
+};
+pub use kept::{
+    KeptRoute, KeptRouteChange, KeptRouteObject, KeptRouteRequest, MAX_KEPT, MAX_KEPT_NODES, RouteFigures,
 };
 pub use look::{
     BuildingBlocksRequest, CatalogueRequest, DEFAULT_MIN_SIMILARITY, ExpandedMolecule, ExpansionsRequest,

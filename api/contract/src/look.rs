@@ -172,6 +172,9 @@ pub struct PrecursorSet {
     pub template_id: String,
     /// What chemists call the reaction, as `amide coupling` or `Boc removal`.
     pub reaction_class: String,
+    /// The kind of reaction it is, one of the ten of `NameRxn` or `other`. Absent in answers of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reaction_category: Option<String>,
     /// Recorded reactions of the template; 0 for one that was written by hand and that nobody recorded.
     pub precedents: u32,
     /// Whether each of the precursors can be bought by a tree search of the account with no masks but the default ones.

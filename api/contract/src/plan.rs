@@ -1,12 +1,12 @@
 //! Bodies of the asynchronous tree searches: plans, and batches of them.
 
-use std::collections::BTreeMap;
-
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::{EngineAnswer, RouteGraph, TreeSearchRequest, TreeSearchResult, sample::ListObject};
+use crate::{
+    EngineAnswer, RouteFigures, RouteGraph, TreeSearchRequest, TreeSearchResult, sample::ListObject,
+};
 
 /// The most targets of one batch.
 pub const MAX_BATCH: usize = 100_000;
@@ -23,6 +23,10 @@ pub struct PlanRequest {
     /// Optional description of the plan.
     #[schema(max_length = 4000, pattern = r"^[^\x00]*$", nullable)]
     pub description: Option<String>,
+    /// Id of a search that the account asked for as a stream, as its `Content-Location` has it, with just these parameters: what it found
+    /// is the plan's result, and nothing is searched for again. Good until some minutes after the search's end.
+    #[schema(min_length = 1, max_length = 255, pattern = r"^\w+$", nullable)]
+    pub search_id: Option<String>,
 }
 
 /// A tree search request, and the engine that is to do it.
@@ -107,20 +111,13 @@ impl PlanFigures {
     pub fn of(result: &TreeSearchResult) -> Self {
         let routes = result.route_hierarchy.values().flat_map(|groups| groups.values()).flatten().flatten();
         let rank = |route: &&RouteGraph| route.graph.as_ref().map_or(u32::MAX, |standing| standing.rank);
-        let best = routes.clone().min_by_key(rank);
-        // Every edge of a step says how plausible the step is.
-        let steps = best.map(|route| {
-            let steps = route.edges.iter().map(|edge| (edge.source.as_str(), edge.plausibility));
-            steps.collect::<BTreeMap<_, _>>()
-        });
-        let standing = best.and_then(|route| route.graph.as_ref());
-        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        let best = routes.clone().min_by_key(rank).map(RouteFigures::of);
         Self {
-            routes: count(routes.count()),
-            steps: steps.as_ref().map(|steps| count(steps.len())),
-            price_usd: standing.and_then(|standing| standing.shopping_list.as_ref()?.total_usd),
-            lead_time_days: standing.and_then(|standing| standing.lead_time_days),
-            plausibility: steps.and_then(|steps| steps.into_values().product()),
+            routes: u32::try_from(routes.count()).unwrap_or(u32::MAX),
+            steps: best.map(|best| best.steps),
+            price_usd: best.and_then(|best| best.price_usd),
+            lead_time_days: best.and_then(|best| best.lead_time_days),
+            plausibility: best.and_then(|best| best.plausibility),
         }
     }
 }

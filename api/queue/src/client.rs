@@ -21,6 +21,7 @@ use crate::{
     events::{self, Watching},
     live::ACT,
     metrics::{self, callers},
+    pending::decode,
     pool, store,
     waiters::Waiters,
 };
@@ -200,6 +201,22 @@ impl Client {
             return Ok(None);
         }
         self.watch(id.to_owned(), Watching::ForItsOutcome).await.map(Some)
+    }
+
+    /// What the job `id` came to that the account asked for and watched; `None` where there is none such, or no longer, or it came to
+    /// nothing.
+    ///
+    /// # Errors
+    /// Fails when the database does.
+    pub async fn found<J: Job>(&self, id: &str, account_id: &str) -> Result<Option<J::Outcome>, sqlx::Error> {
+        let pool = &self.inner.pool;
+        if !database::within(ACT, events::can_watch(pool, id, account_id)).await? {
+            return Ok(None);
+        }
+        match database::within(ACT, store::state(pool, id)).await? {
+            store::State::Finished(outcome) => Ok(decode::<J>(outcome).ok().and_then(Result::ok)),
+            _ => Ok(None),
+        }
     }
 
     /// Watches the job `id`, which goes on whether anybody watches it or not.

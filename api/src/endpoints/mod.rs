@@ -4,6 +4,7 @@ pub mod batches;
 pub mod engines;
 pub mod generate;
 pub mod health;
+pub mod kept_routes;
 pub mod looks;
 pub mod models;
 pub mod operations;

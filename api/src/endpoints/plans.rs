@@ -1,4 +1,5 @@
-//! Plans: tree searches that nobody waits for. Create, retrieve, cancel, delete. Extensions of the contract.
+//! Plans: tree searches that nobody waits for, or whose answer is to be found again. Create, list, retrieve, cancel, delete. Extensions of
+//! the contract.
 //!
 //! A plan is a row, and its job is stored with it: a plan that was answered with 201 is made, whatever dies meanwhile. Whoever may read
 //! an account's samples may read its plans; only the account itself cancels and deletes them.
@@ -6,26 +7,32 @@
 pub mod events;
 pub(super) mod table;
 
+use std::io;
+
 use axum::{
     Json,
     extract::{Request, State},
-    http::StatusCode,
+    http::{StatusCode, Uri},
 };
-use contract::{Deleted, Plan, PlanJob, PlanParameters, PlanRequest, StoredPlanJob};
-use edge::ApiError;
+use contract::{
+    Deleted, Page, Plan, PlanFigures, PlanJob, PlanParameters, PlanRequest, StoredPlanJob, TreeSearchResult,
+};
+use edge::{ApiError, query_pairs};
 use queue::{Client, Urgency, search_takes};
 use sqlx::PgPool;
 
 use super::{
-    PathId,
+    MAX_ID, PathId,
     engines::{Engines, engine},
-    new_id, read_body,
+    new_id,
+    paging::{Asked, parse_list},
+    read_body,
     treesearch::{target, terms},
 };
 use crate::{
     access::Caller,
     engine_answer::engine_answer,
-    fields::{Faults, Fields, nullable, storable},
+    fields::{Faults, Fields, nullable, storable, word},
     jobs::{Jobs, not_taken},
 };
 pub(crate) use table::delete_older;
@@ -39,10 +46,11 @@ pub(super) const MAX_DESCRIPTION: usize = 4000;
 #[utoipa::path(
     post, path = "/synth-batches/v1/plans", tag = "plans", operation_id = "create_plan",
     description = "Stores a tree search that is done when its turn comes, before all batches. While somebody waits for another search it \
-        stands aside, and `max_seconds` counts its own time alone. An extension.",
+        stands aside, and `max_seconds` counts its own time alone. With `search_id` it is one that somebody has waited for, and is stored \
+        with what it found. An extension.",
     summary = "Create a plan",
     request_body(content = PlanRequest),
-    responses((status = 201, description = "The plan, pending.", body = Plan)),
+    responses((status = 201, description = "The plan, pending, or completed where it has been searched for.", body = Plan)),
 )]
 pub async fn create(
     State(pool): State<PgPool>,
@@ -57,6 +65,18 @@ pub async fn create(
 
     let _place = jobs.place()?;
     let engine = engines.chosen(&queue, wanted.engine).await?;
+    if let Some(search_id) = wanted.search_id {
+        let found = jobs.found(&caller.account_id, &search_id).await?.ok_or(ApiError::BadReference)?;
+        if found.search_smiles != wanted.target {
+            return Err(ApiError::BadReference);
+        }
+        let parameters = PlanParameters { request: wanted.request, engine };
+        // The same for the same search, however often it is asked for.
+        let id = format!("pln_{}", search_id.to_lowercase());
+        let new =
+            NewPlan { id: &id, parameters: &parameters, name: wanted.name, description: wanted.description };
+        return stored(&pool, &caller, new, found).await;
+    }
     let id = new_id("pln");
     let (_, expected_seconds) = search_takes(&wanted.request);
     let job = StoredPlanJob::V1(PlanJob { plan_id: id.clone(), engine: engine.clone(), expected_seconds });
@@ -70,6 +90,55 @@ pub async fn create(
     let row = table::insert(&mut transaction, &caller.account_id, new, &job_id).await?;
     transaction.commit().await?;
     Ok((StatusCode::CREATED, Json(plan(row).await?)))
+}
+
+/// Stores what was found already.
+async fn stored(
+    pool: &PgPool,
+    caller: &Caller,
+    new: NewPlan<'_>,
+    found: TreeSearchResult,
+) -> Result<(StatusCode, Json<Plan>), ApiError> {
+    let zipping = tokio::task::spawn_blocking(move || {
+        Ok::<_, io::Error>((PlanFigures::of(&found), table::zipped(&found)?))
+    });
+    let zipped = zipping.await.map_err(|error| ApiError::internal(&error))?;
+    let (figures, zipped) = zipped.map_err(|error| ApiError::internal(&error))?;
+    let id = new.id;
+    table::insert_completed(pool, &caller.account_id, new, &zipped, &figures).await?;
+    let row = table::find(pool, &caller.account_id, id).await?.ok_or(ApiError::NotFound)?;
+    Ok((StatusCode::CREATED, Json(plan(row).await?)))
+}
+
+/// Returns plans of no batch, the newest first.
+#[utoipa::path(
+    get, path = "/synth-batches/v1/plans", tag = "plans", operation_id = "list_plans",
+    description = "Plans of no batch without their results, the newest first: the account's own, and those of the members of its \
+        organisation if it belongs to one. An extension.",
+    summary = "List plans",
+    params(
+        ("limit" = Option<i32>, Query, description = "Maximum number of items.", minimum = 1, maximum = 100),
+        ("starting_after" = Option<String>, Query, min_length = 1, max_length = 255, pattern = r"^\w+$",
+            description = "Id of such a plan: returns those next to it that are older."),
+        ("ending_before" = Option<String>, Query, min_length = 1, max_length = 255, pattern = r"^\w+$",
+            description = "Id of such a plan: returns those next to it that are newer."),
+    ),
+    responses((status = 200, description = "One page of plans.", body = Page<Plan>)),
+)]
+pub async fn list(
+    State(pool): State<PgPool>,
+    caller: Caller,
+    uri: Uri,
+) -> Result<Json<Page<Plan>>, ApiError> {
+    let mut faults = Faults::default();
+    let query = parse_list(query_pairs(&uri), &mut faults);
+    let asked = Asked::new(faults.settle(query)?)?;
+    let rows = table::page(&pool, &caller.account_id, &asked).await?.ok_or(ApiError::BadReference)?;
+    let mut plans = Vec::with_capacity(rows.len());
+    for row in rows {
+        plans.push(plan(row).await?);
+    }
+    Ok(Json(asked.page(plans)))
 }
 
 /// Returns a plan, with what was found once it is completed.
@@ -146,6 +215,10 @@ pub async fn delete(
 /// What a request to create a plan says.
 pub(crate) struct Wanted {
     pub(crate) request: contract::TreeSearchRequest,
+    /// The target, canonical.
+    target: String,
+    /// The search that has found it.
+    search_id: Option<String>,
     engine: Option<String>,
     name: Option<String>,
     description: Option<String>,
@@ -158,13 +231,16 @@ pub(crate) fn parse_create(body: &[u8], longest: f64, faults: &mut Faults) -> Op
         let terms = terms(&mut fields, search_smiles.as_ref().map(|(_, target)| target), longest);
         let engine = fields.optional("engine", None, engine);
         fields.finish();
-        Some((contract::TreeSearchRequest { search_smiles: search_smiles?.0, ..terms? }, engine?))
+        let (search_smiles, target) = search_smiles?;
+        let target = target.molecule().canonical_smiles();
+        Some((contract::TreeSearchRequest { search_smiles, ..terms? }, target, engine?))
     });
     let name = body.optional("name", None, nullable(storable(MAX_NAME)));
     let description = body.optional("description", None, nullable(storable(MAX_DESCRIPTION)));
+    let search_id = body.optional("search_id", None, nullable(word(1, Some(MAX_ID))));
     body.finish();
-    let (request, engine) = parameters?;
-    Some(Wanted { request, engine, name: name?, description: description? })
+    let (request, target, engine) = parameters?;
+    Some(Wanted { request, target, search_id: search_id?, engine, name: name?, description: description? })
 }
 
 fn must_be_own(row: &PlanRow, caller: &Caller) -> Result<(), ApiError> {

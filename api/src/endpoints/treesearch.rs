@@ -290,7 +290,7 @@ fn is_backbone_key(key: &str) -> bool {
     key.strip_prefix('b').is_some_and(|digits| digits.len() == 16 && digits.bytes().all(hex))
 }
 
-fn check_graph(graph: &RouteGraph) -> Result<(), &'static str> {
+pub(super) fn check_graph(graph: &RouteGraph) -> Result<(), &'static str> {
     let ids: HashSet<_> = graph.nodes.iter().map(|node| node.id.as_str()).collect();
     let known = |id: &str| ids.contains(id);
     if !graph.directed || graph.multigraph {

@@ -21,12 +21,12 @@ const KEEP_FILES: &str = "
     HTMLAnchorElement.prototype.click = function () { blobs.get(this.href).text().then((text) => { window.saved[this.download] = text; }); };";
 
 /// Leads to a part as a link of the page does.
-async fn go(browser: &Chromium, part: &str) {
+pub async fn go(browser: &Chromium, part: &str) {
     browser.run(&format!("location.hash = {}", json!(part))).await;
 }
 
 /// Waits until the function of the page is true.
-async fn until(browser: &Chromium, is_so: &str) {
+pub async fn until(browser: &Chromium, is_so: &str) {
     for _ in 0..600 {
         if browser.run(is_so).await == true {
             return;

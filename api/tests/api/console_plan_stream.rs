@@ -19,6 +19,8 @@ const STREAMS: &str = "
     } }), { headers: { 'content-type': 'text/event-stream; charset=utf-8', 'content-location': '/synth/v1/treesearch/one/events' } });
     window.fetch = async (address, how) => {
         if (address === '/synth/v1/treesearch') return stream(how.signal);
+        // Nobody but this page knows of the search.
+        if (address === '/synth-batches/v1/plans') return new Response('null', { status: 400 });
         if (address !== '/synth/v1/treesearch/one/events') return plain(address, how);
         window.resumed.push(how.headers['Last-Event-ID']);
         return stream(how.signal);

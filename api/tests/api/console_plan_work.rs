@@ -5,18 +5,19 @@ use serde_json::json;
 use crate::{
     console_plan::{breaks_no_rule, count, find_routes, no_complaint, stage},
     console_plan_marks::{LISTEN, asked, press},
+    recorded::{self, Kind},
     webdriver::Chromium,
 };
 
 /// Presses the act of these words on what was chosen.
-async fn act(browser: &Chromium, words: &str) {
+pub async fn act(browser: &Chromium, words: &str) {
     let words = json!(words);
     browser
         .run(&format!("[...document.querySelectorAll('#acts button')].find((one) => one.textContent === {words}).click()"))
         .await;
 }
 
-async fn choose(browser: &Chromium, part: &str) {
+pub async fn choose(browser: &Chromium, part: &str) {
     let part = json!(format!("#scheme {part}"));
     browser.run(&format!("document.querySelector({part}).dispatchEvent(new Event('click'))")).await;
 }
@@ -82,14 +83,15 @@ async fn a_menu_at_a_part_of_the_drawing_is_walked_by_keys() {
 }
 
 /// Answers as the service tells of single steps and of who sells what.
-const ONE_STEP: &str = "
+pub const ONE_STEP: &str = "
     const plain = window.fetch;
     const answers = {
         '/synth/v1/expansions': (asked) => ({ items: asked.smiles.map((smiles) => ({ smiles, error: null, precursors: [
             { smiles: ['CI', 'O=C(O)c1ccc(CN2CCNCC2)cc1'], probability: 0.51, plausibility: 0.97, template_id: 'abc', reaction_class: 'N-alkylation', precedents: 956, in_stock: [true, false] },
         ] })) }),
         '/synth/v1/building-blocks': (asked) => ({ items: asked.smiles.map((smiles) => ({ smiles, error: null, in_stock: true, building_block_idx: 7, price: 1.5, lead_time_days: 3, vendors: ['Lab'],
-            offers: [{ major_component_id: 7, vendor_name: 'Lab', cs_id: 'L-1', cs_url: '', pack: 5, uom: 'g', price_usd: 7.5, normalised_usd: 1.5, lead_time_days_to_US: 3 }] })) }),
+            offers: [{ major_component_id: 7, full_canonical: smiles, major_component: smiles, minor_components: '', mw: 141.9, vendor_name: 'Lab', cs_id: 'L-1', cs_prefix: 'L', cs_url: '', pack: 5, uom: 'g',
+                price_usd: 7.5, normalised_usd: 1.5, api_timestamp: '2026-01-02T03:04:05Z', lead_time_days_to_US: 3 }] })) }),
     };
     window.fetch = async (address, how) => answers[address] ? new Response(JSON.stringify(answers[address](JSON.parse(how.body))), { headers: { 'content-type': 'application/json' } }) : plain(address, how);";
 
@@ -148,5 +150,48 @@ async fn of_two_routes_side_by_side_the_one_is_worked_on_whose_part_was_chosen()
 
     assert!(title.starts_with("Route 1 beside by hand 1"), "{title}");
     assert!(made.as_array().unwrap().contains(&chosen), "{chosen} in {made}");
+    no_complaint(&browser).await;
+}
+
+#[tokio::test]
+async fn a_block_is_replaced_by_another_that_gives_the_same_with_the_others() {
+    let Some((_service, browser)) = stage().await else { return };
+    let found = recorded::answer(Kind::AsFound);
+    let mut routes = found.route_hierarchy.values().flat_map(|groups| groups.values()).flatten().flatten();
+    let route = routes.find(|route| route.graph.as_ref().is_some_and(|graph| graph.rank == 1)).unwrap();
+    let smiles = |id: &str| route.nodes.iter().find(|node| node.id == id).unwrap().data.smiles.as_str();
+    let block = route.nodes.iter().find(|node| node.data.is_building_block).unwrap();
+    let product = &route.edges.iter().find(|edge| edge.target == block.id).unwrap().source;
+    let precursors =
+        route.edges.iter().filter(|edge| edge.source == *product).map(|edge| smiles(&edge.target));
+    let others: Vec<_> = precursors.filter(|one| *one != block.data.smiles).collect();
+    let set = |new: &str, is_sold: bool| {
+        json!({
+            "smiles": [&[new], &*others].concat(), "probability": 0.4, "plausibility": 0.9, "template_id": "abc",
+            "reaction_class": "N-alkylation", "precedents": 3,
+            "in_stock": [vec![is_sold], vec![true; others.len()]].concat(),
+        })
+    };
+    let apart = json!({
+        "smiles": ["CF"], "probability": 0.2, "plausibility": 0.9, "template_id": "d", "reaction_class": "x", "precedents": 1,
+        "in_stock": [true],
+    });
+    let sets = json!([set(&block.data.smiles, true), set("CI", true), set("CBr", false), apart]);
+    browser.run(&format!("{ONE_STEP} answers['/synth/v1/expansions'] = (asked) => ({{ items: asked.smiles.map((smiles) => ({{ smiles, error: null, precursors: {sets} }})) }});")).await;
+    find_routes(&browser, "46").await;
+    browser.wait_for_text("#route_count", |text| text == "10").await;
+    let label = json!(block.data.smiles);
+    browser
+        .run(&format!("[...document.querySelectorAll('#scheme .bought')].find((one) => one.textContent.includes({label}) || one.getAttribute('aria-label')?.includes({label})).dispatchEvent(new Event('click'))"))
+        .await;
+    act(&browser, "Another block instead …").await;
+    let told = browser.wait_for_text("#precursors_told", |text| !text.starts_with("Looking")).await;
+    browser.click("#precursors_list button").await;
+    browser.wait_for_text("#route_title", |text| text == "By hand 1").await;
+    let drawn = browser.run("return [...document.querySelectorAll('#scheme .bought')].map((one) => one.getAttribute('aria-label') ?? one.textContent).join()").await;
+
+    assert_eq!(told, "1 block, the most probable first.");
+    let drawn = drawn.as_str().unwrap();
+    assert!(drawn.contains("CI") && !drawn.contains(&block.data.smiles), "{drawn}");
     no_complaint(&browser).await;
 }

@@ -97,6 +97,7 @@ fn expanded(smiles: &str, class: &str) -> ExpandedMolecule {
         plausibility: 0.25,
         template_id: "t".to_owned(),
         reaction_class: class.to_owned(),
+        reaction_category: Some("other".to_owned()),
         precedents: 3,
         in_stock: vec![true, false],
     };

@@ -216,3 +216,49 @@ async fn a_plans_stream_ends_with_the_plan_and_the_plan_goes_on_without_it() {
     let unknown = service.get(&format!("{PLANS}/pln_nothing/events")).await;
     assert_eq!(unknown.status, 404);
 }
+
+/// The id of the search that was read to its end.
+async fn searched(service: &Service, body: &Value) -> String {
+    let reader = service.stream(body).await;
+    let location = reader.location();
+    assert_eq!(names(&reader.rest().await).last(), Some(&"answer"));
+    location.split('/').rev().nth(1).unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn what_a_search_found_is_stored_as_a_plan_and_not_searched_for_again() {
+    let service = Service::start().await;
+    let id = searched(&service, &body(TOLD)).await;
+    let plan = json!({ "parameters": body(TOLD), "name": "mine", "search_id": id });
+
+    let stored = service.post(PLANS, &plan.to_string()).await;
+    let again = service.post(PLANS, &plan.to_string()).await;
+
+    assert_eq!((stored.status, again.status), (201, 201), "{stored:?}");
+    let stored = stored.json();
+    assert_eq!((&stored["status"], &stored["name"]), (&json!("completed"), &json!("mine")));
+    assert_eq!(stored["result"]["search_smiles"], "CCO");
+    assert_eq!(stored["parameters"]["max_depth"], TOLD);
+    assert_eq!(again.json(), stored);
+    assert_eq!(service.get(&format!("{PLANS}/{}", stored["id"].as_str().unwrap())).await.json(), stored);
+    let jobs: i64 = sqlx::query_scalar("select count(*) from jobs").fetch_one(&service.pool).await.unwrap();
+    assert_eq!(jobs, 1, "nothing was searched for again");
+}
+
+#[tokio::test]
+async fn a_search_that_is_not_there_or_was_for_something_else_is_no_plan() {
+    let service = Service::start().await;
+    let stranger = add_account(&service.pool, "other@example.org").await;
+    let id = searched(&service, &body(TOLD)).await;
+    let store = async |account: &str, target: &str, id: &str| {
+        let plan = json!({ "parameters": { "search_smiles": target }, "search_id": id });
+        let request = service.request_as(account, Method::POST, PLANS).await.json(&plan);
+        answer(request).await.status
+    };
+
+    assert_eq!(store(&service.account, "CCO", "01JD6XQ1V3M4C5T6Y7Z8A9B0CE").await, 400);
+    assert_eq!(store(&service.account, "CCN", &id).await, 400);
+    assert_eq!(store(&stranger, "CCO", &id).await, 400);
+    assert_eq!(store(&service.account, "CCO", "a-b").await, 422);
+    assert_eq!(store(&service.account, "OCC", &id).await, 201, "the same molecule, written otherwise");
+}

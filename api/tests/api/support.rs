@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, io::Write, net::SocketAddr, sync::atomic::Order
 
 use api::{app, config::Config};
 use argon2::{Argon2, PasswordHasher, password_hash::SaltString};
+use chem::{Limits, Mapped};
 use chrono::Utc;
 use contract::{
     JobId, Metadata, PlanFigures, Problem, ReagentResults, StoredLookJob, StoredOrderJob, StoredPlanJob,
@@ -529,6 +530,10 @@ impl Handler<StoredTreeSearchJob> for Searcher {
             reagent_results: ReagentResults::default(),
         };
         let mut result = kind.map_or(nothing, recorded::answer);
+        if kind.is_some_and(|kind| kind != recorded::Kind::Hostile) {
+            let target = Mapped::of_one(&job.request.search_smiles, Limits::TARGET).unwrap();
+            result.search_smiles = target.molecule().canonical_smiles();
+        }
         recorded::tell_constraints(&mut result, &job.request);
         if job.request.max_depth == 49 {
             let groups = [("nonsense".to_owned(), Vec::new())].into();

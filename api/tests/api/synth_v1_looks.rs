@@ -27,7 +27,7 @@ async fn each_molecule_is_told_of_in_its_place() {
 
     let set = json!({
         "smiles": ["C", "CO"], "probability": 0.5, "plausibility": 0.25, "template_id": "t",
-        "reaction_class": "limit 50, rules", "precedents": 3, "in_stock": [true, false],
+        "reaction_class": "limit 50, rules", "reaction_category": "other", "precedents": 3, "in_stock": [true, false],
     });
     let unread = json!({ "smiles": "C1CC", "error": "no molecule", "precursors": [] });
     assert_eq!(expansions, json!([{ "smiles": "CCO", "error": null, "precursors": [set] }, unread]));

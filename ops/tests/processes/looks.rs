@@ -45,8 +45,8 @@ async fn looks_tell_of_molecules_what_searches_find_of_them() {
     let set = sets.iter().find(|set| set["smiles"] == json!(precursors));
     let set = set.unwrap_or_else(|| panic!("{precursors:?} is not in {sets:?}"));
     assert_eq!(
-        (&set["reaction_class"], &set["precedents"], &set["template_id"]),
-        (&last[0]["reaction_class"], &last[0]["precedents"], &last[0]["template"])
+        [&set["reaction_class"], &set["reaction_category"], &set["precedents"], &set["template_id"]],
+        ["reaction_class", "reaction_category", "precedents", "template"].map(|name| &last[0][name])
     );
     let probabilities: Vec<f64> = sets.iter().map(|set| set["probability"].as_f64().unwrap()).collect();
     assert!(probabilities.is_sorted_by(|a, b| a >= b), "{probabilities:?}");

@@ -43,6 +43,7 @@ fn written(set: synth::PrecursorSet, shelf: &Shelf) -> PrecursorSet {
         plausibility: rounded(f64::from(set.plausibility)),
         template_id: set.template_hash,
         reaction_class: set.class.name.to_owned(),
+        reaction_category: Some(set.class.category.to_string()),
         precedents: set.precedents,
         in_stock: set.precursors.iter().map(|precursor| shelf.find(precursor).is_some()).collect(),
     }

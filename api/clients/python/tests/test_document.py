@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from retort_client import events, looks, stored, wire
+from retort_client import events, kept, looks, stored, wire
 
 DOCUMENT = Path(__file__).parents[3] / "tests" / "openapi.json"
 
@@ -22,6 +22,8 @@ NAMES = {
     "PlanPage": "Page_Plan",
     "BatchBody": "Batch",
     "BatchPage": "Page_Batch",
+    "KeptBody": "KeptRoute",
+    "KeptPage": "Page_KeptRoute",
     "Looked": "Looked_ExpandedMolecule",
     "Progress": "SearchProgress",
     "_RouteFound": "FoundRoute",
@@ -29,7 +31,7 @@ NAMES = {
 }
 BODIES = [
     body
-    for module in (wire, stored, looks, events)
+    for module in (wire, stored, looks, kept, events)
     for body in vars(module).values()
     if isinstance(body, type) and issubclass(body, wire.Body) and body.__module__ == module.__name__ and body is not wire.Body
 ]

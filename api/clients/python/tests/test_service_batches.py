@@ -22,12 +22,14 @@ def test_a_plan_is_kept_and_finds_what_a_search_finds(call: Call, installation: 
         stored: StoredPlan = yield retort.plans.create(installation.target, name="the target", ships_to="DE")
         ended: StoredPlan = yield retort.plans.wait(stored.id)
         searched: Plan = yield retort.plan(installation.target, ships_to="DE")
+        listed: list[StoredPlan] = yield retort.plans.list()
         yield retort.plans.delete(stored.id)
-        return stored, ended, searched
+        return stored, ended, searched, listed
 
-    stored, ended, searched = call(act, installation.url, installation.token)
+    stored, ended, searched, listed = call(act, installation.url, installation.token)
 
     assert (stored.status, stored.result, stored.body.name) == ("pending", None, "the target")
+    assert [(each.id, each.result) for each in listed if each.id == stored.id] == [(stored.id, None)]
     assert (ended.id, ended.status, ended.error, ended.smiles) == (stored.id, "completed", None, installation.target)
     assert ended.result.ships_to == "DE"
     assert ended.result.best.target.smiles == searched.target

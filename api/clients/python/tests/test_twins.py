@@ -8,13 +8,23 @@ from typing import Any
 
 import pytest
 
-from retort_client import AsyncRetort, Retort, asynchronous, asynchronous_batches, batches, client
+from retort_client import (
+    AsyncRetort,
+    Retort,
+    asynchronous,
+    asynchronous_batches,
+    asynchronous_kept_routes,
+    batches,
+    client,
+    kept_routes,
+)
 
 AWAITED = {"__enter__": "__aenter__", "__exit__": "__aexit__"}
 PAIRS = [
     (Retort, AsyncRetort),
     (client.Samples, asynchronous.AsyncSamples),
     (client.Models, asynchronous.AsyncModels),
+    (kept_routes.Routes, asynchronous_kept_routes.AsyncRoutes),
     (batches.Plans, asynchronous_batches.AsyncPlans),
     (batches.Batches, asynchronous_batches.AsyncBatches),
     (batches.Batch, asynchronous_batches.AsyncBatch),

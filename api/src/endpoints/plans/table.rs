@@ -4,19 +4,22 @@
 //! parameters, and the result of the first plan of the batch with the same target. It is being worked on while a worker holds its job;
 //! nothing is written down of that.
 
-use std::time::Duration;
+use std::{io, time::Duration};
 
 use chrono::{DateTime, Utc};
 use contract::{
-    BatchProgress, EngineAnswer, Plan, PlanObject, PlanParameters, PlanStatus, TreeSearchRequest,
-    TreeSearchResult,
+    BatchProgress, EngineAnswer, Plan, PlanFigures, PlanObject, PlanParameters, PlanStatus,
+    TreeSearchRequest, TreeSearchResult,
 };
-use flate2::read::GzDecoder;
+use flate2::{Compression, read::GzDecoder, write::GzEncoder};
 use queue::retention::BATCH;
 use serde_json::Value;
 use sqlx::{PgConnection, PgPool, types::Json};
 
-use crate::endpoints::{in_words, paging::Asked};
+use crate::endpoints::{
+    in_words,
+    paging::{Asked, Direction},
+};
 
 /// A plan to be stored.
 #[derive(Debug)]
@@ -75,7 +78,7 @@ impl PlanRow {
 
 /// What a worker stored.
 pub fn unpacked(zipped: &[u8]) -> Result<TreeSearchResult, serde_json::Error> {
-    serde_json::from_reader(std::io::BufReader::new(GzDecoder::new(zipped)))
+    serde_json::from_reader(io::BufReader::new(GzDecoder::new(zipped)))
 }
 
 /// Stores a plan of its own, which the job `job_id` is to make.
@@ -101,6 +104,104 @@ pub async fn insert(
         job_id
     )
     .fetch_one(connection)
+    .await
+}
+
+/// A result as it is stored.
+pub fn zipped(result: &TreeSearchResult) -> io::Result<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    serde_json::to_writer(&mut encoder, result)?;
+    encoder.finish()
+}
+
+/// Stores a plan of its own with its result; one that is there already stays as it is.
+pub async fn insert_completed(
+    pool: &PgPool,
+    account_id: &str,
+    new: NewPlan<'_>,
+    zipped: &[u8],
+    figures: &PlanFigures,
+) -> Result<(), sqlx::Error> {
+    sqlx::query!(
+        "insert into plans (id, account_id, search_smiles, parameters, engine, name, description, status, result, figures)
+        values ($1, $2, $3, $4, $5, $6, $7, 'completed', $8, $9)
+        on conflict (id) do nothing",
+        new.id,
+        account_id,
+        new.parameters.request.search_smiles,
+        Json(&new.parameters.request) as _,
+        new.parameters.engine,
+        new.name,
+        new.description,
+        zipped,
+        Json(figures) as _
+    )
+    .execute(pool)
+    .await
+    .map(drop)
+}
+
+/// Plans of no batch that `reader` may see without their results, in the direction asked for, the nearest to the cursor first; `None`
+/// where that is no such plan.
+pub async fn page(pool: &PgPool, reader: &str, asked: &Asked) -> Result<Option<Vec<PlanRow>>, sqlx::Error> {
+    if let Some(from) = &asked.from
+        && !is_alone(pool, reader, from).await?
+    {
+        return Ok(None);
+    }
+    let ids = match asked.direction {
+        Direction::Older => older(pool, reader, asked).await?,
+        Direction::Newer => newer(pool, reader, asked).await?,
+    };
+    let rows = sqlx::query_as!(
+        PlanRow,
+        r#"select id, account_id, batch_id, search_smiles, parameters as "parameters!", engine, name, description,
+            plan_stands(plan, plan) as "status!", problem, figures, null::bytea as result, created_at, updated_at
+        from plans as plan where id = any($1) order by array_position($1, id)"#,
+        &ids
+    );
+    rows.fetch_all(pool).await.map(Some)
+}
+
+/// Whether the plan is of no batch, and `reader` may see it.
+async fn is_alone(pool: &PgPool, reader: &str, id: &str) -> Result<bool, sqlx::Error> {
+    sqlx::query_scalar!(
+        r#"select exists (
+            select from plans where id = $2 and batch_id is null
+                and account_id in (select owner from accounts_readable_by($1) owner)
+        ) as "is!""#,
+        reader,
+        id
+    )
+    .fetch_one(pool)
+    .await
+}
+
+/// A page's worth of each member by the index, then the newest of those.
+async fn older(pool: &PgPool, reader: &str, asked: &Asked) -> Result<Vec<String>, sqlx::Error> {
+    sqlx::query_scalar!(
+        "select page.id from accounts_readable_by($1) owner cross join lateral (
+            select id from plans
+            where account_id = owner and batch_id is null and ($2::text is null or id < $2) order by id desc limit $3
+        ) page order by page.id desc limit $3",
+        reader,
+        asked.from.as_deref(),
+        asked.count
+    )
+    .fetch_all(pool)
+    .await
+}
+
+async fn newer(pool: &PgPool, reader: &str, asked: &Asked) -> Result<Vec<String>, sqlx::Error> {
+    sqlx::query_scalar!(
+        "select page.id from accounts_readable_by($1) owner cross join lateral (
+            select id from plans where account_id = owner and batch_id is null and id > $2 order by id limit $3
+        ) page order by page.id limit $3",
+        reader,
+        asked.from.as_deref(),
+        asked.count
+    )
+    .fetch_all(pool)
     .await
 }
 

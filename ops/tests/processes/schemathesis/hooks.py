@@ -22,6 +22,12 @@ CONSTRAINTS = {
     "reaction_classes_never": "nitration",
     "reaction_classes_required": "amide coupling",
 }
+# A target that is bought as it is.
+BOUGHT = {
+    "smiles": "CN", "mw": 31.058, "is_building_block": True, "building_block_idx": 1, "closest_building_block": 1.0, "depth": 0,
+    "expanded": False, "in_solution_path": True,
+}
+ROUTE = {"directed": True, "multigraph": False, "nodes": [{"id": "n", "data": BOUGHT}], "edges": []}
 
 
 def constrain(request):
@@ -49,6 +55,13 @@ def before_call(context, case, kwargs):
         if "search_smiles" in parameters:
             parameters["search_smiles"] = TARGETS[len(parameters["search_smiles"]) % len(TARGETS)]
         parameters["engine"] = os.environ["RETORT_ENGINE"]
+        # No search has been asked for as a stream.
+        case.body.pop("search_id", None)
+    if case.operation.label == "POST /synth/v1/routes" and isinstance(case.body, dict):
+        case.body["parameters"].pop("engine", None)
+        case.body["parameters"]["search_smiles"] = ROUTE["nodes"][0]["data"]["smiles"]
+        case.body["route"] = ROUTE
+        case.body["pricing_annotations"] = []
     if isinstance(case.body, dict) and isinstance(case.body.get("smiles"), list):
         case.body["smiles"] = [TARGETS[len(str(smiles)) % len(TARGETS)] for smiles in case.body["smiles"]]
     if case.operation.label == "POST /synth/v1/building-blocks/search" and isinstance(case.body, dict):
@@ -59,8 +72,8 @@ def before_call(context, case, kwargs):
         case.body["engine"] = os.environ["RETORT_ENGINE"]
     if case.path_parameters and "engine" in case.path_parameters:
         case.path_parameters["engine"] = os.environ["RETORT_ENGINE"]
-    if case.operation.label.startswith("GET /synth-batches/v1/batches"):
-        # There is no batch to begin at.
+    if case.operation.label.startswith(("GET /synth-batches/v1/", "GET /synth/v1/routes")):
+        # There is nothing to begin at.
         for name in PAGES:
             case.query.pop(name, None)
     if isinstance(case.body, dict) and case.body.get("model_id") is not None:

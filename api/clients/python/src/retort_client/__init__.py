@@ -34,6 +34,7 @@ from .errors import (
     Unreachable,
 )
 from .events import PlanEvent, Progress, StoredPlanEvent
+from .kept import KeptRoute, RouteChange, RouteFigures
 from .looks import BlockSearch, ExpandedMolecule, FoundBlock, FoundBlocks, PrecursorSet, SoldMolecule, Synthesizability
 from .plan import BackboneGroup, Plan
 from .route import Molecule, Route, Step
@@ -57,6 +58,7 @@ __all__ = [
     "FoundBlock",
     "FoundBlocks",
     "InvalidRequest",
+    "KeptRoute",
     "LoginFailed",
     "Model",
     "Molecule",
@@ -73,6 +75,8 @@ __all__ = [
     "Retort",
     "RetortError",
     "Route",
+    "RouteChange",
+    "RouteFigures",
     "Sample",
     "SampleSummary",
     "ServiceFault",

@@ -14,6 +14,7 @@ from typing_extensions import Self, Unpack
 
 from . import authorization, events, looks, operations, over_httpx
 from .asynchronous_batches import AsyncBatches, AsyncPlans
+from .asynchronous_kept_routes import AsyncRoutes
 from .calls import GivenToken, Patience, Session
 from .errors import Unreachable
 from .events import PlanEvent, Progress
@@ -50,6 +51,7 @@ class AsyncRetort:
         self.models = AsyncModels(self)
         self.plans = AsyncPlans(self)
         self.batches = AsyncBatches(self)
+        self.routes = AsyncRoutes(self)
 
     @classmethod
     def from_env(cls, url: str | None = None) -> Self:

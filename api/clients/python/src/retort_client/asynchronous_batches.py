@@ -59,6 +59,11 @@ class AsyncPlans:
         """A plan as it stands, one of a batch as well; with its result once it is completed."""
         return await self._client.run(background.retrieve_plan(self._client.session, plan_id))
 
+    async def list(self) -> AsyncIterator[StoredPlan]:
+        """All plans of no batch without their results, newest first, fetched as they are read."""
+        async for body in self._client.iterate(background.list_plans(self._client.session)):
+            yield StoredPlan(body)
+
     async def wait(self, plan_id: str) -> StoredPlan:
         """A plan when it has ended: completed, failed or cancelled."""
         return await self._client.run(background.wait_for_plan(self._client.session, plan_id))

@@ -17,7 +17,8 @@ from typing import Any
 from .calls import Session, at, call, delete
 from .engine_answer import tree_search_result
 from .errors import BadAnswer
-from .exchange import Answer, Emit, Request, Script, Steps, pause, read
+from .exchange import Emit, Request, Script, Steps, pause, read
+from .pages import listed, page_of
 from .plan import Plan
 from .progress import Show, shown
 from .stored import BatchBody, BatchPage, BatchProgress, PlanBody, PlanPage, Status
@@ -26,7 +27,6 @@ from .wire import Country, PlanSettings
 PLANS = "/synth-batches/v1/plans"
 BATCHES = "/synth-batches/v1/batches"
 UNENDED = frozenset({"pending", "processing"})
-LARGEST_PAGE = 100
 FIRST_LOOK, NEXT_LOOK, LONGEST_LOOK = 0.25, 1.0, 5.0
 """Seconds between two questions how something stands: the first, that after some of a batch has ended, and the most."""
 
@@ -138,6 +138,11 @@ def retrieve_plan(session: Session, plan_id: str) -> Steps[StoredPlan]:
     return StoredPlan(read(PlanBody, answer))
 
 
+def list_plans(session: Session) -> Script[PlanBody]:
+    """All plans of no batch without their results, newest first."""
+    return listed(session, PLANS, PlanPage)
+
+
 def cancel_plan(session: Session, plan_id: str) -> Steps[StoredPlan]:
     """Cancels a plan that has not ended."""
     answer = yield from call(session, _act(session, f"{at(PLANS, plan_id)}/cancel"))
@@ -176,15 +181,7 @@ def retrieve_batch(session: Session, batch_id: str) -> Steps[BatchBody]:
 
 def list_batches(session: Session) -> Script[BatchBody]:
     """All batches, newest first."""
-    page = yield from _page_of_batches(session, None)
-    while True:
-        # Before anything of this page is handed out: whoever deletes what they read deletes the next page's cursor.
-        following = (yield from _page_of_batches(session, page.items[-1].id)) if page.has_next and page.items else None
-        for batch in page.items:
-            yield Emit(batch)
-        if following is None:
-            return
-        page = following
+    return listed(session, BATCHES, BatchPage)
 
 
 def cancel_batch(session: Session, batch_id: str) -> Steps[BatchBody]:
@@ -301,16 +298,7 @@ def _done(session: Session, page: PlanPage, kept: _Seen, left_out: frozenset[str
 
 
 def _page_of_plans(session: Session, batch_id: str, after: str | None) -> Steps[PlanPage]:
-    return read(PlanPage, (yield from _page(session, f"{at(BATCHES, batch_id)}/plans", after)))
-
-
-def _page_of_batches(session: Session, after: str | None) -> Steps[BatchPage]:
-    return read(BatchPage, (yield from _page(session, BATCHES, after)))
-
-
-def _page(session: Session, path: str, after: str | None) -> Steps[Answer]:
-    query: dict[str, str | int] = {"limit": LARGEST_PAGE} | ({} if after is None else {"starting_after": after})
-    return call(session, Request("GET", path, query, seconds=session.patience.seconds))
+    return page_of(session, f"{at(BATCHES, batch_id)}/plans", PlanPage, after)
 
 
 def _act(session: Session, path: str) -> Request:

@@ -59,6 +59,11 @@ class Plans:
         """A plan as it stands, one of a batch as well; with its result once it is completed."""
         return self._client.run(background.retrieve_plan(self._client.session, plan_id))
 
+    def list(self) -> Iterator[StoredPlan]:
+        """All plans of no batch without their results, newest first, fetched as they are read."""
+        for body in self._client.iterate(background.list_plans(self._client.session)):
+            yield StoredPlan(body)
+
     def wait(self, plan_id: str) -> StoredPlan:
         """A plan when it has ended: completed, failed or cancelled."""
         return self._client.run(background.wait_for_plan(self._client.session, plan_id))

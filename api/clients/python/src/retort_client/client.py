@@ -18,6 +18,7 @@ from .calls import GivenToken, Patience, Session
 from .errors import Unreachable
 from .events import PlanEvent, Progress
 from .exchange import Answer, Effect, Emit, Pause, Received, Request, Script, Steps, emitted
+from .kept_routes import Routes
 from .looks import BlockSearch, ExpandedMolecule, FoundBlocks, SoldMolecule, Synthesizability
 from .plan import Plan
 from .wire import Country, Model, PlanSettings, Sample, SampleSummary
@@ -50,6 +51,7 @@ class Retort:
         self.models = Models(self)
         self.plans = Plans(self)
         self.batches = Batches(self)
+        self.routes = Routes(self)
 
     @classmethod
     def from_env(cls, url: str | None = None) -> Self:

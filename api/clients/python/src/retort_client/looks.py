@@ -44,6 +44,7 @@ class PrecursorSet(Body):
     """Probability, from 0 to 1, that these give the molecule rather than something else."""
     template_id: str | None = None
     reaction_class: str | None = None
+    reaction_category: str | None = None
     precedents: int | None = None
     in_stock: tuple[bool, ...]
     """Whether each of the precursors can be bought."""

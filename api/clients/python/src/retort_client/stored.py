@@ -99,7 +99,7 @@ class PlanBody(Body):
 
 
 class PlanPage(Body):
-    """Plans of a batch without their results, those of the last targets first."""
+    """Plans without their results, the newest first, or those of a batch, those of the last targets first."""
 
     items: tuple[PlanBody, ...]
     has_next: bool

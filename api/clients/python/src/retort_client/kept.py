@@ -1,0 +1,160 @@
+"""Routes that the service keeps: with a name, a note and a star, for the account and its organisation.
+
+A route is kept as it is here, so that one of a search and one that somebody changed since are kept alike. The service refuses what
+is no route, and drops nothing of what it is sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from functools import cached_property
+from typing import Any
+
+from typing_extensions import TypedDict
+
+from .calls import Session, at, call, delete
+from .exchange import Request, Script, Steps, read
+from .pages import listed
+from .route import Route
+from .wire import Body, Country, Offer, PlanSettings, RouteGraph
+
+ROUTES = "/synth/v1/routes"
+
+
+class RouteFigures(Body):
+    """What a route is like, in figures; none where one is not known."""
+
+    steps: int
+    price_usd: float | None = None
+    """US dollars for what it orders."""
+    lead_time_days: float | None = None
+    plausibility: float | None = None
+
+
+class KeptBody(Body):
+    """A route that is kept, as it comes over the wire."""
+
+    id: str
+    created_at: datetime
+    updated_at: datetime
+    name: str | None = None
+    note: str | None = None
+    starred: bool
+    is_own: bool
+    parameters: Mapping[str, Any]
+    figures: RouteFigures
+    route: RouteGraph | None = None
+    pricing_annotations: tuple[Offer, ...] | None = None
+
+
+class KeptPage(Body):
+    """Some kept routes, the newest first."""
+
+    items: tuple[KeptBody, ...]
+    has_next: bool
+
+
+class RouteChange(TypedDict, total=False):
+    """What may be said of a kept route; what is not said stays."""
+
+    name: str | None
+    note: str | None
+    starred: bool
+
+
+@dataclass(frozen=True)
+class KeptRoute:
+    """A route that the service keeps, and what is said of it."""
+
+    body: KeptBody
+    """As the service sent it."""
+
+    @property
+    def id(self) -> str:
+        """By which it is found again, by whoever may read it."""
+        return self.body.id
+
+    @property
+    def name(self) -> str | None:
+        """What it is called."""
+        return self.body.name
+
+    @property
+    def note(self) -> str | None:
+        """What there is to say of it."""
+        return self.body.note
+
+    @property
+    def starred(self) -> bool:
+        """Whether it has a star."""
+        return self.body.starred
+
+    @property
+    def is_own(self) -> bool:
+        """Whether this account keeps it, and so may change it; else another one of its organisation does."""
+        return self.body.is_own
+
+    @property
+    def smiles(self) -> str:
+        """The target, as it was given."""
+        return str(self.body.parameters.get("search_smiles", ""))
+
+    @property
+    def figures(self) -> RouteFigures:
+        """What it is like."""
+        return self.body.figures
+
+    @cached_property
+    def route(self) -> Route | None:
+        """The route with its offers; none in lists, which leave it out."""
+        if self.body.route is None:
+            return None
+        offers: dict[int, list[Offer]] = {}
+        for offer in self.body.pricing_annotations or ():
+            offers.setdefault(offer.major_component_id, []).append(offer)
+        ships_to: Country | None = self.body.parameters.get("ships_to", "US")
+        return Route(self.body.route, "", {block: tuple(some) for block, some in offers.items()}, ships_to)
+
+
+def keep_route(session: Session, route: Route, said: RouteChange, settings: PlanSettings) -> Steps[KeptRoute]:
+    """Keeps a route that was found with these settings."""
+    where: PlanSettings = {"ships_to": route.ships_to}
+    body = {
+        "parameters": {"search_smiles": route.target.smiles, **where, **settings},
+        "route": route.graph.model_dump(mode="json", exclude_unset=True),
+        "pricing_annotations": [_offer(offer) for block in route.building_blocks for offer in block.offers],
+        **said,
+    }
+    answer = yield from call(session, Request("POST", ROUTES, json=body, seconds=session.patience.seconds))
+    return KeptRoute(read(KeptBody, answer))
+
+
+def _offer(offer: Offer) -> dict[str, Any]:
+    """An offer as the service has it; what every laboratory has comes without a time in plans that it has stored."""
+    now = datetime.now(timezone.utc).isoformat()
+    return {"api_timestamp": now} | offer.model_dump(mode="json", exclude_none=True)
+
+
+def retrieve_route(session: Session, route_id: str) -> Steps[KeptRoute]:
+    """A kept route."""
+    answer = yield from call(session, Request("GET", at(ROUTES, route_id), seconds=session.patience.seconds))
+    return KeptRoute(read(KeptBody, answer))
+
+
+def list_routes(session: Session) -> Script[KeptBody]:
+    """All kept routes without what they are made of, newest first."""
+    return listed(session, ROUTES, KeptPage)
+
+
+def update_route(session: Session, route_id: str, change: RouteChange) -> Steps[KeptRoute]:
+    """Says something else of a kept route."""
+    request = Request("PATCH", at(ROUTES, route_id), json={**change}, seconds=session.patience.seconds, idempotent=True)
+    answer = yield from call(session, request)
+    return KeptRoute(read(KeptBody, answer))
+
+
+def delete_route(session: Session, route_id: str) -> Steps[None]:
+    """Keeps a route no longer."""
+    return delete(session, at(ROUTES, route_id))

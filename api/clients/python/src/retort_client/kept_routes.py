@@ -1,0 +1,53 @@
+"""Kept routes for programs that wait for each answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from typing_extensions import Unpack
+
+from . import kept
+from .batches import Runner
+from .kept import KeptRoute, RouteChange
+from .route import Route
+from .wire import PlanSettings
+
+
+class Routes:
+    """The routes that the account keeps, and those of its organisation."""
+
+    def __init__(self, client: Runner) -> None:
+        self._client = client
+
+    def keep(
+        self,
+        route: Route,
+        *,
+        name: str | None = None,
+        note: str | None = None,
+        starred: bool = False,
+        **settings: Unpack[PlanSettings],
+    ) -> KeptRoute:
+        """Keeps a route, beside the settings of the search that found it, until it is deleted.
+
+        Raises `InvalidRequest`, whose `faults` say where it is no route, and `Conflict` where the account keeps 10,000 already.
+        """
+        said: RouteChange = {"name": name, "note": note, "starred": starred}
+        return self._client.run(kept.keep_route(self._client.session, route, said, settings))
+
+    def retrieve(self, route_id: str) -> KeptRoute:
+        """A kept route, with what it is made of."""
+        return self._client.run(kept.retrieve_route(self._client.session, route_id))
+
+    def list(self) -> Iterator[KeptRoute]:
+        """All kept routes without what they are made of, newest first, fetched as they are read."""
+        for body in self._client.iterate(kept.list_routes(self._client.session)):
+            yield KeptRoute(body)
+
+    def update(self, route_id: str, **change: Unpack[RouteChange]) -> KeptRoute:
+        """Says something else of a kept route; what is not named stays, and none takes it away. Its own account alone can."""
+        return self._client.run(kept.update_route(self._client.session, route_id, change))
+
+    def delete(self, route_id: str) -> None:
+        """Keeps a route no longer. Its own account alone can."""
+        self._client.run(kept.delete_route(self._client.session, route_id))

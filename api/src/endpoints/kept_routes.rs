@@ -1,0 +1,242 @@
+//! Routes that somebody keeps: with a name, a note and a star, for whoever may read the account's samples. Extensions of the contract.
+//!
+//! The caller sends the route, so that one that was worked on by hand is kept as well as one of an answer; it has to be a route, and
+//! nothing that it says is dropped.
+
+mod checked;
+mod table;
+
+use axum::{
+    Json,
+    extract::{Request, State},
+    http::{StatusCode, Uri},
+};
+use contract::{
+    Deleted, KeptRoute, KeptRouteChange, KeptRouteObject, KeptRouteRequest, MAX_KEPT, Page,
+    PricingAnnotation, RouteFigures,
+};
+use edge::{ApiError, json_body_up_to, query_pairs};
+use sqlx::PgPool;
+
+use super::{
+    PathId, new_id,
+    paging::{Asked, parse_list},
+    plans::{MAX_DESCRIPTION, MAX_NAME},
+    read_body,
+    treesearch::{target, terms},
+};
+use crate::{
+    access::Caller,
+    fields::{Faults, Fields, boolean, nullable, storable},
+    jobs::Jobs,
+};
+use checked::{exactly, route_to};
+use table::{Content, KeptRow, NewRoute};
+
+/// The largest body, in bytes: a route of a thousand molecules with offers for each.
+const MAX_BODY: usize = 2 << 20;
+
+/// The most offers of a route.
+const MAX_OFFERS: usize = 10_000;
+
+/// Keeps a route.
+#[utoipa::path(
+    post, path = "/synth/v1/routes", tag = "routes", operation_id = "create_route",
+    description = "Keeps a route until it is deleted, as it was found or as somebody made it of that. It has to be one: a graph without a \
+        cycle whose first molecule is the target, what it buys made of nothing. A body has 2 MiB at most. An extension.",
+    summary = "Keep a route",
+    request_body(content = KeptRouteRequest),
+    responses((status = 201, description = "The route as it is kept.", body = KeptRoute)),
+)]
+pub async fn create(
+    State(pool): State<PgPool>,
+    State(jobs): State<Jobs>,
+    caller: Caller,
+    request: Request,
+) -> Result<(StatusCode, Json<KeptRoute>), ApiError> {
+    let pairs = query_pairs(request.uri());
+    let body = json_body_up_to(MAX_BODY, request).await?;
+    let mut faults = Faults::default();
+    Fields::query(pairs, &mut faults).finish();
+    let longest = jobs.longest_search();
+    // A thousand molecules take a part of a second.
+    let reading = tokio::task::spawn_blocking(move || {
+        let wanted = parse_create(&body, longest, &mut faults);
+        let wanted = faults.settle(wanted)?;
+        let zipped = table::zipped(&wanted).map_err(|error| ApiError::internal(&error))?;
+        Ok::<_, ApiError>((wanted, zipped))
+    });
+    let (wanted, zipped) = reading.await.map_err(|error| ApiError::internal(&error))??;
+
+    if table::count(&pool, &caller.account_id).await? >= MAX_KEPT {
+        let message = format!("The account keeps {MAX_KEPT} routes, which are the most");
+        return Err(ApiError::Conflict { message });
+    }
+    let id = new_id("rte");
+    let new = NewRoute {
+        id: &id,
+        account_id: &caller.account_id,
+        wanted: &wanted,
+        figures: RouteFigures::of(&wanted.route),
+        zipped: &zipped,
+    };
+    let row = table::insert(&pool, new).await?;
+    let content = Content { route: wanted.route, pricing_annotations: wanted.pricing_annotations };
+    Ok((StatusCode::CREATED, Json(kept(row, Some(content), &caller)?)))
+}
+
+/// Returns kept routes, the newest first.
+#[utoipa::path(
+    get, path = "/synth/v1/routes", tag = "routes", operation_id = "list_routes",
+    description = "Kept routes without what they are made of, the newest first: the account's own, and those of the members of its \
+        organisation if it belongs to one. An extension.",
+    summary = "List kept routes",
+    params(
+        ("limit" = Option<i32>, Query, description = "Maximum number of items.", minimum = 1, maximum = 100),
+        ("starting_after" = Option<String>, Query, min_length = 1, max_length = 255, pattern = r"^\w+$",
+            description = "Id of a kept route: returns those next to it that are older."),
+        ("ending_before" = Option<String>, Query, min_length = 1, max_length = 255, pattern = r"^\w+$",
+            description = "Id of a kept route: returns those next to it that are newer."),
+    ),
+    responses((status = 200, description = "One page of kept routes.", body = Page<KeptRoute>)),
+)]
+pub async fn list(
+    State(pool): State<PgPool>,
+    caller: Caller,
+    uri: Uri,
+) -> Result<Json<Page<KeptRoute>>, ApiError> {
+    let mut faults = Faults::default();
+    let query = parse_list(query_pairs(&uri), &mut faults);
+    let asked = Asked::new(faults.settle(query)?)?;
+    let rows = table::page(&pool, &caller.account_id, &asked).await?.ok_or(ApiError::BadReference)?;
+    let routes = rows.into_iter().map(|row| kept(row, None, &caller)).collect::<Result<_, _>>()?;
+    Ok(Json(asked.page(routes)))
+}
+
+/// Returns a kept route.
+#[utoipa::path(
+    get, path = "/synth/v1/routes/{route_id}", tag = "routes", operation_id = "retrieve_route",
+    description = "Returns a kept route, with what it is made of. An extension.",
+    summary = "Retrieve a kept route",
+    params(("route_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
+        description = "Id of the kept route.")),
+    responses((status = 200, description = "The kept route.", body = KeptRoute)),
+)]
+pub async fn retrieve(
+    State(pool): State<PgPool>,
+    caller: Caller,
+    PathId(id): PathId,
+) -> Result<Json<KeptRoute>, ApiError> {
+    let row = table::find(&pool, &caller.account_id, &id).await?.ok_or(ApiError::NotFound)?;
+    with_content(row, &caller).await
+}
+
+/// Changes what is said of a kept route.
+#[utoipa::path(
+    patch, path = "/synth/v1/routes/{route_id}", tag = "routes", operation_id = "update_route",
+    description = "Changes the name, the note or the star of a kept route; what is absent stays as it is, and the route itself does. Only \
+        the account that keeps it can. An extension.",
+    summary = "Update a kept route",
+    params(("route_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
+        description = "Id of the kept route.")),
+    request_body(content = KeptRouteChange),
+    responses((status = 200, description = "The kept route as it is now.", body = KeptRoute)),
+)]
+pub async fn update(
+    State(pool): State<PgPool>,
+    caller: Caller,
+    PathId(id): PathId,
+    request: Request,
+) -> Result<Json<KeptRoute>, ApiError> {
+    let change = read_body(request, parse_update).await?;
+    must_be_own(&pool, &caller, &id).await?;
+    let row = table::update(&pool, &id, change).await?.ok_or(ApiError::NotFound)?;
+    with_content(row, &caller).await
+}
+
+/// Deletes a kept route.
+#[utoipa::path(
+    delete, path = "/synth/v1/routes/{route_id}", tag = "routes", operation_id = "delete_route",
+    description = "Keeps a route no longer. Only the account that keeps it can. An extension.",
+    summary = "Delete a kept route",
+    params(("route_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
+        description = "Id of the kept route.")),
+    responses((status = 200, description = "The kept route is gone.", body = Deleted)),
+)]
+pub async fn delete(
+    State(pool): State<PgPool>,
+    caller: Caller,
+    PathId(id): PathId,
+) -> Result<Json<Deleted>, ApiError> {
+    must_be_own(&pool, &caller, &id).await?;
+    table::delete(&pool, &id).await?;
+    Ok(Json(Deleted { id, object: "route", deleted: true }))
+}
+
+pub(crate) fn parse_create(body: &[u8], longest: f64, faults: &mut Faults) -> Option<KeptRouteRequest> {
+    let mut body = Fields::body(body, faults)?;
+    let parameters = body.object("parameters", |mut fields| {
+        let search_smiles = fields.required("search_smiles", target);
+        let terms = terms(&mut fields, search_smiles.as_ref().map(|(_, target)| target), longest);
+        fields.finish();
+        Some((terms?, search_smiles?))
+    });
+    let target = parameters.as_ref().map(|(_, (_, target))| target.molecule().canonical_smiles());
+    let route = body.required("route", |input| route_to(target.as_deref(), input));
+    let offers = body.list("pricing_annotations", MAX_OFFERS, exactly::<PricingAnnotation>);
+    let name = body.optional("name", None, nullable(storable(MAX_NAME)));
+    let note = body.optional("note", None, nullable(storable(MAX_DESCRIPTION)));
+    let starred = body.optional("starred", false, boolean);
+    body.finish();
+    let (terms, (search_smiles, _)) = parameters?;
+    Some(KeptRouteRequest {
+        parameters: contract::TreeSearchRequest { search_smiles, ..terms },
+        route: route?,
+        pricing_annotations: offers?.unwrap_or_default(),
+        name: name?,
+        note: note?,
+        starred: starred?,
+    })
+}
+
+pub(crate) fn parse_update(body: &[u8], faults: &mut Faults) -> Option<KeptRouteChange> {
+    let mut body = Fields::body(body, faults)?;
+    let name = body.optional("name", None, |input| nullable(storable(MAX_NAME))(input).map(Some));
+    let note = body.optional("note", None, |input| nullable(storable(MAX_DESCRIPTION))(input).map(Some));
+    let starred = body.optional("starred", None, |input| boolean(input).map(Some));
+    body.finish();
+    Some(KeptRouteChange { name: name?, note: note?, starred: starred? })
+}
+
+/// Refuses what is done to a route that somebody else keeps.
+async fn must_be_own(pool: &PgPool, caller: &Caller, id: &str) -> Result<(), ApiError> {
+    let owner = table::owner(pool, &caller.account_id, id).await?.ok_or(ApiError::NotFound)?;
+    if owner == caller.account_id { Ok(()) } else { Err(ApiError::NotYours) }
+}
+
+/// The kept route with what it is made of, which takes long enough to be unpacked to be kept off the async threads.
+async fn with_content(mut row: KeptRow, caller: &Caller) -> Result<Json<KeptRoute>, ApiError> {
+    let zipped = row.content.take().unwrap_or_default();
+    let unpacked = tokio::task::spawn_blocking(move || table::unpacked(&zipped)).await;
+    let content = unpacked.map_err(|error| ApiError::internal(&error))?;
+    kept(row, Some(content.map_err(|error| ApiError::internal(&error))?), caller).map(Json)
+}
+
+fn kept(row: KeptRow, content: Option<Content>, caller: &Caller) -> Result<KeptRoute, ApiError> {
+    let (route, offers) = content.map(|content| (content.route, content.pricing_annotations)).unzip();
+    Ok(KeptRoute {
+        id: row.id,
+        object: KeptRouteObject::Route,
+        created_at: row.created_at,
+        updated_at: row.updated_at,
+        name: row.name,
+        note: row.note,
+        starred: row.starred,
+        is_own: row.account_id == caller.account_id,
+        parameters: serde_json::from_value(row.parameters).map_err(|error| ApiError::internal(&error))?,
+        // A later release may know other figures.
+        figures: serde_json::from_value(row.figures).unwrap_or_default(),
+        route,
+        pricing_annotations: offers,
+    })
+}

@@ -1,0 +1,146 @@
+//! What a route has to be before it is kept.
+
+use std::collections::{HashMap, HashSet};
+
+use chem::{Limits, Mapped};
+use contract::{Edge, Location, MAX_KEPT_NODES, RouteGraph, RouteStanding, StepEvidence};
+use petgraph::{
+    algo::is_cyclic_directed,
+    graph::DiGraph,
+    visit::{Dfs, Walker},
+};
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
+
+use crate::{
+    endpoints::treesearch::check_graph,
+    fields::{Fault, Input},
+};
+
+/// A value as a tree search answers it, nothing of which goes unread.
+pub fn exactly<T: DeserializeOwned + Serialize>(input: &Input<'_>) -> Result<T, Fault> {
+    let Input::Object(raw) = input else {
+        return Err(Fault::new("dict_type", "Input should be a valid dictionary"));
+    };
+    let misfit = |error: serde_json::Error| {
+        Fault::new("value_error", format!("Input should be as a tree search answers it: {error}"))
+    };
+    let value: T = serde_json::from_str(raw).map_err(misfit)?;
+    let given = serde_json::from_str(raw).map_err(misfit)?;
+    let read = serde_json::to_value(&value).map_err(misfit)?;
+    match unread(&given, &read) {
+        None => Ok(value),
+        Some(place) => {
+            let msg = "Nothing reads this: its name is unknown, or others are missing that belong to it";
+            Err(place.into_iter().rev().fold(Fault::new("extra_forbidden", msg), Fault::within))
+        }
+    }
+}
+
+/// Where in `given` something stands that is not in `read`, which was made of it.
+fn unread(given: &Value, read: &Value) -> Option<Vec<Location>> {
+    let inside = |part: Location, given: &Value, read: &Value| {
+        unread(given, read).map(|within| [part].into_iter().chain(within).collect())
+    };
+    match (given, read) {
+        (Value::Object(given), Value::Object(read)) => given.iter().find_map(|(name, given)| {
+            match read.get(name) {
+                Some(read) => inside(name.as_str().into(), given, read),
+                // Absent says the same.
+                None if given.is_null() => None,
+                None => Some(vec![name.as_str().into()]),
+            }
+        }),
+        (Value::Array(given), Value::Array(read)) => {
+            let mut items = given.iter().zip(read).enumerate();
+            items.find_map(|(at, (given, read))| inside(at.into(), given, read))
+        }
+        _ => None,
+    }
+}
+
+/// A route to the molecule of the canonical SMILES `target`, or to any where that is not known.
+pub fn route_to(target: Option<&str>, input: &Input<'_>) -> Result<RouteGraph, Fault> {
+    let route: RouteGraph = exactly(input)?;
+    let refused = |why: &str| Fault::new("graph_invalid", format!("Input should be a route: {why}"));
+    check_graph(&route).map_err(refused)?;
+    if route.nodes.len() > MAX_KEPT_NODES {
+        return Err(refused("it has more than 1,000 molecules"));
+    }
+    let mut seen = HashSet::with_capacity(route.nodes.len());
+    for (at, node) in route.nodes.iter().enumerate() {
+        let fault = |kind, msg: String| {
+            Fault::new(kind, msg).within("smiles").within("data").within(at).within("nodes")
+        };
+        let mapped = Mapped::of_one(&node.data.smiles, Limits::TARGET)
+            .map_err(|error| fault("smiles_invalid", format!("Input should be a valid SMILES: {error}")))?;
+        let molecule = mapped.molecule().canonical_smiles();
+        if at == 0 && target.is_some_and(|target| target != molecule) {
+            return Err(fault("graph_invalid", "The first molecule should be the target".to_owned()));
+        }
+        if !seen.insert(molecule) {
+            return Err(fault("graph_invalid", "Each molecule should stand in the route once".to_owned()));
+        }
+    }
+    check_way(&route).map_err(refused)?;
+    check_numbers(&route).map_err(|name| {
+        Fault::new("value_error", format!("Input should have its numbers in their ranges: `{name}` is not"))
+    })?;
+    Ok(route)
+}
+
+/// Refuses what does not lead from the target down to what it is made of.
+fn check_way(route: &RouteGraph) -> Result<(), &'static str> {
+    let mut graph = DiGraph::<(), ()>::with_capacity(route.nodes.len(), route.edges.len());
+    let places: HashMap<_, _> =
+        route.nodes.iter().map(|node| (node.id.as_str(), graph.add_node(()))).collect();
+    graph.extend_with_edges(
+        route.edges.iter().map(|edge| (places[edge.source.as_str()], places[edge.target.as_str()])),
+    );
+    if is_cyclic_directed(&graph) {
+        return Err("a molecule is made of itself");
+    }
+    let target = places[route.nodes[0].id.as_str()];
+    if Dfs::new(&graph, target).iter(&graph).count() < route.nodes.len() {
+        return Err("a molecule is in no step of the target's");
+    }
+    let is_made = |at| graph.neighbors(at).next().is_some();
+    if route.nodes.iter().any(|node| node.data.is_building_block && is_made(places[node.id.as_str()])) {
+        return Err("a molecule is both bought and made");
+    }
+    Ok(())
+}
+
+/// The name of a number that is not in its range.
+fn check_numbers(route: &RouteGraph) -> Result<(), &'static str> {
+    let share = |name, value: Option<f64>| match value {
+        Some(value) if !(0.0..=1.0).contains(&value) => Err(name),
+        _ => Ok(()),
+    };
+    if let Some(RouteStanding { rank, score, convergence, shopping_list, .. }) = &route.graph {
+        share("score", Some(*score))?;
+        if *rank == 0 {
+            return Err("rank");
+        }
+        if *convergence < 1.0 {
+            return Err("convergence");
+        }
+        let orders = shopping_list.iter().flat_map(|list| &list.vendors);
+        if orders.flat_map(|order| &order.items).any(|packs| packs.count == 0) {
+            return Err("count");
+        }
+    }
+    for Edge { plausibility, evidence, .. } in &route.edges {
+        share("plausibility", *plausibility)?;
+        if let Some(StepEvidence { probability, precedent_similarity, precedent_cosine, rank, .. }) = evidence
+        {
+            share("probability", Some(*probability))?;
+            share("precedent_similarity", *precedent_similarity)?;
+            share("precedent_cosine", *precedent_cosine)?;
+            if *rank == Some(0) {
+                return Err("rank");
+            }
+        }
+    }
+    Ok(())
+}

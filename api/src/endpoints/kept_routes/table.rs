@@ -1,0 +1,194 @@
+//! The table of kept routes.
+//!
+//! Whoever may read the samples of an account may read the routes that it keeps, as `accounts_readable_by` says.
+
+use std::io::{self, BufReader, Write};
+
+use chrono::{DateTime, Utc};
+use contract::{KeptRouteChange, KeptRouteRequest, PricingAnnotation, RouteFigures, RouteGraph};
+use flate2::{Compression, read::GzDecoder, write::GzEncoder};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use sqlx::{PgPool, types::Json};
+
+use crate::endpoints::paging::{Asked, Direction};
+
+/// A route to be kept.
+#[derive(Debug)]
+pub struct NewRoute<'a> {
+    pub id: &'a str,
+    pub account_id: &'a str,
+    pub wanted: &'a KeptRouteRequest,
+    pub figures: RouteFigures,
+    /// Its content.
+    pub zipped: &'a [u8],
+}
+
+/// A route as it is kept.
+#[derive(Debug)]
+pub struct KeptRow {
+    pub id: String,
+    pub account_id: String,
+    pub name: Option<String>,
+    pub note: Option<String>,
+    pub starred: bool,
+    pub parameters: Value,
+    pub figures: Value,
+    /// JSON that is gzipped; none where it was not asked for.
+    pub content: Option<Vec<u8>>,
+    pub created_at: DateTime<Utc>,
+    pub updated_at: DateTime<Utc>,
+}
+
+/// What a route is made of.
+#[derive(Debug, Deserialize)]
+pub struct Content {
+    pub route: RouteGraph,
+    pub pricing_annotations: Vec<PricingAnnotation>,
+}
+
+/// What `wanted` is made of, as it is stored.
+pub fn zipped(wanted: &KeptRouteRequest) -> io::Result<Vec<u8>> {
+    let content = json!({ "route": wanted.route, "pricing_annotations": wanted.pricing_annotations });
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(content.to_string().as_bytes())?;
+    encoder.finish()
+}
+
+/// What is stored.
+pub fn unpacked(zipped: &[u8]) -> Result<Content, serde_json::Error> {
+    serde_json::from_reader(BufReader::new(GzDecoder::new(zipped)))
+}
+
+/// How many routes the account keeps.
+pub async fn count(pool: &PgPool, account_id: &str) -> Result<i64, sqlx::Error> {
+    sqlx::query_scalar!(r#"select count(*) as "count!" from kept_routes where account_id = $1"#, account_id)
+        .fetch_one(pool)
+        .await
+}
+
+/// Keeps the route; the row comes without its content.
+pub async fn insert(pool: &PgPool, new: NewRoute<'_>) -> Result<KeptRow, sqlx::Error> {
+    sqlx::query_as!(
+        KeptRow,
+        r#"insert into kept_routes (id, account_id, name, note, starred, parameters, figures, content)
+        values ($1, $2, $3, $4, $5, $6, $7, $8)
+        returning id, account_id, name, note, starred, parameters, figures, null::bytea as content, created_at, updated_at"#,
+        new.id,
+        new.account_id,
+        new.wanted.name.as_deref(),
+        new.wanted.note.as_deref(),
+        new.wanted.starred,
+        Json(&new.wanted.parameters) as _,
+        Json(new.figures) as _,
+        new.zipped
+    )
+    .fetch_one(pool)
+    .await
+}
+
+/// The route with its content, if `reader` may see it.
+pub async fn find(pool: &PgPool, reader: &str, id: &str) -> Result<Option<KeptRow>, sqlx::Error> {
+    sqlx::query_as!(
+        KeptRow,
+        r#"select id, account_id, name, note, starred, parameters, figures, content as "content?", created_at, updated_at
+        from kept_routes
+        where id = $2 and account_id in (select owner from accounts_readable_by($1) owner)"#,
+        reader,
+        id
+    )
+    .fetch_optional(pool)
+    .await
+}
+
+/// The account that keeps the route, if `reader` may see it.
+pub async fn owner(pool: &PgPool, reader: &str, id: &str) -> Result<Option<String>, sqlx::Error> {
+    sqlx::query_scalar!(
+        "select account_id from kept_routes
+        where id = $2 and account_id in (select owner from accounts_readable_by($1) owner)",
+        reader,
+        id
+    )
+    .fetch_optional(pool)
+    .await
+}
+
+/// Routes that `reader` may see without their content, in the direction asked for, the nearest to the cursor first; `None` where that is
+/// no such route.
+pub async fn page(pool: &PgPool, reader: &str, asked: &Asked) -> Result<Option<Vec<KeptRow>>, sqlx::Error> {
+    if let Some(from) = &asked.from
+        && owner(pool, reader, from).await?.is_none()
+    {
+        return Ok(None);
+    }
+    let ids = match asked.direction {
+        Direction::Older => older(pool, reader, asked).await?,
+        Direction::Newer => newer(pool, reader, asked).await?,
+    };
+    let rows = sqlx::query_as!(
+        KeptRow,
+        r#"select id, account_id, name, note, starred, parameters, figures, null::bytea as content, created_at, updated_at
+        from kept_routes where id = any($1) order by array_position($1, id)"#,
+        &ids
+    );
+    rows.fetch_all(pool).await.map(Some)
+}
+
+/// A page's worth of each member by the index, then the newest of those.
+async fn older(pool: &PgPool, reader: &str, asked: &Asked) -> Result<Vec<String>, sqlx::Error> {
+    sqlx::query_scalar!(
+        "select page.id from accounts_readable_by($1) owner cross join lateral (
+            select id from kept_routes where account_id = owner and ($2::text is null or id < $2) order by id desc limit $3
+        ) page order by page.id desc limit $3",
+        reader,
+        asked.from.as_deref(),
+        asked.count
+    )
+    .fetch_all(pool)
+    .await
+}
+
+async fn newer(pool: &PgPool, reader: &str, asked: &Asked) -> Result<Vec<String>, sqlx::Error> {
+    sqlx::query_scalar!(
+        "select page.id from accounts_readable_by($1) owner cross join lateral (
+            select id from kept_routes where account_id = owner and id > $2 order by id limit $3
+        ) page order by page.id limit $3",
+        reader,
+        asked.from.as_deref(),
+        asked.count
+    )
+    .fetch_all(pool)
+    .await
+}
+
+/// Changes what is said of the route, which comes with its content; `None` where it is gone.
+pub async fn update(
+    pool: &PgPool,
+    id: &str,
+    change: KeptRouteChange,
+) -> Result<Option<KeptRow>, sqlx::Error> {
+    let KeptRouteChange { name, note, starred } = change;
+    sqlx::query_as!(
+        KeptRow,
+        r#"update kept_routes set
+            name = case when $2 then $3 else name end,
+            note = case when $4 then $5 else note end,
+            starred = coalesce($6, starred),
+            updated_at = now()
+        where id = $1
+        returning id, account_id, name, note, starred, parameters, figures, content as "content?", created_at, updated_at"#,
+        id,
+        name.is_some(),
+        name.flatten(),
+        note.is_some(),
+        note.flatten(),
+        starred
+    )
+    .fetch_optional(pool)
+    .await
+}
+
+/// Keeps the route no longer.
+pub async fn delete(pool: &PgPool, id: &str) -> Result<(), sqlx::Error> {
+    sqlx::query!("delete from kept_routes where id = $1", id).execute(pool).await.map(drop)
+}

@@ -167,9 +167,9 @@ async fn a_block_is_replaced_by_another_that_gives_the_same_with_the_others() {
     let others: Vec<_> = precursors.filter(|one| *one != block.data.smiles).collect();
     let set = |new: &str, is_sold: bool| {
         json!({
-            "smiles": [&[new], &*others].concat(), "probability": 0.4, "plausibility": 0.9, "template_id": "abc",
+            "smiles": ([&[new], &*others].concat()), "probability": 0.4, "plausibility": 0.9, "template_id": "abc",
             "reaction_class": "N-alkylation", "precedents": 3,
-            "in_stock": [vec![is_sold], vec![true; others.len()]].concat(),
+            "in_stock": ([vec![is_sold], vec![true; others.len()]].concat()),
         })
     };
     let apart = json!({

@@ -9,8 +9,8 @@ use crate::{
     webdriver::Chromium,
 };
 
-/// Keeps what the page asks the service for; it is sent all the same.
-pub const LISTEN: &str = "const send = window.fetch; window.fetch = (address, how) => { if (how?.body?.startsWith?.('{')) window.asked = JSON.parse(how.body); return send(address, how); };";
+/// Keeps what the page asks the service for, but for what it has it store; it is sent all the same.
+pub const LISTEN: &str = "const send = window.fetch; window.fetch = (address, how) => { if (how?.body?.startsWith?.('{') && !address.includes('/plans')) window.asked = JSON.parse(how.body); return send(address, how); };";
 
 /// Presses a key on what has the focus.
 pub async fn press(browser: &Chromium, key: &str) {

@@ -167,7 +167,9 @@ impl Service {
     }
 
     pub async fn request_as(&self, account: &str, method: Method, path: &str) -> RequestBuilder {
-        let token = self.token(claims(account)).await;
+        let mut claims = claims(account);
+        claims["iss"] = json!(format!("{}/auth", self.variables.get("PUBLIC_URL").unwrap_or(&self.base)));
+        let token = self.token(claims).await;
         self.http.request(method, format!("{}{path}", self.base)).bearer_auth(token)
     }
 
@@ -530,7 +532,7 @@ impl Handler<StoredTreeSearchJob> for Searcher {
             reagent_results: ReagentResults::default(),
         };
         let mut result = kind.map_or(nothing, recorded::answer);
-        if kind.is_some_and(|kind| kind != recorded::Kind::Hostile) {
+        if kind != Some(recorded::Kind::Hostile) {
             let target = Mapped::of_one(&job.request.search_smiles, Limits::TARGET).unwrap();
             result.search_smiles = target.molecule().canonical_smiles();
         }

@@ -220,17 +220,21 @@ fn self_reacting(step: &Step<'_>) -> Verdict {
                         || (own == Group::SecondaryAmine && it.is_sp3(carbon_of(it, other)))
                 }
                 Group::Ketone => matches!(own, Group::Hydrazine) && it.hydrogens(nucleophile) == 2,
+                // Amines and thiols alone are quick enough.
+                Group::Alkyl if !strong_amine(own) && own != Group::Thiol => false,
                 Group::Alkyl => {
-                    let rank = electrophile::alkyl(it, other);
-                    let reach = path(it, nucleophile, other);
-                    let chloride = it.next_to(other).any(|next| it.element(next) == CL);
                     let epoxide = it.next_to(other).any(|next| it.element(next) == O && it.ring(next) == 3);
                     if epoxide && matches!(own, Group::PrimaryAmine | Group::SecondaryAmine | Group::Thiol) {
                         return Err(Refusal::SelfReacting);
                     }
-                    let hot = rank >= 70 && !chloride || rank >= 45 && matches!(reach, 4 | 5);
-                    hot && ((strong_amine(own) && (own == Group::SecondaryAmine || reach != 2) && reach < 12)
-                        || (matches!(own, Group::Thiol) && reach < 12))
+                    let rank = electrophile::alkyl(it, other);
+                    let chloride = it.next_to(other).any(|next| it.element(next) == CL);
+                    // A path costs more than all else here.
+                    rank >= 45 && {
+                        let reach = path(it, nucleophile, other);
+                        let hot = rank >= 70 && !chloride || matches!(reach, 4 | 5);
+                        hot && reach < 12 && (!strong_amine(own) || own == Group::SecondaryAmine || reach != 2)
+                    }
                 }
                 Group::Organometal => true,
                 _ => false,

@@ -1,5 +1,6 @@
 // @ts-check
-// The part "Account": who is logged in, what this login may do, and how scripts get a token.
+// The part "Account": who is logged in, of which organisation, what this login may do, and how scripts get a token. Logins are ended and tokens made on a
+// page of the authorization server: no token of an application may do that.
 
 import { known, make } from "./elements.js";
 import { Notice } from "./notice.js";
@@ -21,16 +22,18 @@ export function begin(place, service) {
     make("section", { className: "panel", "aria-labelledby": "person_title" }, make("h2", { id: "person_title" }, "You"), person,
       make("div", { className: "acts" }, make("a", { className: "button", href: "/auth/account" }, "Logins and applications"), leave)),
     make("section", { className: "panel", "aria-labelledby": "scripts_title" }, make("h2", { id: "scripts_title" }, "Scripts"),
-      make("p", {}, "A script calls the service with a token of yours, which the command line gets, renews and ends. From this machine:"),
+      make("p", {}, "A script where nobody logs in has a token of its own: with a name, for what it needs, until a day. You make it and end it on the page of your logins."),
+      make("p", { className: "acts" }, make("a", { className: "button", href: "/auth/account#tokens" }, "Tokens for scripts")),
+      make("p", {}, "Where you are logged in by the command line, that gets, renews and ends a token of yours. From this machine:"),
       make("pre", { className: "commands", tabIndex: 0 }, commands()),
       make("p", {}, make("a", { href: "/docs" }, "The reference"), " has every operation, to be tried there.")));
 
   async function look() {
     try {
-      const { sub, email, name } = await service.get("/auth/userinfo");
+      const { sub, email, name, organisation } = await service.get("/auth/userinfo");
       const may = service.session.scopes.map((scope) => MEANINGS[scope] ?? scope).join(", ");
       const since = new Date(service.session.begun).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
-      person.replaceChildren(...known([["E-mail address", email], ["Name", name], ["Account", sub], ["This login may", `plan syntheses, ${may}`], ["Logged in here", since]]));
+      person.replaceChildren(...known([["E-mail address", email], ["Name", name], ["Organisation", organisation ?? "none"], ["Account", sub], ["This login may", `plan syntheses, ${may}`], ["Logged in here", since]]));
       notice.tell("");
     } catch (fault) {
       notice.tell(why(fault));

@@ -6,7 +6,7 @@ import { LoginRefused, logIn } from "./login.js";
 import { fetchPart, follow } from "./parts.js";
 import { Service } from "./service.js";
 
-const SCOPES = ["operations", "openid", "email", "generator_api.samples:create", "generator_api.samples:read", "generator_api.samples:delete", "generator_api.models:read"];
+const SCOPES = ["operations", "openid", "email", "profile", "generator_api.samples:create", "generator_api.samples:read", "generator_api.samples:delete", "generator_api.models:read"];
 
 begin();
 

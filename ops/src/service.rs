@@ -5,7 +5,7 @@
 
 mod login;
 
-use std::time::Duration;
+use std::{env, time::Duration};
 
 use chrono::{TimeDelta, Utc};
 use reqwest::{
@@ -28,10 +28,14 @@ const RENEW_BEFORE: TimeDelta = TimeDelta::seconds(60);
 /// A short call: logins and health.
 const SHORT: Duration = Duration::from_secs(20);
 
+/// The variable of the environment that holds a token for scripts, which then counts in place of the login that is kept.
+const TOKEN: &str = "RETORT_TOKEN";
+
 /// A service and the data folder that keeps the login at it.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Service {
     base: String,
+    token: Option<String>,
     data: DataFolder,
     http: reqwest::Client,
 }
@@ -84,7 +88,9 @@ impl Service {
             builder = builder.no_proxy();
         }
         let http = builder.build().map_err(|error| Failure::http(&base, &error))?;
-        Ok(Self { base, data, http })
+        let token =
+            env::var(TOKEN).ok().map(|token| token.trim().to_owned()).filter(|token| !token.is_empty());
+        Ok(Self { base, token, data, http })
     }
 
     /// The service's address.
@@ -196,6 +202,15 @@ impl Service {
     }
 
     async fn access_token_other_than(&self, refused: Option<&str>) -> Result<String, Failure> {
+        if let Some(token) = &self.token {
+            let ended = || {
+                let why = format!(
+                    "the service refuses the token in {TOKEN}: it has ended, or is of another service"
+                );
+                Failure::NotLoggedIn(why)
+            };
+            return if refused.is_none() { Ok(token.clone()) } else { Err(ended()) };
+        }
         if self.data.credentials()?.is_none() {
             return Err(self.not_logged_in("nobody is logged in"));
         }

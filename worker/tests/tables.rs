@@ -36,6 +36,7 @@ const ORGANISATIONS: &str = "api/identity/src/tables/organisations.rs";
 const RATE_LIMITS: &str = "api/identity/src/tables/rate_limits.rs";
 const REFRESH: &str = "api/identity/src/tables/refresh.rs";
 const REVOCATIONS: &str = "api/identity/src/tables/revocations.rs";
+const SCRIPT_TOKENS: &str = "api/identity/src/tables/script_tokens.rs";
 const SESSIONS: &str = "api/identity/src/tables/sessions.rs";
 const KEYS: &str = "api/identity/src/tables/signing_keys.rs";
 const BATCHES: &str = "api/src/endpoints/batches/table.rs";
@@ -71,10 +72,14 @@ const ORDERED: &str = "worker/src/orders.rs";
 const ORDERS: &str = "api/src/endpoints/samples/orders.rs";
 const SAMPLE_BATCHES: &str = "api/src/endpoints/sample_batches/table.rs";
 
-const TABLES: [Table; 42] = [
+const TABLES: [Table; 44] = [
     table("account_rations", &[ACCOUNTS], &[]),
     // A login that is older than the account's last change counts for nothing: all that comes from one asks.
-    table("accounts", &[ACCOUNTS], &[BROWSERS, CODES, DEVICES, LINKS, ORGANISATIONS, REFRESH, SESSIONS]),
+    table(
+        "accounts",
+        &[ACCOUNTS],
+        &[BROWSERS, CODES, DEVICES, LINKS, ORGANISATIONS, REFRESH, SCRIPT_TOKENS, SESSIONS],
+    ),
     table("apalis.jobs", &[ADMIT, OPERATE, QUEUE], &[DEAL]),
     table("apalis.workers", &[QUEUE], &[]),
     table("applications", &[APPLICATIONS], &[DEVICES]),
@@ -119,6 +124,9 @@ const TABLES: [Table; 42] = [
     table("sample_orders", &[ORDERED, ORDERS], &[SAMPLE_BATCHES, SAMPLES]),
     // A worker makes a sample, and the API shows and deletes it, of a batch in one statement with its order; neither links the other.
     table("samples", &[DRAWN, ORDERS, SAMPLES], &[]),
+    // Written by its migration alone.
+    table("script_token_mark", &[SCRIPT_TOKENS], &[]),
+    table("script_tokens", &[SCRIPT_TOKENS], &[]),
     table("signing_keys", &[KEYS], &[]),
     table("vendor_organisations", &[VENDORS], &[]),
     table("vendor_preferences", &[VENDORS], &[]),

@@ -15,6 +15,7 @@ use crate::{
     tables::{
         accounts::{Account, Accounts, NO_PASSWORD, Rations, Standing},
         revocations::Revocations,
+        script_tokens::ScriptTokens,
     },
     throttle::Throttle,
     tokens::{
@@ -34,6 +35,7 @@ pub struct Identity {
     pub(crate) accounts: Arc<Accounts>,
     pub(crate) passwords: Passwords,
     pub(crate) revocations: Arc<Revocations>,
+    pub(crate) script_tokens: Arc<ScriptTokens>,
     pub(crate) throttle: Throttle,
     _background: [Background; 2],
 }
@@ -45,6 +47,9 @@ pub enum StartError {
     /// The signing keys could not be read or made.
     #[error(transparent)]
     Keys(#[from] KeysError),
+    /// Tokens for scripts cannot be told from others.
+    #[error("the mark of tokens for scripts cannot be read")]
+    Database(#[from] sqlx::Error),
     /// There is no way to other issuers.
     #[error("the HTTP client for other issuers cannot be made")]
     Http(#[from] reqwest::Error),
@@ -82,14 +87,17 @@ impl Identity {
         let accounts = Arc::new(Accounts::new(pool.clone()));
         let revocations = Arc::new(Revocations::new(pool.clone()));
         let keys = Keys::load(pool.clone(), &settings.issuer(), settings.keys_secret.clone()).await?;
-        let memory = (accounts.clone(), revocations.clone());
-        let forgetting = changes::hear(&database, move |what| forget(&memory.0, &memory.1, what));
+        let script_tokens = Arc::new(ScriptTokens::load(pool.clone()).await?);
+        let memory = (accounts.clone(), revocations.clone(), script_tokens.clone());
+        let forgetting =
+            changes::hear(&database, move |what| forget((&memory.0, &memory.1, &memory.2), what));
         Ok(Arc::new(Self {
             keys,
             issuers: Issuers::new(&settings.issuers, &settings.audiences)?,
             accounts,
             passwords: Passwords::new(settings.threads),
             revocations,
+            script_tokens,
             throttle: Throttle::new(pool.clone(), settings.logins_per_minute),
             settings,
             request_time,
@@ -118,7 +126,10 @@ impl Identity {
         if let Some(foreigner) = self.issuers.verify(token).await? {
             return self.admit_foreigner(foreigner).await;
         }
-        let mut verified = self.keys.verify(token).await?;
+        let mut verified = match self.script_tokens.verify(token).await? {
+            Some(verified) => verified,
+            None => self.keys.verify(token).await?,
+        };
         let standing = self.check_standing(&mut verified).await?;
         Ok((verified, standing))
     }
@@ -168,13 +179,20 @@ impl Identity {
 }
 
 /// Asks anew what `what` tells of; `None` is everything.
-fn forget(accounts: &Accounts, revocations: &Revocations, what: Option<&str>) {
+fn forget(
+    (accounts, revocations, script_tokens): (&Accounts, &Revocations, &ScriptTokens),
+    what: Option<&str>,
+) {
     match what {
         Some(changes::REVOCATIONS) => revocations.forget(),
-        Some(account_id) => accounts.forget(Some(account_id)),
+        Some(account_id) => {
+            accounts.forget(Some(account_id));
+            script_tokens.forget();
+        }
         None => {
             revocations.forget();
             accounts.forget(None);
+            script_tokens.forget();
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Random secrets that we hand out and keep only as hashes: refresh tokens, codes, session cookies.
+//! Random secrets that we hand out and keep only as hashes: refresh tokens, codes, session cookies, tokens for scripts.
 //!
 //! Each is 256 random bits, so SHA-256 is enough: a slow hash would add nothing to what cannot be guessed.
 
@@ -6,7 +6,7 @@ use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use sha2::{Digest, Sha256};
 
 /// Characters of a secret: 32 bytes in Base64 without padding.
-const CHARACTERS: usize = 43;
+pub const CHARACTERS: usize = 43;
 
 /// A new secret.
 pub fn fresh() -> String {

@@ -6,7 +6,7 @@ use database::Background;
 use sqlx::PgPool;
 
 use crate::tables::{
-    browsers, codes, device_codes, login_links, rate_limits, refresh, revocations, sessions,
+    browsers, codes, device_codes, login_links, rate_limits, refresh, revocations, script_tokens, sessions,
 };
 
 /// The time between two sweeps of a process.
@@ -43,5 +43,6 @@ pub async fn sweep(pool: &PgPool) -> Result<u64, sqlx::Error> {
         + device_codes::sweep(pool).await?
         + login_links::sweep(pool).await?
         + revocations::sweep(pool).await?
+        + script_tokens::sweep(pool).await?
         + rate_limits::sweep(pool).await?)
 }

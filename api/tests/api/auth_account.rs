@@ -5,13 +5,13 @@ use crate::{
     support::{Answer, PASSWORD, Service, add_account, answer, join_one_organisation},
 };
 
-/// The forms of the page, each with what is said of it: `(request, proof, words)`.
+/// The forms of the page that end something, each with what is said of it: `(request, proof, words)`.
 fn forms(page: &Answer) -> Vec<(String, String, String)> {
     let value = |part: &str, name: &str| {
         let marker = format!("name=\"{name}\" value=\"");
         part.split_once(&marker).unwrap().1.split('"').next().unwrap().to_owned()
     };
-    let parts = page.text.split("<form").skip(1);
+    let parts = page.text.split("<form").skip(1).filter(|part| part.contains("class=\"entry\""));
     parts.map(|part| (value(part, "request"), value(part, "proof"), part.to_owned())).collect()
 }
 
@@ -101,4 +101,133 @@ async fn an_application_that_may_nothing_any_more_has_neither_an_access_token_no
 
     assert_eq!((before, withdrawn.status, after, late.status), (200, 303, 401, 400));
     assert!(tokens.get("refresh_token").is_none(), "{tokens}");
+}
+
+/// The answer of the form for a new token, with these fields filled in.
+async fn make_token(browser: &Browser<'_>, fields: &[(&str, &str)]) -> Answer {
+    let page = browser.get("/auth/account").await;
+    let form = page.text.split("action=\"/auth/account/tokens\"").nth(1).unwrap();
+    let proof = form.split_once("name=\"proof\" value=\"").unwrap().1.split('"').next().unwrap();
+    let fields: Vec<_> = [("request", "new"), ("proof", proof)].iter().chain(fields).copied().collect();
+    browser.post("/auth/account/tokens", &fields).await
+}
+
+/// The token that a page shows.
+fn token_of(page: &Answer) -> String {
+    let (_, rest) = page.text.split_once("class=\"secret\"").unwrap_or_else(|| panic!("{page:?}"));
+    rest.split_once('>').unwrap().1.split('<').next().unwrap().to_owned()
+}
+
+/// What the service answers who shows `token` and lists samples, and who deletes one.
+async fn shown(service: &Service, token: &str) -> (u16, u16) {
+    let path = format!("{}/generator/v1/samples", service.base);
+    let list = answer(service.http.get(&path).bearer_auth(token)).await;
+    let delete = answer(service.http.delete(format!("{path}/smp_1")).bearer_auth(token)).await;
+    (list.status, delete.status)
+}
+
+const READ: (&str, &str) = ("generator_api.samples:read", "on");
+
+#[tokio::test]
+async fn a_token_for_scripts_may_what_was_ticked_is_shown_once_and_ended() {
+    let service = Service::start_without_workers(&[]).await;
+    PAGE.register(&service).await;
+    let browser = logged_in(&service).await;
+
+    let made = make_token(&browser, &[("name", "Nightly <b>"), ("days", "30"), READ]).await;
+    let token = token_of(&made);
+    let may = shown(&service, &token).await;
+    let page = browser.get("/auth/account").await;
+    let ended = end(&browser, "Nightly").await;
+    let after = shown(&service, &token).await;
+
+    assert_eq!((made.status, made.header("cache-control")), (200, "no-store"));
+    assert!(token.starts_with("retort_") && token.len() == 58, "{token}");
+    assert_eq!(may, (200, 403));
+    assert!(
+        page.text.contains("Nightly &lt;b&gt;") && page.text.contains("may generator_api.samples:read"),
+        "{page:?}"
+    );
+    assert!(!page.text.contains(&token), "{page:?}");
+    assert_eq!((ended.status, after), (303, (401, 401)));
+    let stored: i64 =
+        sqlx::query_scalar("select count(*) from script_tokens").fetch_one(&service.pool).await.unwrap();
+    assert_eq!(stored, 0);
+}
+
+#[tokio::test]
+async fn a_token_for_scripts_needs_a_name_of_its_own_a_day_and_our_own_form() {
+    let service = Service::start_without_workers(&[]).await;
+    PAGE.register(&service).await;
+    let browser = logged_in(&service).await;
+    make_token(&browser, &[("name", "One"), ("days", "90")]).await;
+
+    let long = "n".repeat(81);
+    for (fields, why) in [
+        ([("name", ""), ("days", "30")], "needs a name"),
+        ([("name", &*long), ("days", "30")], "80 characters"),
+        ([("name", "Two"), ("days", "31")], "Choose when"),
+        ([("name", "ONE"), ("days", "30")], "of this name already"),
+    ] {
+        let refused = make_token(&browser, &fields).await;
+        assert!(refused.status == 403 && refused.text.contains(why), "{why}: {refused:?}");
+    }
+    let unproven = [("request", "new"), ("proof", "x"), ("name", "Three"), ("days", "30")];
+    let unproven = browser.post("/auth/account/tokens", &unproven).await;
+    // What is ticked counts as far as the account may it.
+    sqlx::query("update accounts set scopes = '{generator_api.models:read}'")
+        .execute(&service.pool)
+        .await
+        .unwrap();
+    make_token(&browser, &[("name", "Four"), ("days", "365"), READ]).await;
+
+    assert_eq!((unproven.status, unproven.text.contains("class=\"secret\"")), (403, false));
+    let stored: Vec<(String, Vec<String>)> =
+        sqlx::query_as("select name, scopes from script_tokens order by created_at")
+            .fetch_all(&service.pool)
+            .await
+            .unwrap();
+    assert_eq!(stored, [("One".to_owned(), vec![]), ("Four".to_owned(), vec![])]);
+}
+
+#[tokio::test]
+async fn a_token_for_scripts_ends_by_its_day_a_new_password_and_lost_scopes_and_a_guess_costs_no_query() {
+    let service = Service::start_without_workers(&[]).await;
+    PAGE.register(&service).await;
+    let browser = logged_in(&service).await;
+    let token = token_of(&make_token(&browser, &[("name", "One"), ("days", "90"), READ]).await);
+    let change = async |what: &'static str| {
+        sqlx::raw_sql(what).execute(&service.pool).await.unwrap();
+        sqlx::query("select pg_notify('retort_identity', id) from accounts")
+            .execute(&service.pool)
+            .await
+            .unwrap();
+    };
+    let turns_to = async |wanted: u16| {
+        for _ in 0..200 {
+            if shown(&service, &token).await.0 == wanted {
+                return true;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
+        false
+    };
+
+    assert_eq!(shown(&service, &token).await.0, 200);
+    change("update script_tokens set expires_at = now()").await;
+    assert!(turns_to(401).await, "its day");
+    change("update script_tokens set expires_at = now() + interval '1 day'").await;
+    assert!(turns_to(200).await, "as it was");
+    change("update accounts set scopes = '{openid}'").await;
+    assert!(turns_to(403).await, "lost scopes");
+    change("update accounts set scopes = '{generator_api.samples:read}', tokens_from = clock_timestamp()")
+        .await;
+    assert!(turns_to(401).await, "a new password");
+    change("update accounts set tokens_from = null").await;
+    assert!(turns_to(200).await, "as it was");
+    let guess = format!("{}{}", &token[..token.len() - 1], if token.ends_with('A') { 'B' } else { 'A' });
+    // Whoever guesses is refused while the database answers nobody.
+    change("alter table script_tokens rename to gone").await;
+    assert_eq!(shown(&service, &guess).await.0, 401);
+    assert_eq!(shown(&service, "retort_").await.0, 401);
 }

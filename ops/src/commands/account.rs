@@ -7,6 +7,7 @@ use clap::{Args, Subcommand};
 use contract::{Ration, scope};
 
 mod manage;
+mod tokens;
 
 use crate::{
     Place,
@@ -69,6 +70,9 @@ pub enum Account {
         /// The account.
         email: String,
     },
+    /// Make, list and end an account's tokens for scripts.
+    #[command(subcommand)]
+    Token(tokens::Tokens),
     /// Set how much of something an account has a minute; holds within one.
     Ration(SetRation),
 }
@@ -192,6 +196,7 @@ impl Account {
                 terminal::data(&format!("{issuer}/link?code={secret}"))?;
                 terminal::note("good once, for ten minutes: whoever opens it is logged in");
             }
+            Self::Token(tokens) => tokens.run(&mut database).await?,
             Self::Ration(SetRation { email, ration, per_minute: PerMinute(per_minute) }) => {
                 manage::change_ration(&mut database, &email, ration, per_minute).await?;
                 let amount = per_minute.map_or_else(|| "the default".to_owned(), |number| number.to_string());

@@ -1,7 +1,7 @@
-//! `/auth/account`: where a person is logged in, which programs act for them, and an end to each.
+//! `/auth/account`: where a person is logged in, which programs act for them, their tokens for scripts, and an end to each.
 //!
-//! A page of the authorization server and no operation of the API, so that it takes a person in a browser to end a login: no application can
-//! end those of others with the token that it was given.
+//! A page of the authorization server and no operation of the API, so that it takes a person in a browser to end a login or to make a token: no
+//! application can end those of others, or make itself one that outlives it, with the token that it was given.
 
 use std::sync::Arc;
 
@@ -12,14 +12,19 @@ use axum::{
 };
 
 use crate::{
-    error::PageError,
+    error::{PageError, RefusedForm},
     form::Form,
     http::{
         csrf::{self, Purpose},
-        pages::{self, Entry},
+        pages::{self, Entry, NEW_TOKEN},
     },
     identity::Identity,
-    tables::{applications, codes, consents, device_codes, organisations, refresh, sessions},
+    scopes,
+    tables::{
+        applications, codes, consents, device_codes, organisations, refresh,
+        script_tokens::{self, Made},
+        sessions::{self, Session},
+    },
 };
 
 /// What a person may end.
@@ -31,6 +36,8 @@ enum Held<'a> {
     Family(&'a str),
     /// What an application was allowed, by its id.
     Consent(&'a str),
+    /// A token for scripts, by its id.
+    Token(&'a str),
 }
 
 impl<'a> Held<'a> {
@@ -40,6 +47,7 @@ impl<'a> Held<'a> {
             ("session", id) => Some(Self::Session(id)),
             ("family", family) => Some(Self::Family(family)),
             ("consent", client_id) => Some(Self::Consent(client_id)),
+            ("token", id) => Some(Self::Token(id)),
             _ => None,
         }
     }
@@ -49,6 +57,7 @@ impl<'a> Held<'a> {
             Self::Session(id) => format!("session {id}"),
             Self::Family(family) => format!("family {family}"),
             Self::Consent(client_id) => format!("consent {client_id}"),
+            Self::Token(id) => format!("token {id}"),
         }
     }
 }
@@ -58,6 +67,15 @@ pub async fn look(State(identity): State<Arc<Identity>>, request: Request) -> Re
     let session = csrf::session(&identity.pool, &identity.settings, request.headers()).await?;
     let session =
         session.ok_or(PageError::BadRequest("You are not logged in here. Log in at the console first."))?;
+    Ok(([(header::CACHE_CONTROL, "no-store")], page(&identity, &session, None).await?).into_response())
+}
+
+/// The page for who is logged in; `failed` says why no token was made.
+async fn page(
+    identity: &Identity,
+    session: &Session,
+    failed: Option<&str>,
+) -> Result<pages::Page, PageError> {
     let account_id = &session.person.account_id;
     let entry = |held: Held<'_>, name: String, about: String| {
         let request = held.words();
@@ -72,22 +90,30 @@ pub async fn look(State(identity): State<Arc<Identity>>, request: Request) -> Re
     let mut programs = Vec::new();
     for found in refresh::families(&identity.pool, account_id).await? {
         let about = format!("since {}, last seen {}", time(found.began_at), time(found.renewed_at));
-        programs.push(entry(Held::Family(&found.family), name(&identity, found.client_id).await?, about));
+        programs.push(entry(Held::Family(&found.family), name(identity, found.client_id).await?, about));
     }
     let mut allowed = Vec::new();
     for found in consents::list(&identity.pool, account_id).await? {
         let about = format!("may {} since {}", found.scopes.join(", "), time(found.granted_at));
         let client_id = found.client_id.clone();
-        allowed.push(entry(Held::Consent(&client_id), name(&identity, found.client_id).await?, about));
+        allowed.push(entry(Held::Consent(&client_id), name(identity, found.client_id).await?, about));
     }
-    let page = pages::account(&pages::Account {
+    let tokens = script_tokens::list(&identity.pool, account_id).await?.into_iter().map(|found| {
+        let may = if found.scopes.is_empty() { "plan".to_owned() } else { found.scopes.join(", ") };
+        let about = format!("may {may}; made {}, ends {}", time(found.created_at), day(found.expires_at));
+        entry(Held::Token(&found.id), found.name, about)
+    });
+    Ok(pages::account(&pages::Account {
         person: &session.person,
         organisation: organisations::name_of(&identity.pool, account_id).await?.as_deref(),
+        fellows: &organisations::fellows(&identity.pool, account_id).await?,
         sessions: &sessions.collect::<Vec<_>>(),
         programs: &programs,
         allowed: &allowed,
-    });
-    Ok(([(header::CACHE_CONTROL, "no-store")], page).into_response())
+        tokens: &tokens.collect::<Vec<_>>(),
+        new_token: &csrf::proof(&session.secret, Purpose::Token, NEW_TOKEN),
+        failed,
+    }))
 }
 
 /// `POST /auth/account`: ends one of them.
@@ -109,18 +135,93 @@ pub async fn end(State(identity): State<Arc<Identity>>, request: Request) -> Res
             device_codes::end_application_of(&mut transaction, account_id, client_id).await?;
             refresh::end_application_of(&mut transaction, account_id, client_id).await?;
         }
+        Held::Token(id) => drop(script_tokens::end(&mut transaction, account_id, id).await?),
     }
     transaction.commit().await?;
     // Who is told that a login has ended finds it ended, here at once.
     identity.revocations.forget();
+    identity.script_tokens.forget();
     tracing::info!(target: "audit", { account.id = account_id }, "a person ended a login of theirs");
     Ok(Redirect::to("/auth/account").into_response())
+}
+
+/// `POST /auth/account/tokens`: makes a token for scripts, and shows it this once.
+pub async fn make_token(
+    State(identity): State<Arc<Identity>>,
+    request: Request,
+) -> Result<Response, PageError> {
+    let headers = request.headers().clone();
+    let form = Form::read(request).await?;
+    let session =
+        csrf::session(&identity.pool, &identity.settings, &headers).await?.ok_or(PageError::Forged)?;
+    csrf::check(&identity.settings, &headers, &form, Purpose::Token, &session.secret)?;
+    let made = match wanted(&form) {
+        Ok((name, days)) => store_token(&identity, &session, &form, (name, days)).await?,
+        Err(why) => Err(why),
+    };
+    let no_store = [(header::CACHE_CONTROL, "no-store")];
+    match made {
+        Ok(token) => {
+            let page = pages::token_made(
+                form.get("name").unwrap_or_default(),
+                &token,
+                &identity.settings.public_url,
+            );
+            Ok((no_store, page).into_response())
+        }
+        Err(why) => Ok((no_store, RefusedForm(page(&identity, &session, Some(why)).await?)).into_response()),
+    }
+}
+
+/// The name and the days of the token that the form asks for, or what is wrong with them.
+fn wanted(form: &Form) -> Result<(&str, u16), &'static str> {
+    let name = form.get("name").unwrap_or_default().trim();
+    if name.is_empty() {
+        return Err("A token needs a name, by which you know it again.");
+    }
+    if name.chars().count() > script_tokens::LONGEST_NAME || name.chars().any(char::is_control) {
+        return Err("The name is too long: it has 80 characters at most, in one line.");
+    }
+    let days = form.get("days").and_then(|days| days.parse().ok());
+    let days = days.filter(|days| script_tokens::LIFETIMES_DAYS.contains(days));
+    days.map(|days| (name, days)).ok_or("Choose when the token ends.")
+}
+
+/// Stores the token; its text, or why there is none.
+async fn store_token(
+    identity: &Identity,
+    session: &Session,
+    form: &Form,
+    (name, days): (&str, u16),
+) -> Result<Result<String, &'static str>, PageError> {
+    let Session { person, .. } = session;
+    let held = scopes::without_asking(&person.scopes);
+    let ticked: Vec<String> = held.into_iter().filter(|scope| form.get(scope).is_some()).collect();
+    let new = script_tokens::New { name, scopes: &ticked, days };
+    let mut transaction = identity.pool.begin().await?;
+    let made =
+        script_tokens::make(&mut transaction, &person.account_id, person.authenticated_at, new).await?;
+    transaction.commit().await?;
+    Ok(match made {
+        Made::Token(token) => {
+            tracing::info!(target: "audit", { account.id = person.account_id, days }, "a person made a token for scripts");
+            Ok(token)
+        }
+        Made::NameTaken => {
+            Err("You have a token of this name already: end it first, or choose another name.")
+        }
+        Made::TooMany => Err("You have 50 tokens, which is the most: end one that you do not need."),
+    })
 }
 
 /// What people call the application.
 async fn name(identity: &Identity, client_id: String) -> Result<String, sqlx::Error> {
     let application = applications::find(&identity.pool, &client_id).await?;
     Ok(application.map_or(client_id, |application| application.name))
+}
+
+fn day(at: chrono::DateTime<chrono::Utc>) -> String {
+    at.format("%Y-%m-%d").to_string()
 }
 
 fn time(at: chrono::DateTime<chrono::Utc>) -> String {

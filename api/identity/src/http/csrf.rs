@@ -31,6 +31,8 @@ pub enum Purpose {
     Logout,
     /// A login of the person's that ends.
     Account,
+    /// A token for scripts that is made.
+    Token,
     /// The code that a device shows.
     Device,
     /// Whether that device may in.
@@ -45,6 +47,7 @@ impl Purpose {
             Self::Link => "link",
             Self::Consent => "consent",
             Self::Account => "account",
+            Self::Token => "token",
             Self::Logout => "logout",
             Self::Device => "device",
             Self::DeviceDecision => "device-decision",

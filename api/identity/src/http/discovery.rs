@@ -51,6 +51,7 @@ pub async fn configuration(State(identity): State<Arc<Identity>>) -> impl IntoRe
         "id_token_signing_alg_values_supported": ["EdDSA"],
         "claims_supported": [
             "iss", "sub", "aud", "exp", "iat", "auth_time", "nonce", "at_hash", "name", "email", "email_verified",
+            "organisation",
         ],
         "prompt_values_supported": ["none", "login", "consent", "select_account"],
         "claims_parameter_supported": false,

@@ -41,6 +41,7 @@ pub fn pages<S: Clone + Send + Sync + 'static>(identity: Arc<Identity>) -> Route
         .route("/auth/authorize", get(authorize::authorize).post(authorize::authorize))
         .route("/auth/login", post(login::login))
         .route("/auth/account", get(account::look).post(account::end))
+        .route("/auth/account/tokens", post(account::make_token))
         .route("/auth/link", get(link::ask).post(link::follow))
         .route("/auth/consent", post(authorize::consent))
         .route("/auth/logout", get(login::logout).post(login::logout))

@@ -7,13 +7,14 @@ use axum::{
     http::{HeaderValue, header},
     response::{Html, IntoResponse, Response},
 };
+use contract::scope::OPERATIONS;
 use maud::{DOCTYPE, Markup, html};
 use url::Url;
 
 use crate::{
     http::csrf::Purpose,
     scopes,
-    tables::{device_codes::Decision, sessions::Person},
+    tables::{device_codes::Decision, organisations::MOST_FELLOWS, script_tokens, sessions::Person},
 };
 
 /// A page with its headers.
@@ -244,9 +245,16 @@ pub struct Account<'a> {
     pub person: &'a Person,
     /// Its name.
     pub organisation: Option<&'a str>,
+    /// Who belongs to it, the person included.
+    pub fellows: &'a [String],
     pub sessions: &'a [Entry],
     pub programs: &'a [Entry],
     pub allowed: &'a [Entry],
+    pub tokens: &'a [Entry],
+    /// The proof of the form for a new token.
+    pub new_token: &'a str,
+    /// Why none was made.
+    pub failed: Option<&'a str>,
 }
 
 /// One of them.
@@ -264,14 +272,71 @@ pub fn account(account: &Account<'_>) -> Page {
     let content = html! {
         p { "You are logged in as " strong { (account.person.email) } ". What is ended here has to log in or to ask anew." }
         @if let Some(organisation) = account.organisation {
-            p { "You belong to " strong { (organisation) } ", whose members read each other's samples and plans." }
+            p { "You belong to " strong { (organisation) } ", whose members read each other's samples, plans and kept routes." }
+            details {
+                summary { "Its members" }
+                ul { @for fellow in account.fellows { li { (fellow) } } }
+                @if account.fellows.len() >= usize::from(MOST_FELLOWS) { p { small { "and others" } } }
+            }
         }
         (entries("Browsers", account.sessions, "End"))
         (entries("Programs with a login", account.programs, "End"))
         (entries("Applications that you have allowed", account.allowed, "Withdraw"))
+        div #tokens { (entries("Tokens for scripts", account.tokens, "End")) }
+        (new_token(account))
         p { a href="/#/account" { "Back to the console" } }
     };
-    Page::new("Logins", content)
+    Page::new("Logins and tokens", content)
+}
+
+/// What the form for a new token says it is for.
+pub const NEW_TOKEN: &str = "new";
+
+/// The form for a new token: what is for operators has to be chosen, all else to be left out.
+fn new_token(account: &Account<'_>) -> Markup {
+    let scopes = scopes::without_asking(&account.person.scopes);
+    html! {
+        details open[account.failed.is_some()] {
+            summary { "New token" }
+            form method="post" action="/auth/account/tokens" {
+                input type="hidden" name="request" value=(NEW_TOKEN);
+                input type="hidden" name="proof" value=(account.new_token);
+                @if let Some(failed) = account.failed {
+                    p #failed .failed role="alert" { (failed) }
+                }
+                label for="name" { "Name" }
+                input #name type="text" name="name" maxlength=(script_tokens::LONGEST_NAME) required autocomplete="off"
+                    aria-describedby=[account.failed.map(|_| "failed")];
+                fieldset {
+                    legend { "It may plan syntheses" @if !scopes.is_empty() { ", and:" } }
+                    @for scope in &scopes {
+                        label .check {
+                            input type="checkbox" name=(scope) value="on" checked[*scope != OPERATIONS];
+                            span { (scopes::meaning(scope)) " " small { (scope) } }
+                        }
+                    }
+                }
+                label for="days" { "It ends after" }
+                select #days name="days" {
+                    @for days in script_tokens::LIFETIMES_DAYS { option value=(days) selected[days == 90] { (days) " days" } }
+                }
+                button type="submit" { "Make the token" }
+            }
+        }
+    }
+}
+
+/// Shows a token for scripts, which is shown once.
+pub fn token_made(name: &str, token: &str, service: &str) -> Page {
+    let content = html! {
+        p { "The token " strong { (name) } ". Copy it now: it is not shown again." }
+        p #token .secret tabindex="0" { (token) }
+        p { small { "Whoever has it acts for you. Keep it where the script's other secrets are, and end it here when it is not needed any more. "
+            "A new password ends it too." } }
+        pre tabindex="0" { "export RETORT_API=" (service) "\nexport RETORT_TOKEN=…\nretort plan 'CC(=O)Nc1ccc(O)cc1'" }
+        p { a href="/auth/account" { "Back to logins and tokens" } }
+    };
+    Page::new("A token for scripts", content)
 }
 
 fn entries(title: &str, entries: &[Entry], act: &str) -> Markup {

@@ -1,4 +1,5 @@
-//! `GET` and `POST /auth/userinfo`: who the token speaks for (OpenID Connect Core, section 5.3).
+//! `GET` and `POST /auth/userinfo`: who the token speaks for (OpenID Connect Core, section 5.3), with `organisation`,
+//! a claim of our own: the name of the one that the account belongs to.
 
 use std::sync::Arc;
 
@@ -7,7 +8,7 @@ use contract::scope;
 use edge::ApiError;
 use serde_json::{Map, Value};
 
-use crate::{identity::Identity, scopes, tokens::mint};
+use crate::{identity::Identity, scopes, tables::organisations, tokens::mint};
 
 pub async fn userinfo(
     State(identity): State<Arc<Identity>>,
@@ -20,5 +21,11 @@ pub async fn userinfo(
     }
     let account = identity.accounts.find(&verified.sub).await?;
     let account = account.ok_or_else(|| ApiError::bad_token("the account is unknown or disabled"))?;
-    Ok(Json(mint::person(&account.id, &account.email, &account.name, &held)))
+    let mut told = mint::person(&account.id, &account.email, &account.name, &held);
+    if scopes::has(&held, scope::PROFILE)
+        && let Some(organisation) = organisations::name_of(&identity.pool, &account.id).await?
+    {
+        told.insert("organisation".to_owned(), organisation.into());
+    }
+    Ok(Json(told))
 }

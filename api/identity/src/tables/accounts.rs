@@ -15,7 +15,11 @@ use ulid::Ulid;
 
 use crate::{
     changes,
-    tables::{codes, device_codes, login_links, refresh, sessions},
+    tables::{
+        codes, device_codes, login_links, refresh,
+        script_tokens::{self, Made, New},
+        sessions,
+    },
 };
 
 /// How long an account's state is believed where nobody is told of changes: a disabled account is refused after this at the latest.
@@ -334,6 +338,37 @@ impl Named {
         }
     }
 
+    /// Makes a token for scripts of the account; `None` where that is disabled.
+    pub async fn make_token(
+        &self,
+        connection: &mut PgConnection,
+        new: New<'_>,
+    ) -> Result<Option<Made>, sqlx::Error> {
+        let at = sqlx::query_scalar!(
+            "select clock_timestamp() as \"at!\" from accounts where id = $1 and disabled_at is null for share",
+            self.id
+        )
+        .fetch_optional(&mut *connection)
+        .await?;
+        match at {
+            Some(at) => script_tokens::make(connection, &self.id, at, new).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The account's tokens for scripts, the last first.
+    pub async fn tokens(
+        &self,
+        connection: &mut PgConnection,
+    ) -> Result<Vec<script_tokens::Listed>, sqlx::Error> {
+        script_tokens::list(connection, &self.id).await
+    }
+
+    /// Ends the account's token for scripts of this name; false if there is none.
+    pub async fn end_token(&self, connection: &mut PgConnection, name: &str) -> Result<bool, sqlx::Error> {
+        script_tokens::end(connection, &self.id, name).await
+    }
+
     /// Gives the account another password, and ends what the old one opened.
     pub async fn change_password(
         &self,
@@ -395,6 +430,7 @@ impl Named {
         sessions::end_account(connection, &self.id).await?;
         codes::end_account(connection, &self.id).await?;
         login_links::end_account(connection, &self.id).await?;
+        script_tokens::end_account(connection, &self.id).await?;
         device_codes::end_account(connection, &self.id).await
     }
 }

@@ -13,5 +13,6 @@ pub mod organisations;
 pub mod rate_limits;
 pub(crate) mod refresh;
 pub mod revocations;
+pub mod script_tokens;
 pub(crate) mod sessions;
 pub mod signing_keys;

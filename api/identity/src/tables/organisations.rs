@@ -5,6 +5,9 @@ use ulid::Ulid;
 
 use crate::tables::accounts;
 
+/// Members that a page names.
+pub(crate) const MOST_FELLOWS: u8 = 100;
+
 /// An organisation as the operator's list shows it.
 #[derive(Debug)]
 pub struct Listed {
@@ -93,6 +96,19 @@ pub(crate) async fn name_of(pool: &PgPool, account_id: &str) -> Result<Option<St
         account_id
     )
     .fetch_optional(pool)
+    .await
+}
+
+/// Who belongs to the organisation of the account, it included, as `name <address>`, by the name; none if it belongs to none.
+pub(crate) async fn fellows(pool: &PgPool, account_id: &str) -> Result<Vec<String>, sqlx::Error> {
+    sqlx::query_scalar!(
+        r#"select fellow.name || ' <' || fellow.email || '>' as "fellow!"
+         from accounts join accounts as fellow on fellow.organisation_id = accounts.organisation_id
+         where accounts.id = $1 and fellow.disabled_at is null order by lower(fellow.name), fellow.email limit $2"#,
+        account_id,
+        i64::from(MOST_FELLOWS)
+    )
+    .fetch_all(pool)
     .await
 }
 

@@ -132,7 +132,7 @@ pub async fn change_ration(
 }
 
 /// Changes an account and writes it down: what is done for messages and what it is called in the journal.
-async fn change(
+pub async fn change(
     database: &mut PgConnection,
     email: &str,
     (doing, act): (&'static str, &str),
@@ -149,9 +149,14 @@ async fn change(
 
 /// Whether there is an account; asked before a new password is.
 pub async fn exists(database: &mut PgConnection, email: &str) -> Result<(), Failure> {
+    named(database, email).await.map(drop)
+}
+
+/// The account of this address.
+pub async fn named(database: &mut PgConnection, email: &str) -> Result<Named, Failure> {
     let account = accounts::named(database, email).await;
     let account = account.map_err(|error| Failure::database("looking for the account", &error))?;
-    account.map(drop).ok_or_else(|| unknown(email))
+    account.ok_or_else(|| unknown(email))
 }
 
 fn unknown(email: &str) -> Failure {
@@ -184,7 +189,9 @@ mod tests {
                     "insert into refresh_tokens (token_hash, family, account_id, client_id, scopes, expires_at) \
                      values ('a', 'f', 'acc_1', 'retort-cli', '{}', now()); \
                      insert into browser_sessions (secret_hash, account_id, expires_at) values ('a', 'acc_1', now()); \
-                     insert into login_links (secret_hash, account_id, expires_at) values ('a', 'acc_1', now())",
+                     insert into login_links (secret_hash, account_id, expires_at) values ('a', 'acc_1', now()); \
+                     insert into script_tokens (id, name, secret_hash, account_id, scopes, authenticated_at, expires_at) \
+                     values ('tok_1', 'n', 'a', 'acc_1', '{}', now(), now() + interval '1 day')",
                 )
                 .execute(&mut *database)
                 .await
@@ -198,6 +205,7 @@ mod tests {
                 assert_eq!(count(database, "select count(*) from refresh_tokens").await, 0, "{change}");
                 assert_eq!(count(database, "select count(*) from browser_sessions").await, 0, "{change}");
                 assert_eq!(count(database, "select count(*) from login_links").await, 0, "{change}");
+                assert_eq!(count(database, "select count(*) from script_tokens").await, 0, "{change}");
             }
             change_scopes(database, "bob@example.org", &["email".to_owned()]).await.unwrap();
             let lines: Vec<_> = list(database).await.unwrap().iter().map(to_line).collect();

@@ -1,0 +1,277 @@
+//! Tokens that a person makes for their scripts: named, good for some scopes and until a day.
+//!
+//! An access token is signed and lives for minutes, since a signature cannot be taken back and its key goes within days. These live for months: what
+//! counts is a row with the hash of a random secret, so that its end is the end of the row. A process remembers what it found for as long as it remembers how
+//! an account stands, and is told of every change. Each carries a mark, a short keyed hash of its secret, so that whoever guesses costs no query; the mark
+//! opens nothing.
+
+use std::{
+    sync::atomic::{AtomicU64, Ordering},
+    time::{Duration, Instant},
+};
+
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use chrono::{DateTime, Utc};
+use edge::ApiError;
+use hmac::{Hmac, Mac};
+use quick_cache::sync::Cache;
+use sha2::Sha256;
+use sqlx::{PgConnection, PgPool};
+use subtle::ConstantTimeEq;
+use ulid::Ulid;
+
+use crate::{changes, secrets, tokens::keys::Verified};
+
+/// What every one begins with, so that people and programs that look for leaked secrets know it.
+const PREFIX: &str = "retort_";
+
+/// Bytes of a mark: eight characters.
+const MARK: usize = 6;
+
+/// How long what was found is believed where nobody is told of changes.
+const BELIEVED: Duration = Duration::from_secs(30);
+
+/// Tokens remembered at once.
+const REMEMBERED: usize = 10_000;
+
+/// The most that an account has at a time.
+pub const MOST: i64 = 50;
+
+/// The longest name, in characters.
+pub const LONGEST_NAME: usize = 80;
+
+/// After how many days one may end.
+pub const LIFETIMES_DAYS: [u16; 3] = [30, 90, 365];
+
+/// Access to the tokens, with a short memory of those that were shown.
+pub(crate) struct ScriptTokens {
+    pool: PgPool,
+    key: Vec<u8>,
+    remembered: Cache<Vec<u8>, (Instant, Option<Verified>)>,
+    /// Rises with everything that is forgotten, so that what was read before is not remembered after.
+    forgotten: AtomicU64,
+}
+
+impl ScriptTokens {
+    /// Fails when the database does.
+    pub async fn load(pool: PgPool) -> Result<Self, sqlx::Error> {
+        let key = mark_key(&pool).await?;
+        Ok(Self { pool, key, remembered: Cache::new(REMEMBERED), forgotten: AtomicU64::new(0) })
+    }
+
+    /// What the token stands for, if it is one of these; `None` for a token of another kind.
+    pub async fn verify(&self, token: &str) -> Result<Option<Verified>, ApiError> {
+        let Some(rest) = token.strip_prefix(PREFIX) else { return Ok(None) };
+        let unknown = || ApiError::bad_token("the token is unknown or has ended");
+        let secret = marked(&self.key, rest).ok_or_else(unknown)?;
+        let found = self.find(secrets::hash(secret)).await?.ok_or_else(unknown)?;
+        if found.exp <= u64::try_from(Utc::now().timestamp()).unwrap_or_default() {
+            return Err(unknown());
+        }
+        Ok(Some(found))
+    }
+
+    /// Looks anew at each.
+    pub fn forget(&self) {
+        self.forgotten.fetch_add(1, Ordering::AcqRel);
+        self.remembered.clear();
+    }
+
+    async fn find(&self, hash: Vec<u8>) -> Result<Option<Verified>, sqlx::Error> {
+        if let Some((seen, found)) = self.remembered.get(&hash)
+            && seen.elapsed() < BELIEVED
+        {
+            return Ok(found);
+        }
+        let (seen, forgotten) = (Instant::now(), self.forgotten.load(Ordering::Acquire));
+        let found = find(&self.pool, &hash).await?;
+        self.remembered.insert(hash.clone(), (seen, found.clone()));
+        if self.forgotten.load(Ordering::Acquire) != forgotten {
+            self.remembered.remove(&hash);
+        }
+        Ok(found)
+    }
+}
+
+/// A token to be made.
+#[derive(Debug, Clone, Copy)]
+pub struct New<'a> {
+    /// What its person calls it.
+    pub name: &'a str,
+    /// What it may do.
+    pub scopes: &'a [String],
+    /// After how many days it ends.
+    pub days: u16,
+}
+
+/// What became of one that was to be made.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Made {
+    /// Its text, which nothing tells again.
+    Token(String),
+    /// The account has one of this name.
+    NameTaken,
+    /// The account has [`MOST`].
+    TooMany,
+}
+
+/// Makes a token of a login at that time.
+pub(crate) async fn make(
+    connection: &mut PgConnection,
+    account_id: &str,
+    authenticated_at: DateTime<Utc>,
+    new: New<'_>,
+) -> Result<Made, sqlx::Error> {
+    // Two that are made at once are counted one after the other.
+    sqlx::query!("select from accounts where id = $1 for no key update", account_id)
+        .execute(&mut *connection)
+        .await?;
+    if count(connection, account_id).await? >= MOST {
+        return Ok(Made::TooMany);
+    }
+    let secret = secrets::fresh();
+    let made = sqlx::query!(
+        "insert into script_tokens (id, account_id, name, secret_hash, scopes, authenticated_at, expires_at) \
+         values ($1, $2, $3, $4, $5, $6, now() + make_interval(days => $7)) on conflict (account_id, lower(name)) do nothing",
+        format!("tok_{}", Ulid::generate().to_string().to_ascii_lowercase()),
+        account_id,
+        new.name,
+        secrets::hash(&secret),
+        new.scopes,
+        authenticated_at,
+        i32::from(new.days)
+    )
+    .execute(&mut *connection)
+    .await?;
+    if made.rows_affected() == 0 {
+        return Ok(Made::NameTaken);
+    }
+    let key = mark_key(&mut *connection).await?;
+    Ok(Made::Token(format!("{PREFIX}{secret}{}", mark(&key, &secret))))
+}
+
+/// A token as its person sees it.
+#[derive(Debug)]
+pub struct Listed {
+    /// By which it is ended.
+    pub id: String,
+    /// What its person calls it.
+    pub name: String,
+    /// What it may do at most.
+    pub scopes: Vec<String>,
+    /// When it was made.
+    pub created_at: DateTime<Utc>,
+    /// When it ends.
+    pub expires_at: DateTime<Utc>,
+}
+
+/// The tokens of an account, the last first.
+pub(crate) async fn list<'c>(
+    database: impl sqlx::PgExecutor<'c>,
+    account_id: &str,
+) -> Result<Vec<Listed>, sqlx::Error> {
+    sqlx::query_as!(
+        Listed,
+        "select id, name, scopes, created_at, expires_at from script_tokens \
+         where account_id = $1 and expires_at > now() order by created_at desc, id desc",
+        account_id
+    )
+    .fetch_all(database)
+    .await
+}
+
+/// Ends the token of the account that is called `name` by its id or by its name; false if there is none.
+pub(crate) async fn end(
+    connection: &mut PgConnection,
+    account_id: &str,
+    name: &str,
+) -> Result<bool, sqlx::Error> {
+    let ended = sqlx::query!(
+        "delete from script_tokens where account_id = $1 and (id = $2 or lower(name) = lower($2))",
+        account_id,
+        name
+    )
+    .execute(&mut *connection)
+    .await?;
+    changes::tell(connection, account_id).await?;
+    Ok(ended.rows_affected() > 0)
+}
+
+/// Ends every token of an account.
+pub async fn end_account(connection: &mut PgConnection, account_id: &str) -> Result<(), sqlx::Error> {
+    sqlx::query!("delete from script_tokens where account_id = $1", account_id)
+        .execute(connection)
+        .await
+        .map(drop)
+}
+
+/// Forgets tokens that have run out.
+pub(crate) async fn sweep(pool: &PgPool) -> Result<u64, sqlx::Error> {
+    let swept = sqlx::query!("delete from script_tokens where expires_at < now()").execute(pool).await?;
+    Ok(swept.rows_affected())
+}
+
+async fn count(connection: &mut PgConnection, account_id: &str) -> Result<i64, sqlx::Error> {
+    sqlx::query_scalar!(
+        r#"select count(*) as "count!" from script_tokens where account_id = $1 and expires_at > now()"#,
+        account_id
+    )
+    .fetch_one(connection)
+    .await
+}
+
+async fn find(pool: &PgPool, hash: &[u8]) -> Result<Option<Verified>, sqlx::Error> {
+    let found = sqlx::query!(
+        "select id, account_id, scopes, authenticated_at, created_at, expires_at from script_tokens \
+         where secret_hash = $1 and expires_at > now()",
+        hash
+    )
+    .fetch_optional(pool)
+    .await?;
+    let seconds = |time: DateTime<Utc>| u64::try_from(time.timestamp()).unwrap_or_default();
+    Ok(found.map(|token| Verified {
+        sub: token.account_id,
+        scope: token.scopes.join(" "),
+        jti: token.id,
+        exp: seconds(token.expires_at),
+        iat: seconds(token.created_at),
+        #[expect(clippy::cast_precision_loss, reason = "half a microsecond is lost in the year 2255")]
+        auth_time: Some(token.authenticated_at.timestamp_micros() as f64 / 1e6),
+        ..Verified::default()
+    }))
+}
+
+async fn mark_key<'c>(database: impl sqlx::PgExecutor<'c>) -> Result<Vec<u8>, sqlx::Error> {
+    sqlx::query_scalar!("select key from script_token_mark").fetch_one(database).await
+}
+
+/// The secret of what follows the prefix, if it has the mark that we gave it.
+fn marked<'t>(key: &[u8], text: &'t str) -> Option<&'t str> {
+    let (secret, shown) = text.split_at_checked(secrets::CHARACTERS)?;
+    let is_ours: bool = mark(key, secret).as_bytes().ct_eq(shown.as_bytes()).into();
+    is_ours.then_some(secret)
+}
+
+fn mark(key: &[u8], secret: &str) -> String {
+    let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("script tokens: any length is a key");
+    mac.update(secret.as_bytes());
+    URL_SAFE_NO_PAD.encode(&mac.finalize().into_bytes()[..MARK])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_guessed_or_cut_off_has_no_mark_of_ours() {
+        let (secret, key) = (secrets::fresh(), [7_u8; 32]);
+        let text = format!("{secret}{}", mark(&key, &secret));
+
+        assert_eq!(text.len(), 51);
+        assert_eq!(marked(&key, &text), Some(&*secret));
+        assert_eq!(marked(&[8; 32], &text), None);
+        for wrong in [&text[1..], &text[..50], "", "ä", &format!("{}{}", secrets::fresh(), &text[43..])] {
+            assert_eq!(marked(&key, wrong), None, "{wrong}");
+        }
+    }
+}

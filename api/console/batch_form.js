@@ -19,6 +19,8 @@ const ASKED = ["max_seconds", "max_depth", "ships_to", "mask_usd_pricing_gte", "
 const MOST = 100000;
 /** The largest body that the service takes, less its settings. */
 const MOST_BYTES = (5 << 20) - (16 << 10);
+/** Of a molecule's name, letters that the service keeps. */
+const LONGEST_NAME = 255;
 const PATIENCE = 60000;
 const PAUSE = 400;
 /** Faults that are told by themselves. */
@@ -142,7 +144,9 @@ export class BatchForm {
   #tell(faults, what) {
     const { molecules, kind } = this.#reading;
     const many = molecules.length;
-    say(this.#read, many ? `${several(many, "molecule")} read (${kind})` : "");
+    const named = molecules.filter(({ name }) => name).length;
+    const names = named === 0 ? "" : named === many ? `, ${many === 1 ? "" : "each "}with its name` : `, ${count(named)} with a name`;
+    say(this.#read, many ? `${several(many, "molecule")} read (${kind})${names}` : "");
     say(this.#run, many ? `Plan ${several(many, "molecule")}` : "Plan");
     this.#run.disabled = many === 0 || this.#isSending;
     this.#faults.hidden = faults.length === 0;
@@ -176,7 +180,8 @@ export class BatchForm {
     this.#fault(faults);
     if (Object.keys(faults).length) return;
     const { molecules } = this.#reading;
-    const body = { smiles: molecules.map(({ smiles }) => smiles), parameters, name: this.#name.value.trim() || null };
+    const names = molecules.map(({ name }) => name.slice(0, LONGEST_NAME) || null);
+    const body = { smiles: molecules.map(({ smiles }) => smiles), ...(names.some(Boolean) && { names }), parameters, name: this.#name.value.trim() || null };
     if (new Blob([JSON.stringify(body)]).size > MOST_BYTES) return this.#notice.tell("These are more than 5 MiB: make two batches of them.");
     this.#isSending = this.#run.disabled = true;
     say(this.#run, "Storing …");

@@ -3,13 +3,13 @@
 // plans that have not ended are looked at again while the batch goes on.
 
 import { csvOf } from "./csv.js";
-import { count, make, say } from "./elements.js";
+import { control, count, make, say } from "./elements.js";
 import { Sketches } from "./sketches.js";
 import { save } from "./takeaway.js";
 import { days, dollars, percent } from "./words.js";
 
 /** @typedef {{routes: number, steps: number | null, price_usd: number | null, lead_time_days: number | null, plausibility: number | null}} Figures */
-/** @typedef {{id: string, status: string, parameters: {search_smiles: string}, figures: Figures | null, error: string | null}} Plan */
+/** @typedef {{id: string, name: string | null, status: string, parameters: {search_smiles: string}, figures: Figures | null, error: string | null}} Plan */
 /** @typedef {{place: number, plan: Plan}} Line */
 
 const PAGE = 100;
@@ -19,9 +19,13 @@ const BEYOND = 400;
 const DRAWN = { width: 150, height: 84 };
 const NARROW = matchMedia("(max-width: 52rem)");
 
+/** `CPD-9` comes before `CPD-10`. */
+const BY_NAME = new Intl.Collator("en", { numeric: true });
+
 /** What a column sorts by; what is not known comes last. @type {Map<string, {label: string, by: (line: Line) => number | string | null}>} */
 const COLUMNS = new Map(Object.entries({
   place: { label: "Molecule", by: ({ place }) => place },
+  name: { label: "Name", by: ({ plan }) => plan.name?.toLowerCase() ?? null },
   solved: { label: "Solved", by: ({ plan }) => (plan.figures ? -plan.figures.routes : plan.status === "completed" ? 1 : null) },
   steps: { label: "Steps", by: ({ plan }) => plan.figures?.steps ?? null },
   price: { label: "Price", by: ({ plan }) => plan.figures?.price_usd ?? null },
@@ -35,6 +39,7 @@ export class BatchPlans {
   #body = make("div", { role: "rowgroup", className: "lines" });
   #frame = make("div", { className: "plans", tabIndex: 0, role: "region", "aria-label": "Plans of the batch" });
   #known = make("p", { className: "quiet", role: "status" });
+  #filter = control("input", { type: "search", placeholder: "Filter: name, SMILES, how it stands", spellcheck: false, "aria-label": "Only plans that have" });
   /** The cursors of the pages, each the plan before its first one, and what was last seen of each. @type {{from: string, lines: Plan[]}[]} */
   #pages = [];
   #isWhole = false;
@@ -42,6 +47,8 @@ export class BatchPlans {
   #batch = "";
   #by = "place";
   #isReversed = false;
+  /** Whether a molecule has a name: a column of them would be empty else. */
+  #hasNames = false;
   /** @type {Line[]} */
   #sorted = [];
   #height = 0;
@@ -64,7 +71,8 @@ export class BatchPlans {
     }
     const table = make("div", { role: "table", "aria-label": "Plans" }, make("div", { role: "rowgroup", className: "heads" }, this.#head), this.#body);
     this.#frame.append(table);
-    this.element = make("div", {}, this.#known, this.#frame);
+    this.element = make("div", {}, make("p", { className: "row of_plans" }, this.#filter, this.#known), this.#frame);
+    this.#filter.addEventListener("input", () => this.#show());
     this.#frame.addEventListener("scroll", () => this.#lay(), { passive: true });
     NARROW.addEventListener("change", () => this.#lay());
     new ResizeObserver(([{ contentRect }]) => {
@@ -79,8 +87,10 @@ export class BatchPlans {
     if (batch === this.#batch) return;
     this.#batch = batch;
     this.#pages = [];
-    this.#isWhole = false;
+    this.#isWhole = this.#hasNames = false;
     this.#sorted = [];
+    this.#filter.value = "";
+    this.#name();
     this.#frame.scrollTop = 0;
     this.#lay();
     say(this.#known, "");
@@ -145,16 +155,37 @@ export class BatchPlans {
     this.#shown = performance.now();
     // The service gives the last molecule first.
     const plans = this.#pages.flatMap(({ lines }) => lines);
-    const lines = plans.map((plan, index) => ({ place: this.#total - index, plan }));
+    const all = plans.map((plan, index) => ({ place: this.#total - index, plan }));
+    const hasNames = plans.some(({ name }) => name);
+    if (hasNames !== this.#hasNames) {
+      this.#hasNames = hasNames;
+      this.#name();
+    }
+    const wanted = this.#filter.value.trim().toLowerCase();
+    const lines = wanted ? all.filter(({ plan }) => words(plan).includes(wanted)) : all;
     const { by } = /** @type {{by: (line: Line) => any}} */ (COLUMNS.get(this.#by));
     const sign = this.#isReversed ? -1 : 1;
     this.#sorted = lines.sort((one, other) => {
       const [mine, theirs] = [by(one), by(other)];
       if (mine === null || theirs === null) return (mine === null ? 1 : 0) - (theirs === null ? 1 : 0) || one.place - other.place;
-      return sign * (mine - theirs) || one.place - other.place;
+      return sign * (typeof mine === "string" ? BY_NAME.compare(mine, theirs) : mine - theirs) || one.place - other.place;
     });
-    say(this.#known, this.#isWhole ? "" : `${count(lines.length)} of ${count(this.#total)} loaded …`);
+    const loaded = this.#isWhole ? "" : `${count(all.length)} of ${count(this.#total)} loaded …`;
+    say(this.#known, [loaded, wanted && `${count(lines.length)} of ${count(all.length)} are shown`].filter(Boolean).join(" · "));
     this.#lay();
+  }
+
+  /** Gives molecules a column for their names, or none. */
+  #name() {
+    this.element.classList.toggle("named", this.#hasNames);
+    /** @type {HTMLElement} */ (this.#head.querySelector(".name")).hidden = !this.#hasNames;
+    if (!this.#hasNames && this.#by === "name") this.#by = "place";
+    this.#mark();
+    for (const row of this.#rows.values()) {
+      this.#sketches.forget(/** @type {Element} */ (row.querySelector(".depicted")));
+      row.remove();
+    }
+    this.#rows.clear();
   }
 
   /** @param {string} name */
@@ -203,6 +234,7 @@ export class BatchPlans {
     this.#sketches.add(depicted, search_smiles, DRAWN);
     const row = make("div", { role: "row", className: "planned" },
       cell("place", make("span", { className: "nth quiet" }, count(place)), depicted),
+      ...(this.#hasNames ? [cell("name", plan.name ?? "–")] : []),
       cell("solved", ...standing(plan)),
       cell("steps", ifKnown(figures?.steps, String)),
       cell("price", ifKnown(figures?.price_usd, dollars)),
@@ -213,14 +245,14 @@ export class BatchPlans {
   }
 
   /**
-   * Gives the table away as it is sorted.
+   * Gives the table away as it is sorted and filtered.
    * @param {string} batch
    */
   take(batch) {
-    const rows = this.#sorted.map(({ place, plan: { id, status, parameters, figures, error } }) => [
-      place, parameters.search_smiles, status, figures?.routes, figures?.steps, figures?.price_usd, figures?.lead_time_days, figures?.plausibility, error, id,
+    const rows = this.#sorted.map(({ place, plan: { id, name, status, parameters, figures, error } }) => [
+      place, name, parameters.search_smiles, status, figures?.routes, figures?.steps, figures?.price_usd, figures?.lead_time_days, figures?.plausibility, error, id,
     ]);
-    save(`${batch}.csv`, "text/csv", csvOf(["molecule", "smiles", "status", "routes", "steps", "price_usd", "lead_time_days", "plausibility", "error", "plan_id"], rows));
+    save(`${batch}.csv`, "text/csv", csvOf(["molecule", "name", "smiles", "status", "routes", "steps", "price_usd", "lead_time_days", "plausibility", "error", "plan_id"], rows));
   }
 }
 
@@ -239,6 +271,15 @@ const sameOr = (old, plan) => (old && JSON.stringify(old) === JSON.stringify(pla
 
 /** @type {Record<string, string>} */
 const STANDS = { pending: "waiting", processing: "searching", failed: "failed", cancelled: "cancelled" };
+
+/**
+ * What a plan is filtered by.
+ * @param {Plan} plan
+ */
+function words({ name, status, figures, parameters }) {
+  const stands = status !== "completed" ? STANDS[status] ?? status : figures?.routes === 0 ? "no route" : "solved";
+  return `${name ?? ""}\n${parameters.search_smiles}\n${stands}`.toLowerCase();
+}
 
 /**
  * How a plan stands, with the way to its routes.

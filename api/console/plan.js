@@ -10,6 +10,7 @@ import { Keeping } from "./keeping.js";
 import { Marking } from "./marking.js";
 import { carriedOver, isMarked, marksAsked, marksTold, UNMARKED } from "./marks.js";
 import { read, smilesOf, Unreadable } from "./molecule.js";
+import { structureNamed } from "./names.js";
 import { nothingFound } from "./nothing.js";
 import { another, anyBut, BY_HAND, choosePrecursors, grafted, knownOf, routeByHand } from "./precursors.js";
 import { Results } from "./results.js";
@@ -54,7 +55,7 @@ export function plan(service, stored) {
     replace: ({ key, data }) => {
       const made = treeAt(treeOf(route.graph), key.slice(0, key.lastIndexOf(".")));
       const precursors = made?.step?.precursors.map((one) => one.data.smiles) ?? [];
-      if (made) remake(store, service, route, made.data.smiles, another(precursors, data.smiles, above(route.graph, made.data.smiles)));
+      if (made) remake(store, service, route, made.data.smiles, another(precursors, { block: data.smiles, shipsTo: store.state.found?.asked.ships_to ?? null }, above(route.graph, made.data.smiles)));
     },
     target: (smiles) => {
       target.set(smiles);
@@ -63,6 +64,11 @@ export function plan(service, stored) {
   }), new Keeping(service));
   const start = async () => {
     if (store.state.running) return;
+    const { text } = store.state;
+    const smiles = await structureNamed(service, text);
+    // What was typed meanwhile, or begun, counts.
+    if (store.state.running || store.state.text !== text) return;
+    if (smiles) target.set(smiles);
     const searched = await run(store, service);
     const id = searched?.id && await remember(service, searched.id, searched.found.asked);
     if (id && store.state.found === searched.found) stored(id, searched.found);

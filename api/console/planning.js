@@ -52,9 +52,9 @@ export function begin(_place, service) {
  * @param {any} plan
  * @returns {import("./results.js").Found}
  */
-function found({ result, parameters }) {
+function found({ result, parameters, name }) {
   const answer = answerOf(result);
-  return { answer, bytes: written(result), routes: routesOf(answer), offers: offersOf(answer), asked: parameters };
+  return { answer, bytes: written(result), routes: routesOf(answer), offers: offersOf(answer), asked: parameters, name: name ?? undefined };
 }
 
 /**

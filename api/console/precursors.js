@@ -17,12 +17,18 @@ import { percent, several } from "./words.js";
 /** @typedef {{sold: Map<string, Sold>, alike: Map<string, number>}} Known of precursors, by SMILES: those that are sold, and how alike the nearest that is sold is to the others */
 
 const MOST = 50;
+/** Blocks of the catalogue that are looked at for how alike they are: as many as the service tells at once. */
+const MOST_ALIKE = 100;
 /** Longer than the service takes for one molecule, milliseconds. */
 const PATIENCE = 60000;
 /** What routes by hand stand under in the list. */
 export const BY_HAND = "by hand";
 
-/** Which sets are offered, what there is where none is, and how they are counted. @typedef {{may: (set: PrecursorSet) => boolean, none: string, what: string}} Choice */
+/**
+ * Which sets are offered, what there is where none is, and how they are counted.
+ * @typedef {{may: (set: PrecursorSet) => boolean, none: string, what: string, like?: {block: string, shipsTo: string | null}}} Choice `like`: the block that
+ * another one takes the place of
+ */
 
 /**
  * Any precursors but what the molecule goes into.
@@ -36,18 +42,19 @@ export function anyBut(above) {
 /**
  * The precursors of a step but for one block, in whose place there is another one that is sold.
  * @param {string[]} precursors
- * @param {string} block
+ * @param {{block: string, shipsTo: string | null}} like
  * @param {Set<string>} above
  * @returns {Choice}
  */
-export function another(precursors, block, above) {
+export function another(precursors, like, above) {
+  const { block } = like;
   const others = new Set(precursors.filter((one) => one !== block));
   const may = (/** @type {PrecursorSet} */ { smiles, in_stock }) => {
     const news = smiles.filter((one) => !others.has(one));
     const isOther = news.length === 1 && news[0] !== block && !above.has(news[0]);
     return isOther && in_stock[smiles.indexOf(news[0])] && [...others].every((one) => smiles.includes(one));
   };
-  return { may, none: "The service knows no other block that is sold and gives the same molecule with the others.", what: "block" };
+  return { may, none: "The service knows no other block that is sold and gives the same molecule with the others.", what: "block", like };
 }
 
 /**
@@ -57,10 +64,11 @@ export function another(precursors, block, above) {
  * @param {Choice} choice
  * @returns {Promise<PrecursorSet | null>} null where nothing was chosen
  */
-export async function choosePrecursors(service, smiles, { may, none, what }) {
+export async function choosePrecursors(service, smiles, { may, none, what, like }) {
   const dialog = /** @type {HTMLDialogElement} */ (find("precursors"));
   find("precursors_of").replaceChildren(framed(picture(smiles), 320, 180, smiles));
   find("precursors_list").replaceChildren();
+  find("precursors_more").replaceChildren(...(like ? likeIt(like, () => dialog.close()) : []));
   say(find("precursors_told"), "Looking …");
   dialog.showModal();
   /** @type {PrecursorSet | null} */
@@ -68,13 +76,17 @@ export async function choosePrecursors(service, smiles, { may, none, what }) {
   const closing = new AbortController();
   const closed = new Promise((done) => closing.signal.addEventListener("abort", () => done(null)));
   dialog.addEventListener("close", () => closing.abort(), { once: true });
-  const proposed = await proposals(service, smiles, closing.signal);
+  const [proposed, alike] = await Promise.all([
+    proposals(service, smiles, closing.signal), like ? alikeTo(service, like.block, like.shipsTo, closing.signal) : new Map(),
+  ]);
   if (closing.signal.aborted) return null;
   if (typeof proposed === "string") say(find("precursors_told"), proposed);
   else {
-    const sets = proposed.filter((set) => !set.smiles.includes(smiles) && may(set));
-    say(find("precursors_told"), sets.length ? `${several(sets.length, what)}, the most probable first.` : none);
-    find("precursors_list").replaceChildren(...sets.map((set) => card(set, () => {
+    const similarity = (/** @type {PrecursorSet} */ set) => Math.max(-1, ...set.smiles.map((one) => alike.get(one) ?? -1));
+    // Those that are equally alike, or not among the most similar, stay in the order of their probability.
+    const sets = proposed.filter((set) => !set.smiles.includes(smiles) && may(set)).sort((one, other) => similarity(other) - similarity(one));
+    say(find("precursors_told"), sets.length ? `${several(sets.length, what)}, the most ${alike.size ? "similar" : "probable"} first.` : none);
+    find("precursors_list").replaceChildren(...sets.map((set) => card(set, alike, () => {
       chosen = set;
       dialog.close();
     })));
@@ -99,17 +111,57 @@ async function proposals(service, smiles, signal) {
 }
 
 /**
+ * The way to what is sold and like a block, whatever a step would make of it.
+ * @param {{block: string, shipsTo: string | null}} like
+ * @param {() => void} leave
+ */
+function likeIt({ block, shipsTo }, leave) {
+  const link = make("a", { href: `#/catalogue/similar/${encodeURIComponent(block)}/${shipsTo ?? "anywhere"}` }, "Blocks like it in the catalogue");
+  link.addEventListener("click", leave);
+  return [link, ", whatever they would give"];
+}
+
+/**
+ * How alike what is sold is to a block, by SMILES, of the most similar ones; none where the service does not tell.
+ * @param {import("./service.js").Service} service
+ * @param {string} block
+ * @param {string | null} shipsTo
+ * @param {AbortSignal} signal
+ * @returns {Promise<Map<string, number>>}
+ */
+async function alikeTo(service, block, shipsTo, signal) {
+  try {
+    const body = { similar_to: block, min_similarity: 0, limit: MOST_ALIKE, max_offers: 0, ships_to: shipsTo };
+    const { items } = await service.send("/synth/v1/building-blocks/search", body, AbortSignal.any([signal, AbortSignal.timeout(PATIENCE)]));
+    return new Map(items.map((/** @type {{smiles: string, similarity: number}} */ { smiles, similarity }) => [smiles, similarity]));
+  } catch {
+    return new Map();
+  }
+}
+
+/**
  * @param {PrecursorSet} set
+ * @param {Map<string, number>} alike
  * @param {() => void} choose
  */
-function card(set, choose) {
+function card(set, alike, choose) {
   const button = make("button", { type: "button", className: "plain" }, "Make it so");
   button.addEventListener("click", choose);
   const pictures = set.smiles.map((smiles, place) => make("figure", { className: set.in_stock[place] ? "sold" : "" },
-    framed(picture(smiles), 190, 120, smiles), make("figcaption", {}, set.in_stock[place] ? "in stock" : "to be made")));
+    framed(picture(smiles), 190, 120, smiles), make("figcaption", {}, stands(smiles, set.in_stock[place], alike))));
   const told = [`proposed with ${percent(set.probability)}`, `${percent(set.plausibility)} plausible`, set.precedents ? several(set.precedents, "precedent") : "no precedent"];
   return make("li", {}, make("p", { className: "line" }, make("strong", {}, set.reaction_class), button),
     make("p", { className: "quiet" }, told.join(" · ")), make("div", { className: "pictures" }, ...pictures));
+}
+
+/**
+ * @param {string} smiles
+ * @param {boolean} isSold
+ * @param {Map<string, number>} alike
+ */
+function stands(smiles, isSold, alike) {
+  const similarity = alike.get(smiles);
+  return `${isSold ? "in stock" : "to be made"}${similarity === undefined ? "" : ` · ${percent(similarity)} alike`}`;
 }
 
 /**

@@ -1,6 +1,7 @@
 // @ts-check
 // The routes of an answer: the list, the drawing of the one that is shown, what is known of a part of it, what to order for it.
 
+import { aizynth } from "./aizynth.js";
 import { treeAt, treeOf } from "./answer.js";
 import { Comparison, nameOf } from "./comparison.js";
 import { constraintsTold } from "./constraints.js";
@@ -20,7 +21,7 @@ import { days, dollars, percent, several, significant } from "./words.js";
 
 /** @typedef {import("./answer.js").Route} Route */
 /** @typedef {import("./answer.js").Tree} Tree */
-/** @typedef {{answer: import("./answer.js").Answer, bytes: string, routes: Route[], offers: Map<number, import("./answer.js").Offer[]>, asked: Record<string, any>, unfinished?: "growing" | "stopped", first?: string, kept?: import("./keeping.js").Kept}} Found `asked`: the same object for the same search; `first`: key of the route to be shown; `kept`: what that one is of the routes that are kept */
+/** @typedef {{answer: import("./answer.js").Answer, bytes: string, routes: Route[], offers: Map<number, import("./answer.js").Offer[]>, asked: Record<string, any>, unfinished?: "growing" | "stopped", first?: string, name?: string, kept?: import("./keeping.js").Kept}} Found `name`: what the target is called; `asked`: the same object for the same search; `first`: key of the route to be shown; `kept`: what that one is of the routes that are kept */
 /** @typedef {{found: Found | null, order: string, filters: import("./filters.js").Filters, folds: import("./routes.js").Folds, shown: Route | null, beside: Route | null, chosen: import("./drawing.js").Chosen | null, chosenOf: Route | null, folded: Set<string>}} State `beside`: what another route is compared with; `chosenOf`: whose part is chosen */
 
 export class Results {
@@ -64,7 +65,7 @@ export class Results {
    */
   show(found) {
     const { found: last, shown, chosen, chosenOf } = this.#store.state;
-    say(find("results_target"), found.answer.search_smiles);
+    say(find("results_target"), found.name ? `${found.name}: ${found.answer.search_smiles}` : found.answer.search_smiles);
     say(find("results_how"), how(found));
     this.#tellConstraints(found);
     const wanted = last?.asked === found.asked ? found.first ?? shown?.key : undefined;
@@ -197,6 +198,7 @@ export class Results {
     find("take_csv").addEventListener("click", () => this.#take((route) => save(this.#name("csv"), "text/csv", csv(route))));
     find("take_json").addEventListener("click", () => this.#take((route) => save(this.#name("json"), "application/json", JSON.stringify(route.graph, null, 1))));
     find("take_all").addEventListener("click", () => save("routes.json", "application/json", this.#store.state.found?.bytes ?? ""));
+    find("take_aizynth").addEventListener("click", () => save("routes_aizynth.json", "application/json", JSON.stringify(aizynth(this.#store.state.found?.routes ?? []), null, 1)));
     find("take_print").addEventListener("click", () => print());
     find("scheme").addEventListener("contextmenu", (/** @type {MouseEvent} */ event) => this.#menu(event));
     addEventListener("beforeprint", () => this.#view.onPaper());

@@ -9,10 +9,16 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
-use crate::{engine_answer::tree_search_result, failure::Failure, patience::patiently, service::Service};
+use crate::{
+    engine_answer::tree_search_result, failure::Failure, patience::patiently, service::Service,
+    targets::Target,
+};
 
 const BATCHES: &str = "/synth-batches/v1/batches";
 const PLANS: &str = "/synth-batches/v1/plans";
+
+/// The most characters of a plan's name.
+const MAX_NAME: usize = 255;
 
 /// The most items of a page.
 const PAGE: usize = 100;
@@ -30,6 +36,8 @@ pub struct Plan {
     pub id: String,
     /// How it stands.
     pub status: PlanStatus,
+    /// What its target is called.
+    pub name: Option<String>,
     /// Why it failed.
     pub error: Option<String>,
     parameters: Value,
@@ -59,7 +67,7 @@ impl Plan {
 /// Fails where the service refuses it or does not answer.
 pub async fn create(
     service: &Service,
-    targets: &[&str],
+    targets: &[Target],
     asked: &TreeSearchRequest,
     name: Option<&str>,
 ) -> Result<Batch, Failure> {
@@ -73,8 +81,18 @@ pub async fn create(
     if let Value::Object(fields) = &mut parameters {
         fields.remove("search_smiles");
     }
-    let body = json!({ "smiles": targets, "parameters": parameters, "name": name });
+    let smiles: Vec<&str> = targets.iter().map(|target| target.smiles.as_str()).collect();
+    let mut body = json!({ "smiles": smiles, "parameters": parameters, "name": name });
+    // A service of before knows no such field.
+    if targets.iter().any(|target| target.name.is_some()) {
+        body["names"] = targets.iter().map(|target| json!(target.name.as_deref().map(shortened))).collect();
+    }
     service.post(BATCHES, &body, STORING).await
+}
+
+/// As much of a name as the service keeps.
+fn shortened(name: &str) -> String {
+    name.chars().filter(|letter| *letter != '\0').take(MAX_NAME).collect()
 }
 
 /// The batches, the newest first, as many as a page holds.

@@ -138,6 +138,9 @@ pub struct BatchRequest {
     /// SMILES of the targets, each as for a tree search. Those that are the same molecule are searched for once.
     #[schema(min_items = 1, max_items = 100_000)]
     pub smiles: Vec<String>,
+    /// What each of the targets is called, in their order, null for one that has no name; each is the `name` of its plan.
+    #[schema(min_items = 1, max_items = 100_000, value_type = Option<Vec<Option<String>>>, nullable)]
+    pub names: Option<Vec<Option<String>>>,
     /// What each is searched for with.
     pub parameters: BatchParameters,
     /// Optional name of the batch.

@@ -6,7 +6,10 @@
 
 mod table;
 
-use std::collections::{HashMap, hash_map::Entry};
+use std::{
+    collections::{HashMap, hash_map::Entry},
+    iter,
+};
 
 use axum::{
     Json,
@@ -32,7 +35,7 @@ use super::{
 };
 use crate::{
     access::Caller,
-    fields::{Faults, Fields, Input, nullable, storable},
+    fields::{Fault, Faults, Fields, Input, nullable, storable},
     jobs::Jobs,
 };
 use table::{BatchRow, NewBatch};
@@ -289,22 +292,32 @@ pub(crate) fn parse_create(body: &[u8], longest: f64, faults: &mut Faults) -> Op
         fields.finish();
         Some((terms?, engine?))
     });
+    let names = body.list("names", MAX_BATCH, |input: &Input<'_>| nullable(storable(MAX_NAME))(input));
+    if let (Some(smiles), Some(Some(names))) = (&smiles, &names)
+        && smiles.len() != names.len()
+    {
+        let msg =
+            format!("List should have as many items as 'smiles', {}, not {}", smiles.len(), names.len());
+        body.fault("names", Fault::new("wrong_length", msg));
+    }
     let name = body.optional("name", None, nullable(storable(MAX_NAME)));
     let description = body.optional("description", None, nullable(storable(MAX_DESCRIPTION)));
     body.finish();
     let (parameters, engine) = parameters?;
     let mut smiles = smiles?;
+    let names = names?.unwrap_or_default();
     if !(parameters.bonds_to_break.is_empty() && parameters.bonds_to_keep.is_empty()) {
         // Which bonds are meant is said by the text, not by the molecule.
         smiles.iter_mut().for_each(|(text, key)| key.clone_from(text));
     }
-    Some(Wanted { targets: targets(smiles), parameters, engine, name: name?, description: description? })
+    let targets = targets(smiles, names);
+    Some(Wanted { targets, parameters, engine, name: name?, description: description? })
 }
 
-/// Each target with its id, and that of the first one that is the same molecule where it is not that one itself.
-fn targets(smiles: Vec<(String, String)>) -> Vec<Target> {
+/// Each target with its id and its name, and the id of the first one that is the same molecule where it is not that one itself.
+fn targets(smiles: Vec<(String, String)>, names: Vec<Option<String>>) -> Vec<Target> {
     let mut first: HashMap<String, String> = HashMap::with_capacity(smiles.len());
-    let target = |(smiles, canonical)| {
+    let target = |((smiles, canonical), name)| {
         let id = new_id("pln");
         let same_as = match first.entry(canonical) {
             Entry::Occupied(known) => Some(known.get().clone()),
@@ -313,9 +326,10 @@ fn targets(smiles: Vec<(String, String)>) -> Vec<Target> {
                 None
             }
         };
-        Target { id, smiles, same_as }
+        Target { id, smiles, name, same_as }
     };
-    smiles.into_iter().map(target).collect()
+    let names = names.into_iter().chain(iter::repeat(None));
+    smiles.into_iter().zip(names).map(target).collect()
 }
 
 /// Refuses what is done to a batch that somebody else asked for.

@@ -65,6 +65,7 @@ async fn the_console_needs_nothing_from_elsewhere_and_nothing_inline() {
 
     let parts = [
         "account.js",
+        "aizynth.js",
         "answer.js",
         "basket.js",
         "batch_form.js",
@@ -99,6 +100,7 @@ async fn the_console_needs_nothing_from_elsewhere_and_nothing_inline() {
         "menu.js",
         "models.js",
         "molecule.js",
+        "names.js",
         "nothing.js",
         "notebook.js",
         "notice.js",

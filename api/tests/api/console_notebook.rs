@@ -27,7 +27,8 @@ async fn fill(browser: &Chromium, field: &str, text: &str) {
 /// The items of the list, when it has `many`.
 async fn items(service: &Service, path: &str, many: usize) -> Vec<Value> {
     for _ in 0..400 {
-        let items = service.get(path).await.json()["items"].as_array().unwrap().clone();
+        let answer = service.get(path).await;
+        let items = answer.json()["items"].as_array().unwrap_or_else(|| panic!("{answer:?}")).clone();
         if items.len() == many {
             return items;
         }
@@ -79,6 +80,35 @@ async fn a_route_is_kept_named_starred_found_again_by_its_link_and_let_go() {
     assert_eq!(target, kept["parameters"]["search_smiles"]);
     assert_eq!(hash, json!(format!("#/plan/{}", kept["id"].as_str().unwrap())));
     no_complaint(&browser).await;
+}
+
+#[tokio::test]
+async fn a_structure_is_written_by_the_name_of_a_route_that_is_kept() {
+    let Some((service, browser)) = stage().await else { return };
+    find_routes(&browser, "46").await;
+    browser.wait_for_text("#route_count", |text| text == "10").await;
+    let smiles = browser.run("return document.getElementById('search_smiles').value").await;
+    browser.click("#keep").await;
+    browser.wait_for_text("#kept_whose", |text| text == "You keep this route.").await;
+    fill(&browser, "kept_name", "Tyrosine kinase hit").await;
+    until(&browser, "return document.getElementById('toast').textContent === 'Saved.'").await;
+    items(&service, ROUTES, 1).await;
+
+    browser.click("#change").await;
+    put(&browser, "search_smiles", "tyrosine KINASE hit ").await;
+    browser.click("#run").await;
+    until(&browser, &format!("return document.getElementById('search_smiles').value === {smiles}")).await;
+    until(
+        &browser,
+        "return document.getElementById('target_form').hidden && document.getElementById('bar').hidden",
+    )
+    .await;
+    browser.click("#change").await;
+    put(&browser, "search_smiles", "nobody's hit").await;
+    browser.click("#run").await;
+    let fault = browser.wait_for_text("#search_smiles_fault", |text| !text.is_empty()).await;
+
+    assert!(fault.contains("SMILES"), "{fault}");
 }
 
 #[tokio::test]

@@ -180,6 +180,18 @@ async fn of_ten_thousand_molecules_only_those_in_sight_are_in_the_page() {
     no_complaint(&browser).await;
 }
 
+/// Types into the field that a selector finds.
+async fn put_into(browser: &Chromium, selector: &str, text: &str) {
+    let act = "field.value = text; field.dispatchEvent(new Event('input'))";
+    browser
+        .run(&format!(
+            "const [field, text] = [document.querySelector({}), {}]; {act}",
+            json!(selector),
+            json!(text)
+        ))
+        .await;
+}
+
 /// Every plan of the installation has its result.
 async fn complete(service: &Service, smiles: &str) {
     let id: String = sqlx::query_scalar("select id from plans where search_smiles = $1")
@@ -197,7 +209,7 @@ async fn a_batch_is_read_stored_followed_sorted_opened_and_deleted() {
     browser.wait_for_title("Batches · Retort").await;
     browser.run(KEEP_FILES).await;
 
-    put(&browser, "molecules", "id;smiles\n1;CCN\n2;Cxx\n3;CCO\n4;\n5;CCCC").await;
+    put(&browser, "molecules", "id;smiles\nEXP-9;CCN\n2;Cxx\nEXP-10;CCO\n4;\nEXP-8;CCCC").await;
     let faults = browser.wait_for_text("#molecules_faults", |text| text.contains("Line 5")).await;
     let read = browser.text("#molecules_read").await;
     browser.click("#molecules_faults button").await;
@@ -215,12 +227,19 @@ async fn a_batch_is_read_stored_followed_sorted_opened_and_deleted() {
     let cheapest =
         browser.run("return document.querySelector(\".lines [aria-rowindex='2']\").innerText").await;
     let cheapest = cheapest.as_str().unwrap().to_owned();
+    browser.run("document.querySelector('.heading_line .name .sorts').click()").await;
+    let names = browser
+        .run("return [...document.querySelectorAll('.lines .name')].map((one) => one.textContent).join()")
+        .await;
+    put_into(&browser, ".of_plans input", "exp-10").await;
+    let filtered = browser.wait_for_text(".of_plans p", |text| text.contains("shown")).await;
     browser.run("document.querySelector('.batch .tools button').click()").await;
     let batch = browser.run("return location.hash.split('/').at(-1)").await.as_str().unwrap().to_owned();
     let csv = saved(&browser, &format!("{batch}.csv")).await;
     browser.click(".lines a").await;
     browser.wait_for_text("#route_count", |text| text == "2").await;
     let route = browser.text("#route_summary").await;
+    let target = browser.text("#results_target").await;
     browser.run("history.back()").await;
     let name = browser.wait_for_text(".batch h2", |text| !text.is_empty()).await;
     browser.run("[...document.querySelectorAll('.batch .tools button')].at(-1).click()").await;
@@ -232,13 +251,16 @@ async fn a_batch_is_read_stored_followed_sorted_opened_and_deleted() {
         faults,
         "2 lines cannot be read:\nLine 3: Cxx is no SMILES\nLine 5: there is no SMILES\nLeave them out"
     );
-    assert_eq!(read, "3 molecules read (CSV)");
-    assert_eq!(left, "CCN 1\nCCO 3\nCCCC 5");
+    assert_eq!(read, "3 molecules read (CSV), each with its name");
+    assert_eq!(left, "CCN EXP-9\nCCO EXP-10\nCCCC EXP-8");
     assert!(
         cheapest.contains("2 routes") && cheapest.contains("$32") && cheapest.contains("72 %"),
         "{cheapest}"
     );
-    assert!(csv.lines().nth(1).unwrap().starts_with("2,CCO,completed,2,2,31.5,4,0.72"), "{csv}");
+    assert!(csv.lines().nth(1).unwrap().starts_with("2,EXP-10,CCO,completed,2,2,31.5,4,0.72"), "{csv}");
+    assert_eq!(csv.lines().count(), 2, "{csv}");
+    assert_eq!((names, &*filtered), (json!("EXP-8,EXP-9,EXP-10"), "1 of 3 are shown"));
+    assert_eq!(target, "EXP-10: CNC(C)=O");
     assert!(route.starts_with("2 steps · longest branch 2"), "{route}");
     assert_eq!(name, HOSTILE);
     assert_eq!(question, "Delete this batch?");
@@ -286,17 +308,22 @@ async fn molecules_come_from_files_of_every_usual_kind() {
     let molfile = "ethanol\n  x\n\n  3  2  0  0  0  0  0  0  0  0999 V2000\n    0.0000    0.0000    0.0000 C   0  0\n    1.2990    0.7500    0.0000 C   0  0\n    \
                    2.5981    0.0000    0.0000 O   0  0\n  1  2  1  0\n  2  3  1  0\nM  END\n";
     let files = [
-        ("a.smi", "smiles name\nCCO ethanol\n\nCCN\n".to_owned(), "2 molecules read (SMILES)", ""),
+        (
+            "a.smi",
+            "smiles name\nCCO ethanol\n\nCCN\n".to_owned(),
+            "2 molecules read (SMILES), 1 with a name",
+            "",
+        ),
         (
             "b.csv",
             "Name,SMILES\r\n\"x, y\",CCO\r\nz,C1\r\n".to_owned(),
-            "1 molecule read (CSV)",
+            "1 molecule read (CSV), with its name",
             "Line 3: C1 is no SMILES",
         ),
         (
             "c.sdf",
             format!("{molfile}> <a>\n1\n\n$$$$\nbroken\n$$$$\n{molfile}$$$$\n"),
-            "2 molecules read (SDF)",
+            "2 molecules read (SDF), each with its name",
             "Line 15: this molfile cannot be read",
         ),
     ];

@@ -111,11 +111,11 @@ async fn routes_are_sorted_filtered_ordered_and_taken_away() {
     let some = browser.text("#route_count").await;
     put(&browser, "filter", "nothing of this name").await;
     let none = browser.text("#route_none").await;
-    for button in ["#take_svg", "#take_csv", "#take_json", "#take_all"] {
+    for button in ["#take_svg", "#take_csv", "#take_json", "#take_all", "#take_aizynth"] {
         browser.click(button).await;
     }
     let shopping = browser.text("#shopping").await;
-    let saved = browser.run_until_told("const done = arguments[arguments.length - 1]; const look = () => (Object.keys(window.saved).length === 4 ? done(window.saved) : setTimeout(look, 20)); look();").await;
+    let saved = browser.run_until_told("const done = arguments[arguments.length - 1]; const look = () => (Object.keys(window.saved).length === 5 ? done(window.saved) : setTimeout(look, 20)); look();").await;
 
     assert!(shortest.contains("4 steps"), "{shortest}");
     assert!(some.ends_with(" of 10"), "{some}");
@@ -137,6 +137,13 @@ async fn routes_are_sorted_filtered_ordered_and_taken_away() {
     assert_eq!(graph.graph.unwrap().rank, 1);
     let all: contract::TreeSearchResult = serde_json::from_str(&text("routes.json")).unwrap();
     assert_eq!(all, crate::recorded::answer(crate::recorded::Kind::AsFound));
+    let trees: Value = serde_json::from_str(&text("routes_aizynth.json")).unwrap();
+    let first = &trees[0]["children"][0];
+    assert_eq!((trees.as_array().unwrap().len(), &trees[0]["metadata"]["is_solved"]), (10, &json!(true)));
+    assert_eq!((&first["type"], &first["metadata"]["policy_name"]), (&json!("reaction"), &json!("retort")));
+    assert!(
+        first["smiles"].as_str().unwrap().starts_with(&format!("{}>>", trees[0]["smiles"].as_str().unwrap()))
+    );
     no_complaint(&browser).await;
 }
 

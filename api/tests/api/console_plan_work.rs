@@ -176,8 +176,10 @@ async fn a_block_is_replaced_by_another_that_gives_the_same_with_the_others() {
         "smiles": ["CF"], "probability": 0.2, "plausibility": 0.9, "template_id": "d", "reaction_class": "x", "precedents": 1,
         "in_stock": [true],
     });
-    let sets = json!([set(&block.data.smiles, true), set("CI", true), set("CBr", false), apart]);
-    browser.run(&format!("{ONE_STEP} answers['/synth/v1/expansions'] = (asked) => ({{ items: asked.smiles.map((smiles) => ({{ smiles, error: null, precursors: {sets} }})) }});")).await;
+    let sets =
+        json!([set(&block.data.smiles, true), set("CCl", true), set("CI", true), set("CBr", false), apart]);
+    let alike = json!({ "items": [{ "smiles": "CI", "similarity": 0.625 }] });
+    browser.run(&format!("{ONE_STEP} answers['/synth/v1/building-blocks/search'] = () => ({alike}); answers['/synth/v1/expansions'] = (asked) => ({{ items: asked.smiles.map((smiles) => ({{ smiles, error: null, precursors: {sets} }})) }});")).await;
     find_routes(&browser, "46").await;
     browser.wait_for_text("#route_count", |text| text == "10").await;
     let label = json!(block.data.smiles);
@@ -186,11 +188,16 @@ async fn a_block_is_replaced_by_another_that_gives_the_same_with_the_others() {
         .await;
     act(&browser, "Another block instead …").await;
     let told = browser.wait_for_text("#precursors_told", |text| !text.starts_with("Looking")).await;
+    let first = browser.text("#precursors_list li").await;
+    let more = browser.run("return document.querySelector('#precursors_more a').getAttribute('href')").await;
+    browser.screenshot("plan_blocks").await;
     browser.click("#precursors_list button").await;
     browser.wait_for_text("#route_title", |text| text == "By hand 1").await;
     let drawn = browser.run("return [...document.querySelectorAll('#scheme .bought')].map((one) => one.getAttribute('aria-label') ?? one.textContent).join()").await;
 
-    assert_eq!(told, "1 block, the most probable first.");
+    assert_eq!(told, "2 blocks, the most similar first.");
+    assert!(first.contains("in stock · 63 % alike"), "{first}");
+    assert!(more.as_str().unwrap().starts_with("#/catalogue/similar/"), "{more}");
     let drawn = drawn.as_str().unwrap();
     assert!(drawn.contains("CI") && !drawn.contains(&block.data.smiles), "{drawn}");
     no_complaint(&browser).await;

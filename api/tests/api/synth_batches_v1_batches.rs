@@ -70,6 +70,32 @@ async fn a_batch_has_a_plan_for_each_target_the_last_one_first() {
 }
 
 #[tokio::test]
+async fn targets_keep_their_names_where_they_have_some() {
+    let service = Service::start_without_workers(&[]).await;
+    let parameters = json!({ "engine": "toy_engine" });
+    let store = async |names: Value| {
+        let body = json!({ "smiles": ["C", "CC", "C"], "names": names, "parameters": parameters });
+        service.post(BATCHES, &body.to_string()).await
+    };
+
+    let stored = store(json!(["EXP-1", null, "the same; \"quoted\""])).await;
+    let unnamed = store(Value::Null).await;
+    let (few, long) = (store(json!(["EXP-1"])).await, store(json!(["a", "b", "c".repeat(256)])).await);
+
+    let names = async |batch: &Value| {
+        let path = format!("{BATCHES}/{}/plans", batch["id"].as_str().unwrap());
+        let page = service.get(&path).await.json();
+        page["items"].as_array().unwrap().iter().map(|plan| plan["name"].clone()).collect::<Vec<_>>()
+    };
+    let last_first = [json!("the same; \"quoted\""), Value::Null, json!("EXP-1")];
+    assert_eq!(names(&stored.json()).await, last_first);
+    assert_eq!(names(&unnamed.json()).await, [Value::Null, Value::Null, Value::Null]);
+    let fault = |place: &str, kind: &str| vec![(place.to_owned(), kind.to_owned())];
+    assert_eq!((few.status, few.faults()), (422, fault("body.names", "wrong_length")));
+    assert_eq!((long.status, long.faults()), (422, fault("body.names.2", "string_too_long")));
+}
+
+#[tokio::test]
 async fn the_same_molecule_is_one_plan_to_be_made_and_has_one_result() {
     let service = Service::start_without_workers(&[]).await;
     let batch = service.batch(&["OCC", "CCN", "CCO", "C(C)O"]).await;

@@ -162,12 +162,36 @@ impl Chromium {
         self.call(Method::GET, "/cookie", None).await.as_array().unwrap().clone()
     }
 
-    /// Keeps a picture of the page as `SCREENSHOTS/name.png`, where somebody wants them.
+    /// Keeps pictures of the page in the folder `SCREENSHOTS`, where somebody wants them: as it is, `name.png`, on a wide screen, on one of a
+    /// telephone, and on a dark one.
     pub async fn screenshot(&self, name: &str) {
         let Some(folder) = std::env::var_os("SCREENSHOTS") else { return };
-        let picture = text(&self.call(Method::GET, "/screenshot", None).await);
-        let path = std::path::Path::new(&folder).join(format!("{name}.png"));
-        std::fs::write(path, STANDARD.decode(picture).unwrap()).unwrap();
+        let folder = std::path::Path::new(&folder);
+        let keep = async |name: &str| {
+            let picture = text(&self.call(Method::GET, "/screenshot", None).await);
+            std::fs::write(folder.join(format!("{name}.png")), STANDARD.decode(picture).unwrap()).unwrap();
+        };
+        keep(name).await;
+        for (kind, width, height, colours) in
+            [("wide", 1360, 820, "light"), ("wide_dark", 1360, 820, "dark"), ("narrow", 360, 780, "light")]
+        {
+            let size = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
+            self.tell("Emulation.setDeviceMetricsOverride", size).await;
+            let feature = json!({ "name": "prefers-color-scheme", "value": colours });
+            self.tell("Emulation.setEmulatedMedia", json!({ "features": [feature] })).await;
+            // What is drawn when it is seen has time to be drawn.
+            tokio::time::sleep(Duration::from_millis(600)).await;
+            keep(&format!("{name}_{kind}")).await;
+        }
+        self.tell("Emulation.setEmulatedMedia", json!({ "features": [] })).await;
+        self.tell("Emulation.clearDeviceMetricsOverride", json!({})).await;
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+
+    /// Has the browser do something that no standard has.
+    async fn tell(&self, command: &str, parameters: Value) {
+        let body = json!({ "cmd": command, "params": parameters });
+        self.call(Method::POST, "/goog/cdp/execute", Some(body)).await;
     }
 
     /// How many sheets the page is on paper, of the size that it asks for.

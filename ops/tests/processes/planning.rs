@@ -100,14 +100,18 @@ async fn a_batch_is_planned_by_the_service_and_can_be_come_back_to() {
         &[&["plan", "--resume", batch, "--out", page.to_str().unwrap()], &files[..]].concat(),
         "",
     );
+    let without_file = retort(&installation, &["plan", "--resume", batch, "--format", "json"], "");
     let listed = retort(&installation, &["batch", "list"], "");
     let shown = retort(&installation, &["batch", "show", batch], "");
     let deleted = retort(&installation, &["batch", "delete", batch], "");
     let gone = retort(&installation, &["plan", "--resume", batch], "");
 
     let planned: Value = serde_json::from_slice(&made.stdout).unwrap();
-    let names: Vec<&Value> = planned.as_array().unwrap().iter().map(|one| &one["name"]).collect();
-    assert_eq!(names, [&json!("Lidocaine"), &json!("ester of glycine")], "{said}");
+    let resumed: Value = serde_json::from_slice(&without_file.stdout).unwrap();
+    for planned in [&planned, &resumed] {
+        let names: Vec<&Value> = planned.as_array().unwrap().iter().map(|one| &one["name"]).collect();
+        assert_eq!(names, [&json!("Lidocaine"), &json!("ester of glycine")], "{said}");
+    }
     assert_eq!(planned[0]["asked"]["max_seconds"], 3.0);
     assert_eq!(planned[0]["answer"]["search_smiles"], TARGET);
     assert!(!planned[0]["answer"]["route_hierarchy"].as_object().unwrap().is_empty(), "{planned}");

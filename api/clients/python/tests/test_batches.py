@@ -167,6 +167,20 @@ def test_what_is_no_list_of_texts_is_told_before_anything_is_sent(call: Call, sm
         call(lambda retort: retort.batches.create(smiles), URL, "t")
 
 
+@pytest.mark.parametrize("call", BOTH)
+def test_targets_have_the_names_that_they_are_given(call: Call) -> None:
+    sent: list[httpx.Request] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        sent.append(request)
+        return httpx.Response(504)
+
+    with pytest.raises(Exception, match="the work was not done in time"):
+        call(lambda retort: retort.batches.create(["C", "CC"], names=iter(["a", None])), URL, "t", transport=httpx.MockTransport(answer))
+
+    assert [request.content for request in sent] == [b'{"smiles":["C","CC"],"names":["a",null],"parameters":{}}']
+
+
 def test_a_column_of_a_table_is_a_list_of_targets(monkeypatch: pytest.MonkeyPatch) -> None:
     pandas = pytest.importorskip("pandas")
     world = World(2, [], monkeypatch)

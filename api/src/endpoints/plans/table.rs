@@ -290,6 +290,8 @@ pub struct Target {
     /// Its plan's id.
     pub id: String,
     pub smiles: String,
+    /// What its plan is called.
+    pub name: Option<String>,
     /// The plan whose result is this one's as well.
     pub same_as: Option<String>,
 }
@@ -311,17 +313,19 @@ pub async fn insert_of_batch(
 ) -> Result<(), sqlx::Error> {
     let ids: Vec<&str> = targets.iter().map(|target| target.id.as_str()).collect();
     let smiles: Vec<&str> = targets.iter().map(|target| target.smiles.as_str()).collect();
+    let names: Vec<Option<&str>> = targets.iter().map(|target| target.name.as_deref()).collect();
     let same_as: Vec<Option<&str>> = targets.iter().map(|target| target.same_as.as_deref()).collect();
     sqlx::query!(
-        "insert into plans (id, account_id, batch_id, engine, place, search_smiles, same_as)
-        select target.id, $1, $2, $3, $4 + number::int - 1, target.smiles, target.same_as
-        from unnest($5::text[], $6::text[], $7::text[]) with ordinality as target (id, smiles, same_as, number)",
+        "insert into plans (id, account_id, batch_id, engine, place, search_smiles, name, same_as)
+        select target.id, $1, $2, $3, $4 + number::int - 1, target.smiles, target.name, target.same_as
+        from unnest($5::text[], $6::text[], $7::text[], $8::text[]) with ordinality as target (id, smiles, name, same_as, number)",
         batch.account_id,
         batch.batch_id,
         batch.engine,
         first,
         &ids as &[&str],
         &smiles as &[&str],
+        &names as &[Option<&str>],
         &same_as as &[Option<&str>]
     )
     .execute(connection)

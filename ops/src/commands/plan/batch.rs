@@ -51,10 +51,9 @@ impl Plan {
         if targets.is_empty() {
             return Err(Failure::Usage("there is no target to plan".to_owned()));
         }
-        let smiles: Vec<&str> = targets.iter().map(|target| target.smiles.as_str()).collect();
-        let spinner = terminal::spinner(format!("storing {} targets", smiles.len()));
+        let spinner = terminal::spinner(format!("storing {} targets", targets.len()));
         let stored =
-            batches::create(service, &smiles, &self.asked.request(""), self.batch_name.as_deref()).await;
+            batches::create(service, targets, &self.asked.request(""), self.batch_name.as_deref()).await;
         spinner.finish_and_clear();
         let batch = stored?;
         terminal::note(&format!(
@@ -90,7 +89,9 @@ impl Plan {
         let found = stream::iter(plans).map(async |plan| {
             let outcome = batches::outcome(service, &plan).await?;
             let asked = plan.asked();
+            // A batch of before has none; the file that it came from may be given once more.
             let name = names.get(asked.search_smiles.as_str()).map(|name| (*name).to_owned());
+            let name = plan.name.clone().or(name);
             Ok::<_, Failure>(Planned { name, asked, outcome })
         });
         let mut found = std::pin::pin!(found.buffered(AT_A_TIME));

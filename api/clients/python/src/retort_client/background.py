@@ -164,9 +164,10 @@ def wait_for_plan(session: Session, plan_id: str) -> Steps[StoredPlan]:
         yield from pause(next(looks))
 
 
-def create_batch(session: Session, smiles: Iterable[str], terms: Terms) -> Steps[BatchBody]:
-    """Stores a search for each target."""
-    body = {"smiles": list(_texts(smiles))} | terms.body()
+def create_batch(session: Session, targets: tuple[Iterable[str], Iterable[str | None] | None], terms: Terms) -> Steps[BatchBody]:
+    """Stores a search for each target: their SMILES, and their names where they have some."""
+    smiles, names = targets
+    body = {"smiles": list(_texts(smiles))} | ({} if names is None else {"names": list(names)}) | terms.body()
     # A hundred thousand molecules are read before it is answered.
     seconds = session.patience.for_work(session.patience.seconds)
     answer = yield from call(session, Request("POST", BATCHES, json=body, seconds=seconds))

@@ -141,6 +141,7 @@ class Batches:
         self,
         smiles: Iterable[str],
         *,
+        names: Iterable[str | None] | None = None,
         engine: str | None = None,
         name: str | None = None,
         description: str | None = None,
@@ -148,10 +149,11 @@ class Batches:
     ) -> Batch:
         """Has the service search for routes to up to 100,000 targets (5 MiB) when their turns come, with the same settings.
 
-        `smiles` is a list, a column of a table, whatever gives one SMILES after the other. The batch is stored when this returns.
+        `smiles` is a list, a column of a table, whatever gives one SMILES after the other, and `names` as many names for them:
+        each is the `name` of its plan. The batch is stored when this returns.
         """
         terms = Terms(settings, engine, name, description)
-        return Batch(self._client, self._client.run(background.create_batch(self._client.session, smiles, terms)))
+        return Batch(self._client, self._client.run(background.create_batch(self._client.session, (smiles, names), terms)))
 
     def retrieve(self, batch_id: str) -> Batch:
         """A batch by its id, to go on with it in another program, or after this one died."""

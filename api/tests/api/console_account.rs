@@ -30,7 +30,9 @@ async fn an_account_knows_its_organisation_and_makes_a_token_for_scripts_that_is
     browser.screenshot("account_logins").await;
     breaks_no_rule(&browser).await;
     browser.resize(375, 800).await;
-    let overflow = browser.run("return document.documentElement.scrollWidth - innerWidth").await;
+    let overflow = browser
+        .run("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        .await;
     browser.screenshot("account_logins_narrow").await;
     browser.resize(1280, 900).await;
     browser.run("document.querySelector('form[action=\"/auth/account/tokens\"] button').click()").await;

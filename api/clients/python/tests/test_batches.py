@@ -89,7 +89,7 @@ def test_results_come_as_they_are_there_each_once_and_failures_too(call: Call, m
 def test_pages_are_read_only_where_more_has_ended_those_of_the_first_targets_first(
     call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("retort_client.background.LARGEST_PAGE", 2)
+    monkeypatch.setattr("retort_client.pages.LARGEST_PAGE", 2)
     world = World(6, [{}, {}, {}, *(dict.fromkeys(each, "completed") for each in ([0], [1, 2], [3, 4, 5]))], monkeypatch)
 
     found = call(results(), URL, "t", **world.options)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ from conftest import Installation
 NOTEBOOK = Path(__file__).parents[1] / "notebooks" / "first_route.ipynb"
 
 
-@pytest.mark.skipif("RETORT_COMPLETE" not in os.environ, reason="the notebook is run in the long tests alone: RETORT_COMPLETE=1")
 def test_the_notebook_runs_and_draws_a_route(installation: Installation, monkeypatch: pytest.MonkeyPatch) -> None:
     nbformat: Any = pytest.importorskip("nbformat")
     nbclient: Any = pytest.importorskip("nbclient")

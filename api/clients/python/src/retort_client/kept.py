@@ -16,7 +16,7 @@ from typing_extensions import TypedDict
 
 from .calls import Session, at, call, delete
 from .exchange import Request, Script, Steps, read
-from .pages import listed
+from .pages import Identified, Page, listed
 from .route import Route
 from .wire import Body, Country, Offer, PlanSettings, RouteGraph
 
@@ -33,10 +33,9 @@ class RouteFigures(Body):
     plausibility: float | None = None
 
 
-class KeptBody(Body):
+class KeptBody(Identified):
     """A route that is kept, as it comes over the wire."""
 
-    id: str
     created_at: datetime
     updated_at: datetime
     name: str | None = None
@@ -49,11 +48,8 @@ class KeptBody(Body):
     pricing_annotations: tuple[Offer, ...] | None = None
 
 
-class KeptPage(Body):
+class KeptPage(Page[KeptBody]):
     """Some kept routes, the newest first."""
-
-    items: tuple[KeptBody, ...]
-    has_next: bool
 
 
 class RouteChange(TypedDict, total=False):

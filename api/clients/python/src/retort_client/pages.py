@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol, TypeVar
+from typing import Generic, TypeVar
 
 from .calls import Session, call
 from .exchange import Emit, Request, Script, Steps, read
@@ -11,30 +11,21 @@ from .wire import Body
 LARGEST_PAGE = 100
 
 
-class Identified(Protocol):
+class Identified(Body):
     """Something that is found again by its id."""
 
-    @property
-    def id(self) -> str:
-        """By which it is."""
-        ...
+    id: str
 
 
-I_co = TypeVar("I_co", bound=Identified, covariant=True)
+I = TypeVar("I", bound=Identified)  # noqa: E741
 
 
-class Page(Protocol[I_co]):
+class Page(Body, Generic[I]):
     """Some of a list."""
 
-    @property
-    def items(self) -> tuple[I_co, ...]:
-        """Them."""
-        ...
-
-    @property
-    def has_next(self) -> bool:
-        """Whether there are older ones."""
-        ...
+    items: tuple[I, ...]
+    has_next: bool
+    """Whether there are older ones."""
 
 
 P = TypeVar("P", bound=Body)
@@ -47,7 +38,7 @@ def page_of(session: Session, path: str, kind: type[P], after: str | None) -> St
     return read(kind, answer)
 
 
-def listed(session: Session, path: str, kind: Callable[[Answer], Page[I_co]]) -> Script[I_co]:
+def listed(session: Session, path: str, kind: type[Page[I]]) -> Script[I]:
     """All of a list, fetched as it is read."""
     here = yield from page_of(session, path, kind, None)
     while True:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Literal
 
+from .pages import Identified, Page
 from .wire import Body, Metadata, NodeData, ReagentResults, RouteStanding, StepEvidence
 
 Status = Literal["pending", "processing", "completed", "failed", "cancelled", "archived"]
@@ -82,10 +83,9 @@ class EngineAnswer(Body):
     reagent_results: ReagentResults | None = None
 
 
-class PlanBody(Body):
+class PlanBody(Identified):
     """A tree search that nobody waits for."""
 
-    id: str
     created_at: datetime
     updated_at: datetime
     status: Status
@@ -98,11 +98,8 @@ class PlanBody(Body):
     result: EngineAnswer | None = None
 
 
-class PlanPage(Body):
+class PlanPage(Page[PlanBody]):
     """Plans without their results, the newest first, or those of a batch, those of the last targets first."""
-
-    items: tuple[PlanBody, ...]
-    has_next: bool
 
 
 class BatchProgress(Body):
@@ -132,10 +129,9 @@ class BatchProgress(Body):
         return self.completed + self.failed
 
 
-class BatchBody(Body):
+class BatchBody(Identified):
     """Targets that were asked for together, each with a plan."""
 
-    id: str
     created_at: datetime
     updated_at: datetime
     plan_count: int
@@ -145,8 +141,5 @@ class BatchBody(Body):
     """How far it has come; none in lists."""
 
 
-class BatchPage(Body):
+class BatchPage(Page[BatchBody]):
     """One page of batches, newest first."""
-
-    items: tuple[BatchBody, ...]
-    has_next: bool

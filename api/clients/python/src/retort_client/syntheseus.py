@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from syntheseus.interface.bag import Bag
 from syntheseus.interface.models import BackwardReactionModel
@@ -63,7 +64,7 @@ class RetortModel(BackwardReactionModel):
     """The service's single-step model; `probability` of a reaction is the policy's, `confidence` its plausibility."""
 
     def __init__(
-        self, retort: Retort, *, engine: str | None = None, inventory: RetortInventory | None = None, **settings: object
+        self, retort: Retort, *, engine: str | None = None, inventory: RetortInventory | None = None, **settings: Any
     ) -> None:
         """`inventory` is asked for all precursors of an expansion at once; `settings` are those of every model of syntheseus."""
         super().__init__(**settings)

@@ -79,7 +79,9 @@ async fn run(settings: &Settings) -> Result<()> {
 
 async fn sample(settings: &Settings) -> Result<()> {
     let machine = Machine::open(settings.device, settings.threads())?;
-    let shelf = Arc::new(Shelf::load(settings.models_dir.clone(), settings.sampler_models.clone(), machine)?);
+    let (dirs, wanted) = (settings.models_dir.clone(), settings.sampler_models.clone());
+    // The threads that it starts for its models compute too.
+    let shelf = Arc::new(compute(move || Shelf::load(dirs, wanted, machine)).await??);
     let (activity, ready) = (Activity::default(), Ready::default());
     let mut config = WorkerConfig {
         models: shelf.announce(),

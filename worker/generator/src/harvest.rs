@@ -16,6 +16,8 @@ pub(crate) type Molecule = Option<String>;
 #[derive(Debug)]
 pub(crate) struct Harvest {
     size: usize,
+    /// How many of them are wanted now.
+    aim: usize,
     molecules: Vec<String>,
     known: HashSet<String>,
     /// Strings that came before one with a lower number.
@@ -41,10 +43,22 @@ pub struct Tally {
     pub distinct: u64,
 }
 
+impl Tally {
+    /// What came after `before`.
+    pub(crate) fn since(self, before: Self) -> Self {
+        Self {
+            strings: self.strings - before.strings,
+            valid: self.valid - before.valid,
+            distinct: self.distinct - before.distinct,
+        }
+    }
+}
+
 impl Harvest {
     pub(crate) fn new(size: usize) -> Self {
         Self {
             size,
+            aim: size,
             molecules: Vec::with_capacity(size),
             known: HashSet::with_capacity(size),
             early: BTreeMap::new(),
@@ -53,6 +67,18 @@ impl Harvest {
             valid: 0,
             since_new: 0,
         }
+    }
+
+    /// Wants `size` molecules in all, whatever it wanted before.
+    pub(crate) fn grow(&mut self, size: usize) {
+        self.size = size;
+        self.aim_at(size);
+    }
+
+    /// Wants so many of its molecules now, and takes what has come beyond those that it wanted before.
+    pub(crate) fn aim_at(&mut self, molecules: usize) {
+        self.aim = molecules.min(self.size);
+        self.add([]);
     }
 
     /// Adds what strings came to, by their numbers.
@@ -90,7 +116,7 @@ impl Harvest {
     /// Strings that it will take in all, by what has come so far; at least one more than have come.
     pub(crate) fn expected(&self) -> u64 {
         let found = self.molecules.len() as u64 + self.early_valid;
-        let missing = (self.size as u64).saturating_sub(found);
+        let missing = (self.aim as u64).saturating_sub(found);
         // As if one had been good before the first came: a share of nothing would ask for no end.
         let strings = missing * (self.arrived() + 1) / (found + 1);
         self.arrived() + strings.clamp(1, missing.saturating_mul(8).max(1)) + SPARE.min(missing / 8)
@@ -111,13 +137,34 @@ impl Harvest {
         Tally { strings: self.strings, valid: self.valid, distinct: self.molecules.len() as u64 }
     }
 
-    /// The molecules found.
-    pub(crate) fn into_molecules(self) -> Vec<String> {
-        self.molecules
+    /// The number of the string to take next: those below it have come.
+    pub(crate) fn next(&self) -> u64 {
+        self.strings
     }
 
-    fn is_complete(&self) -> bool {
-        self.molecules.len() == self.size
+    /// The numbers of the strings that have come before that one.
+    pub(crate) fn early(&self) -> impl Iterator<Item = u64> {
+        self.early.keys().copied()
+    }
+
+    /// The molecules found.
+    pub(crate) fn molecules(&self) -> &[String] {
+        &self.molecules
+    }
+
+    /// Molecules that are wanted now and not found.
+    pub(crate) fn missing(&self) -> usize {
+        self.aim.saturating_sub(self.molecules.len())
+    }
+
+    /// Molecules wanted in all.
+    pub(crate) fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Whether it has the molecules that are wanted now.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.molecules.len() >= self.aim
     }
 }
 
@@ -138,7 +185,22 @@ mod tests {
         harvest.add([(0, None), (2, molecule("C")), (5, molecule("N")), (4, molecule("O"))]);
 
         assert!(harvest.is_over());
-        assert_eq!(harvest.into_molecules(), ["C", "CN", "O"]);
+        assert_eq!(harvest.molecules(), ["C", "CN", "O"]);
+    }
+
+    #[test]
+    fn what_came_too_early_is_taken_when_more_is_wanted() {
+        let mut harvest = Harvest::new(4);
+        harvest.aim_at(1);
+
+        harvest.add([(0, molecule("C")), (1, molecule("N")), (3, molecule("O"))]);
+        assert!(harvest.is_over());
+        assert_eq!((harvest.molecules().len(), harvest.early().collect::<Vec<_>>()), (1, vec![1, 3]));
+        harvest.aim_at(3);
+
+        assert!(!harvest.is_over());
+        assert_eq!(harvest.molecules(), ["C", "N"]);
+        assert_eq!((harvest.next(), harvest.early().collect::<Vec<_>>()), (2, vec![3]));
     }
 
     #[test]
@@ -168,6 +230,6 @@ mod tests {
         harvest.add((0..2_001).map(|n| (n, molecule("C"))));
 
         assert!(harvest.is_barren());
-        assert_eq!(harvest.into_molecules(), ["C"]);
+        assert_eq!(harvest.molecules(), ["C"]);
     }
 }

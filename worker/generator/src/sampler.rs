@@ -10,6 +10,7 @@
 //! network's weights nor the parser's tables are driven from the caches by turns.
 
 use std::{
+    collections::HashSet,
     num::NonZeroUsize,
     sync::{
         Condvar, Mutex, MutexGuard, PoisonError,
@@ -26,6 +27,7 @@ use rayon::prelude::*;
 use crate::{
     Budget, ModelPack, Precision, SampleError,
     crew::{self, Berth, Crew},
+    draft::Draft,
     engine::Engine,
     harvest::{Harvest, Tally},
     int8::ByteRates,
@@ -125,13 +127,38 @@ impl Sampler {
     /// Fails when the budget is spent, and when the model cannot give `size` molecules: after
     /// `20 * size + 2,000` strings, or sooner when the last 2,000 held no new molecule.
     pub fn sample(&self, size: usize, seed: u64, budget: &Budget) -> Result<Vec<String>, SampleError> {
-        if size == 0 {
-            return Ok(Vec::new());
+        let mut draft = Draft::new(size, seed);
+        self.go_on(&mut draft, size, budget)?;
+        Ok(draft.molecules().to_vec())
+    }
+
+    /// Draws what the first `aim` molecules of `draft` lack, or all of them where those are fewer. What was drawn stays in it, whatever
+    /// comes in between.
+    ///
+    /// # Errors
+    /// As [`Self::sample`].
+    pub fn go_on(&self, draft: &mut Draft, aim: usize, budget: &Budget) -> Result<(), SampleError> {
+        let Draft { seed, harvest } = draft;
+        let before = harvest.tally();
+        harvest.aim_at(aim);
+        if !harvest.is_over() {
+            let missing = harvest.missing();
+            self.draw(missing, self.source(*seed, Hopeless::Cut), &Run::new(harvest, budget))?;
         }
-        let source = self.source(seed, Hopeless::Cut);
-        let run = Run::new(size, budget);
-        self.crew.run(size, |berth| {
-            let mut worker = Worker { run: &run, berth, unchecked: Vec::new() };
+        self.count(harvest.tally().since(before));
+        if harvest.is_complete() {
+            Ok(())
+        } else if harvest.is_barren() {
+            Err(SampleError::SizeUnreachable { wanted: harvest.size(), reached: harvest.molecules().len() })
+        } else {
+            Err(SampleError::Interrupted)
+        }
+    }
+
+    /// Draws until the run is over, for the sake of so many molecules.
+    fn draw(&self, molecules: usize, source: Source<'_>, run: &Run<'_>) -> Result<(), SampleError> {
+        self.crew.run(molecules, |berth| {
+            let mut worker = Worker { run, berth, unchecked: Vec::new() };
             loop {
                 let work = stream::generate(source, berth, &mut worker);
                 if work.is_err() {
@@ -144,17 +171,7 @@ impl Sampler {
                 }
             }
         })?;
-
-        let harvest = run.harvest.into_inner().unwrap_or_else(PoisonError::into_inner);
-        self.count(harvest.tally());
-        let (over, barren) = (harvest.is_over(), harvest.is_barren());
-        match harvest.into_molecules() {
-            molecules if molecules.len() == size => Ok(molecules),
-            molecules if over && barren => {
-                Err(SampleError::SizeUnreachable { wanted: size, reached: molecules.len() })
-            }
-            _ => Err(SampleError::Interrupted),
-        }
+        Ok(())
     }
 
     fn count(&self, more: Tally) {
@@ -253,31 +270,32 @@ fn next_number(begun: &AtomicU64, limit: u64) -> Option<u64> {
 /// What the threads of a sample share.
 struct Run<'a> {
     budget: &'a Budget,
-    harvest: Mutex<Harvest>,
+    harvest: Mutex<&'a mut Harvest>,
+    /// The numbers of strings that it had before.
+    early: HashSet<u64>,
     /// Rung when the harvest has grown.
     grown: Condvar,
-    /// Strings begun.
+    /// The strings below it are begun.
     begun: AtomicU64,
-    /// Strings to begin, as far as is known.
+    /// Those below it are to be begun, as far as is known.
     limit: AtomicU64,
     over: AtomicBool,
 }
 
 impl<'a> Run<'a> {
-    fn new(size: usize, budget: &'a Budget) -> Self {
-        let harvest = Harvest::new(size);
-        let limit = AtomicU64::new(harvest.expected());
+    fn new(harvest: &'a mut Harvest, budget: &'a Budget) -> Self {
         Self {
             budget,
-            harvest: Mutex::new(harvest),
+            early: harvest.early().collect(),
             grown: Condvar::new(),
-            begun: AtomicU64::new(0),
-            limit,
+            begun: AtomicU64::new(harvest.next()),
+            limit: AtomicU64::new(harvest.expected()),
+            harvest: Mutex::new(harvest),
             over: AtomicBool::new(false),
         }
     }
 
-    fn harvest(&self) -> MutexGuard<'_, Harvest> {
+    fn harvest(&self) -> MutexGuard<'_, &'a mut Harvest> {
         self.harvest.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -318,13 +336,13 @@ impl<'a> Run<'a> {
 }
 
 /// One batch of a sample.
-struct Worker<'a> {
-    run: &'a Run<'a>,
+struct Worker<'a, 'harvest> {
+    run: &'a Run<'harvest>,
     berth: Berth<'a>,
     unchecked: Vec<(u64, Raw)>,
 }
 
-impl Worker<'_> {
+impl Worker<'_, '_> {
     fn check(&mut self) {
         let unchecked = std::mem::take(&mut self.unchecked);
         let checked = |(number, raw): (u64, Raw)| (number, canonical(&raw));
@@ -333,9 +351,11 @@ impl Worker<'_> {
     }
 }
 
-impl Ends for Worker<'_> {
+impl Ends for Worker<'_, '_> {
     fn next(&mut self) -> Option<u64> {
-        next_number(&self.run.begun, self.run.limit.load(Ordering::Relaxed))
+        let limit = self.run.limit.load(Ordering::Relaxed);
+        std::iter::from_fn(|| next_number(&self.run.begun, limit))
+            .find(|number| !self.run.early.contains(number))
     }
 
     fn take(&mut self, number: u64, raw: Raw) {

@@ -1,11 +1,11 @@
 //! An order's job: a sample that nobody waits for, made while no sample is made that somebody waits for.
 //!
-//! It takes nothing that lies ready, which is kept for those who wait: all of its molecules are drawn. They are drawn a block at a time,
-//! and what is being drawn when somebody asks for a sample is given up at once, as a block of the reservoir is. A chunk of a batch
-//! claims its molecules in the transaction that stores it; those that another chunk has are drawn anew.
+//! It takes nothing that lies ready, which is kept for those who wait: all of its molecules are drawn. Drawing stops at once when somebody
+//! asks for a sample, and goes on where it was when nobody does: what has been drawn is kept. It is drawn in parts, half as large after each
+//! interruption, since fewer strings are sooner at their end: so something comes of every moment between two callers. A chunk of a
+//! batch claims its molecules in the transaction that stores it; for those that another chunk has, further ones are drawn.
 
 use std::{
-    collections::HashSet,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -15,7 +15,7 @@ use std::{
 
 use chrono::Utc;
 use contract::{OrderJob, Problem, SampleJob, StoredOrderJob};
-use generator::{Budget, SampleError};
+use generator::{Budget, Draft, SampleError};
 use queue::{Finished, Handler, HandlerError, JobContext};
 use sqlx::PgPool;
 use tracing::{info, warn};
@@ -30,11 +30,14 @@ use crate::{
     samples::{self, Drawn},
 };
 
-/// Draws in a row that brought nothing, after which the model is believed to have no more.
-const BARREN_DRAWS: u32 = 10;
-
 /// How many more are drawn than are missing where some of what was drawn turned out not to be new.
 const SPARE: usize = 50;
+
+/// Molecules of the largest part and of the least.
+const PARTS: (usize, usize) = (BLOCK, 8);
+
+/// How long callers who come one upon the other are waited for until none has come for a moment; then each moment without one is used.
+const COURTESY: Duration = Duration::from_millis(200);
 
 /// How often it is asked whether the order is still wanted.
 const LOOK: Duration = Duration::from_millis(50);
@@ -84,75 +87,91 @@ struct Making<'a> {
 impl Making<'_> {
     /// Draws until there are as many new molecules as are wanted, and stores them.
     async fn make(&self) -> Result<Ended<()>, HandlerError> {
-        let (mut seen, mut new) = (HashSet::new(), Vec::with_capacity(self.size()));
-        let (mut draws, mut barren, mut spare) = (0, 0, 0);
-        while barren < BARREN_DRAWS {
-            let asked = (self.size() - new.len() + spare).min(BLOCK);
-            let drawn = match self.draw(asked, self.wanted.seed.wrapping_add(draws)).await? {
-                Ended::Done(drawn) => drawn,
-                // Without the spare ones it may have as many.
-                Ended::Refused(_) if spare > 0 => {
-                    spare /= 2;
-                    continue;
+        let mut draft = Draft::new(self.size(), self.wanted.seed);
+        let mut last = None;
+        loop {
+            let Some(drawn) = self.draw(draft).await? else { return Ok(Ended::Cancelled) };
+            let molecules = drawn.draft.molecules();
+            if molecules.len() < self.size() {
+                return Ok(Ended::Refused(self.unreachable(molecules.len())));
+            }
+            match database::within(DATABASE, self.store(molecules)).await? {
+                Stored::Ended => return Ok(Ended::Done(())),
+                // Not at the first time: another chunk may have taken some at the same moment, and left others.
+                Stored::NotAll(new) if drawn.is_last && last == Some(new) => {
+                    return Ok(Ended::Refused(self.unreachable(new)));
                 }
-                Ended::Refused(problem) => return Ok(Ended::Refused(problem)),
-                Ended::Cancelled => return Ok(Ended::Cancelled),
-            };
-            draws += 1;
-            let before = new.len();
-            new.extend(drawn.into_iter().filter(|one| seen.insert(one.clone())));
-            if new.len() >= self.size() {
-                match database::within(DATABASE, self.store(&new)).await? {
-                    Stored::Ended => return Ok(Ended::Done(())),
-                    Stored::NotAll(unclaimed) => (new, spare) = (unclaimed, SPARE),
+                Stored::NotAll(new) => {
+                    (draft, last) = (drawn.draft, Some(new));
+                    draft.grow(draft.molecules().len() + self.size() - new + SPARE);
                 }
             }
-            barren = if new.len() > before { 0 } else { barren + 1 };
         }
-        Ok(Ended::Refused(self.unreachable(new.len())))
     }
 
-    /// Draws `size` molecules while nobody waits for a sample of this process, however often it has to begin anew for that.
-    async fn draw(&self, size: usize, seed: u64) -> Result<Ended<Vec<String>>, HandlerError> {
-        let cancelled = &self.context.cancelled;
-        let mut is_interrupted = false;
-        loop {
-            let wait = async {
-                if is_interrupted {
-                    self.orders.activity.quiet().await;
-                }
-                self.orders.activity.idle().await;
-            };
+    /// Draws all that `draft` lacks, or all that the model has, while nobody waits for a sample of this process; `None` where the order is
+    /// cancelled.
+    async fn draw(&self, mut draft: Draft) -> Result<Option<Drawing>, HandlerError> {
+        let (largest, least) = PARTS;
+        let (mut part, mut is_interrupted) = (largest, false);
+        while draft.molecules().len() < draft.size() {
             tokio::select! {
                 biased;
-                () = is_set(cancelled) => return Ok(Ended::Cancelled),
-                () = wait => {}
+                () = is_set(&self.context.cancelled) => return Ok(None),
+                () = self.turn(is_interrupted) => {}
             }
-            let stop = StopOnDrop::default();
-            let budget = Budget { deadline: None, cancelled: Arc::clone(&stop.0) };
-            let model = Arc::clone(&self.model);
-            let mut work = compute_aside(move || model.sampler.sample(size, seed, &budget));
-            let drawn = tokio::select! {
-                drawn = &mut work => drawn,
-                () = self.orders.activity.busy() => {
-                    drop(stop);
-                    work.await
-                }
-                () = is_set(cancelled) => {
-                    drop(stop);
-                    work.await
-                }
-            };
-            metrics::drawn(self.model.id(), self.model.sampler.take_tally());
-            match drawn? {
-                Ok(molecules) => return Ok(Ended::Done(molecules)),
-                Err(SampleError::Interrupted) => is_interrupted = true,
-                Err(SampleError::SizeUnreachable { reached, .. }) => {
-                    return Ok(Ended::Refused(self.unreachable(reached)));
+            let ended;
+            (draft, ended) = self.draw_part(draft, part).await?;
+            match ended {
+                Ok(()) => part = (2 * part).min(largest),
+                Err(SampleError::Interrupted) => part = (part / 2).max(least),
+                Err(SampleError::SizeUnreachable { .. }) => {
+                    return Ok(Some(Drawing { draft, is_last: true }));
                 }
                 Err(fault) => return Err(fault.into()),
             }
+            is_interrupted = ended.is_err();
         }
+        Ok(Some(Drawing { draft, is_last: false }))
+    }
+
+    /// Resolves when nobody waits for a sample.
+    async fn turn(&self, is_interrupted: bool) {
+        let activity = &self.orders.activity;
+        if is_interrupted {
+            // Their answers are on their way, and take the same cores.
+            let _ = tokio::time::timeout(COURTESY, activity.quiet()).await;
+        }
+        activity.idle().await;
+    }
+
+    /// Draws so many molecules more, unless somebody asks for a sample meanwhile.
+    async fn draw_part(
+        &self,
+        mut draft: Draft,
+        part: usize,
+    ) -> Result<(Draft, Result<(), SampleError>), HandlerError> {
+        let stop = StopOnDrop::default();
+        let budget = Budget { deadline: None, cancelled: Arc::clone(&stop.0) };
+        let model = Arc::clone(&self.model);
+        let mut work = compute_aside(move || {
+            let aim = draft.molecules().len() + part;
+            let ended = model.sampler.go_on(&mut draft, aim, &budget);
+            (draft, ended)
+        });
+        let drawn = tokio::select! {
+            drawn = &mut work => drawn,
+            () = self.orders.activity.busy() => {
+                drop(stop);
+                work.await
+            }
+            () = is_set(&self.context.cancelled) => {
+                drop(stop);
+                work.await
+            }
+        };
+        metrics::drawn(self.model.id(), self.model.sampler.take_tally());
+        Ok(drawn?)
     }
 
     /// Stores a sample of the first of `candidates`, of a batch those that no other chunk has, with its order's end and its job's, so that
@@ -171,7 +190,7 @@ impl Making<'_> {
         };
         if molecules.len() < self.size() {
             transaction.rollback().await?;
-            return Ok(Stored::NotAll(molecules));
+            return Ok(Stored::NotAll(molecules.len()));
         }
         match self.context.finish(&mut transaction, &Ok(())).await? {
             Finished::Superseded => transaction.rollback().await?,
@@ -220,12 +239,19 @@ impl Making<'_> {
     }
 }
 
+/// What was drawn for an order.
+struct Drawing {
+    draft: Draft,
+    /// Whether the model has no more.
+    is_last: bool,
+}
+
 /// What came of storing a sample.
 enum Stored {
     /// The job is over.
     Ended,
-    /// Nothing is stored: these molecules alone, too few, are no other chunk's.
-    NotAll(Vec<String>),
+    /// Nothing is stored: only so many molecules, too few, are no other chunk's.
+    NotAll(usize),
 }
 
 /// Resolves when `flag` is true.

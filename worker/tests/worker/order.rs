@@ -1,9 +1,14 @@
 //! Orders' jobs, from the queue to the stored samples, on tiny models.
 
-use std::{collections::HashSet, sync::Arc, time::Duration};
+use std::{
+    collections::HashSet,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
-use crate::support::{Database, MACHINE, models};
+use crate::support::{Database, MACHINE, models, write_pack};
 use contract::{SampleId, StoredOrderJob};
+use generator::Budget;
 use queue::{WorkerConfig, run_worker};
 use sqlx::PgPool;
 use tempfile::TempDir;
@@ -13,6 +18,7 @@ use worker::{Activity, Orders, Shelf, feed_orders};
 /// A sampler that makes orders, so many at a time; dropping it is a crash.
 struct Sampler {
     activity: Activity,
+    shelf: Arc<Shelf>,
     tasks: [JoinHandle<()>; 2],
     _models: TempDir,
 }
@@ -20,15 +26,17 @@ struct Sampler {
 impl Sampler {
     fn start(pool: &PgPool, slots: usize) -> Self {
         let models = models();
+        write_pack(models.path(), "long", 4.0, 300);
         let shelf = Arc::new(Shelf::load(vec![models.path().to_owned()], Vec::new(), MACHINE).unwrap());
         let activity = Activity::default();
         let config = WorkerConfig { slots, models: shelf.announce(), ..WorkerConfig::default() };
-        let handler = Orders { pool: pool.clone(), shelf, activity: activity.clone() };
+        let handler = Orders { pool: pool.clone(), shelf: Arc::clone(&shelf), activity: activity.clone() };
         let (working, feeding) = (pool.clone(), pool.clone());
         let work = async move {
             run_worker::<StoredOrderJob, _>(working, config, handler, std::future::pending()).await.unwrap();
         };
-        Self { activity, tasks: [tokio::spawn(work), tokio::spawn(feed_orders(feeding))], _models: models }
+        let tasks = [tokio::spawn(work), tokio::spawn(feed_orders(feeding))];
+        Self { activity, shelf, tasks, _models: models }
     }
 }
 
@@ -150,6 +158,34 @@ async fn a_batch_stands_still_while_somebody_waits_for_a_sample() {
 
     assert_eq!(before, meanwhile);
     assert_eq!(ended(&database.pool).await, ["completed", "completed"]);
+    drop(sampler);
+    database.drop_database().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_batch_goes_on_between_callers_who_come_faster_than_a_block_of_it_is_drawn() {
+    let database = Database::create().await;
+    let sampler = Sampler::start(&database.pool, 1);
+    let model = Arc::clone(sampler.shelf.models().choose(Some("long")).unwrap());
+    let begun = Instant::now();
+    let drawing = tokio::task::spawn_blocking(move || model.sampler.sample(500, 7, &Budget::unlimited()));
+    let undisturbed = drawing.await.unwrap().unwrap();
+    let block = begun.elapsed();
+    let activity = sampler.activity.clone();
+    let callers = tokio::spawn(async move {
+        loop {
+            let waiting = activity.begin();
+            tokio::time::sleep(Duration::from_millis(2)).await;
+            drop(waiting);
+            tokio::time::sleep(block / 4).await;
+        }
+    });
+
+    batch(&database.pool, "long", &[500]).await;
+
+    assert_eq!(ended(&database.pool).await, ["completed"]);
+    callers.abort();
+    assert_eq!(molecules(&database.pool).await, undisturbed, "as if nobody had come");
     drop(sampler);
     database.drop_database().await;
 }

@@ -1,9 +1,15 @@
 //! What a sample is, and how sampling ends when there is none.
 
-use std::{collections::HashSet, num::NonZeroUsize, path::Path, sync::atomic::Ordering, time::Instant};
+use std::{
+    collections::HashSet,
+    num::NonZeroUsize,
+    path::Path,
+    sync::atomic::Ordering,
+    time::{Duration, Instant},
+};
 
 use chem::Molecule;
-use generator::{Budget, Device, ModelPack, Precision, SampleError, Sampler};
+use generator::{Budget, Device, Draft, ModelPack, Precision, SampleError, Sampler};
 use serde_json::json;
 
 use crate::toy;
@@ -109,6 +115,48 @@ fn a_spent_budget_interrupts() {
 
         assert!(matches!(error, SampleError::Interrupted), "{error}");
     }
+}
+
+#[test]
+fn a_sample_is_the_same_however_often_it_is_interrupted() {
+    let pack = toy::random();
+    let sampler = sampler(pack.path()).with_threads(threads(3));
+    let whole = sampler.sample(400, 7, &Budget::unlimited()).unwrap();
+    let mut draft = Draft::new(400, 7);
+
+    let (mut patience, mut interruptions) = (Duration::ZERO, 0);
+    while draft.molecules().len() < 400 {
+        let before = draft.molecules().to_vec();
+        let budget = Budget { deadline: Some(Instant::now() + patience), ..Budget::default() };
+        match sampler.go_on(&mut draft, before.len() + 7, &budget) {
+            Ok(()) => assert_eq!(draft.molecules().len(), (before.len() + 7).min(400)),
+            Err(SampleError::Interrupted) => interruptions += 1,
+            Err(error) => panic!("{error}"),
+        }
+        // One that is given no time at all would never end.
+        patience += Duration::from_micros(20);
+        assert!(draft.molecules().starts_with(&before));
+    }
+
+    assert!(interruptions > 0);
+    assert_eq!(draft.molecules(), whole);
+    let strings = sampler.take_tally().strings;
+    sampler.sample(400, 7, &Budget::unlimited()).unwrap();
+    assert_eq!(strings, 2 * sampler.take_tally().strings, "each counts once");
+}
+
+#[test]
+fn a_sample_that_grows_keeps_its_first_molecules() {
+    let sampler = sampler(toy::random().path());
+    let mut draft = Draft::new(30, 7);
+    sampler.go_on(&mut draft, 30, &Budget::unlimited()).unwrap();
+    let first = draft.molecules().to_vec();
+
+    draft.grow(100);
+    sampler.go_on(&mut draft, 100, &Budget::unlimited()).unwrap();
+
+    assert_eq!(draft.molecules(), sampler.sample(100, 7, &Budget::unlimited()).unwrap());
+    assert!(draft.molecules().starts_with(&first));
 }
 
 #[test]

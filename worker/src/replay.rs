@@ -1,37 +1,64 @@
 //! One stored job, run by hand.
 //!
-//! The deadline of a stored job has long passed, so it is left out: a search gets its `max_seconds`, a sample
-//! the time that it takes. A sample is drawn anew, from the job's seed, and takes nothing that is kept ready.
+//! The deadline of a stored job has long passed, so it is left out: a search gets its `max_seconds`, a look as long as it had from its
+//! begin, a sample the time that it takes. A sample is drawn anew, from the job's seed, and takes nothing that is kept ready. What plans and
+//! orders ask for does not stand in their jobs, but in their rows, where the API shows it.
 
-use std::{sync::Arc, time::Instant};
+use std::{
+    io::Read,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use anyhow::{Context, Result, anyhow, bail};
+use base64::{Engine, engine::general_purpose::STANDARD};
 use chrono::Utc;
 use contract::{
-    Problem, Sample, SampleJob, SampleObject, SampleStatus, StoredSampleJob, StoredTreeSearchJob,
-    TreeSearchJob,
+    LookJob, LookOutcome, Problem, Sample, SampleJob, SampleObject, SampleStatus, StoredLookJob,
+    StoredOrderJob, StoredPlanJob, StoredSampleJob, StoredTreeSearchJob, TreeSearchJob,
 };
+use flate2::read::GzDecoder;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
+use synth::{Allowance, Urgency};
 
 use crate::{
-    CatalogueView, Ended, Machine, Models, Search, Settings, connections::connect, draw, load_planner,
+    CatalogueView, Ended, Looks, Machine, Models, Search, Settings, connections::connect, draw, load_planner,
 };
 
 /// One reads the catalogue and the offers, one listens.
 const CONNECTIONS: u32 = 2;
 
-/// Runs the job with this JSON and gives its outcome, a sample with its structures, as JSON.
+/// Runs the job with this JSON and gives its outcome as JSON, a sample with its structures, a look with what it told.
 ///
 /// # Errors
-/// Fails when the JSON is no stored job, or what the job needs cannot be loaded.
+/// Fails when the JSON is no stored job that can be run without its queue, or what the job needs cannot be loaded.
 pub async fn replay(settings: &Settings, job: &str) -> Result<Value> {
-    if let Ok(StoredSampleJob::V1(job)) = serde_json::from_str(job) {
+    // A sample's job has all that an order's has.
+    if let Some(StoredSampleJob::V1(job)) = stored(job) {
         return Ok(serde_json::to_value(sample(settings, &job)?)?);
     }
-    match serde_json::from_str(job).context("neither a stored sample job nor a stored tree search job") {
-        Ok(StoredTreeSearchJob::V1(job)) => Ok(serde_json::to_value(search(settings, job).await?)?),
-        Err(error) => Err(error),
+    if let Some(StoredTreeSearchJob::V1(job)) = stored(job) {
+        return Ok(serde_json::to_value(search(settings, job).await?)?);
     }
+    if let Some(StoredLookJob::V1(job)) = stored(job) {
+        return Ok(serde_json::json!({ "Ok": look(settings, job).await? }));
+    }
+    if let Some(StoredPlanJob::V1(job)) = stored(job) {
+        bail!(
+            "what plan {} asks for does not stand in its job: give its parameters to `retort plan`",
+            job.plan_id
+        );
+    }
+    if let Some(StoredOrderJob::V1(job)) = stored(job) {
+        bail!("the seed of sample {} does not stand in its job: order another of its model", job.sample_id);
+    }
+    bail!("neither a stored sample job nor a stored tree search job nor a stored look job")
+}
+
+/// The job with this JSON, if it is one of the kind.
+fn stored<T: DeserializeOwned>(job: &str) -> Option<T> {
+    serde_json::from_str(job).ok()
 }
 
 fn sample(settings: &Settings, job: &SampleJob) -> Result<Result<Sample, Problem>> {
@@ -60,18 +87,37 @@ async fn search(
     settings: &Settings,
     job: TreeSearchJob,
 ) -> Result<Result<contract::TreeSearchResult, Problem>> {
+    let search = searcher(settings).await?;
+    let started = Instant::now();
+    let time = Duration::try_from_secs_f64(job.request.max_seconds).context("max_seconds")?;
+    let budget = synth::Budget::until(started + time, Arc::default());
+    search.answer(&job, budget, started).await.map_err(|error| anyhow!(error))
+}
+
+/// The body that was told.
+async fn look(settings: &Settings, job: LookJob) -> Result<Value> {
+    let search = searcher(settings).await?;
+    let time = Duration::try_from_secs_f64(job.deadline_seconds).context("deadline_seconds")?;
+    let latest = Instant::now() + time;
+    let allowance = Allowance { urgency: Urgency::Awaited, latest, cancelled: Arc::default() };
+    let LookOutcome { zipped, .. } =
+        Looks { search }.answer(job, allowance).await.map_err(|error| anyhow!(error))?;
+    let zipped = STANDARD.decode(zipped).context("the answer's Base64")?;
+    let mut body = String::new();
+    GzDecoder::new(&zipped[..]).read_to_string(&mut body).context("the answer's gzip")?;
+    Ok(serde_json::from_str(&body)?)
+}
+
+/// What searches and looks are done with.
+async fn searcher(settings: &Settings) -> Result<Search> {
     let addresses = settings.addresses().context("DATABASE_URL names no catalogue to search with")?;
     let database =
         connect(addresses, "retort-replay", CONNECTIONS).await.context("connecting to the database")?;
-    let search = Search {
+    Ok(Search {
         planner: load_planner(&settings.retro_model(), settings.search())?,
         catalogue: CatalogueView::load(&database, settings.snapshots().context("CATALOGUE_STORE")?)
             .await
             .context("reading the catalogue")?,
         pool: database.pool,
-    };
-    let started = Instant::now();
-    let time = std::time::Duration::try_from_secs_f64(job.request.max_seconds).context("max_seconds")?;
-    let budget = synth::Budget::until(started + time, Arc::default());
-    search.answer(&job, budget, started).await.map_err(|error| anyhow!(error))
+    })
 }

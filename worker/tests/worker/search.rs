@@ -1,6 +1,7 @@
 //! Search jobs on a toy chemistry: what the answer says, and where it comes from.
 
 use std::{
+    path::Path,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -9,9 +10,11 @@ use crate::support::{Database, MACHINE, models, offer, raise_version, shelve};
 use catalogue::{Builder, Folder, Masks, Shelf, Snapshot};
 use clap::Parser;
 use contract::{
-    AtomPair, Country, OwnBlock, Problem, StoredTreeSearchJob, Told, TreeSearchJob, TreeSearchRequest,
-    TreeSearchResult,
+    AtomPair, Country, Look, LookJob, OwnBlock, Problem, SampleId, Sought, StepCheck, StoredLookJob,
+    StoredTreeSearchJob, Told, TreeSearchJob, TreeSearchRequest, TreeSearchResult,
 };
+use serde::Serialize;
+use serde_json::{Value, json};
 use synth::Budget;
 use tempfile::TempDir;
 use worker::{CatalogueView, Search, Settings, VendorTerms, load_planner, offers_for, replay, search};
@@ -273,26 +276,30 @@ fn a_target_that_is_no_single_molecule_is_refused_with_the_reason() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_stored_job_is_replayed_whatever_its_deadline() {
-    let (dir, database) = (models(), Database::create().await);
-    stage(&database).await;
+/// Runs the job as an operator does who has it in a file.
+async fn replayed(dir: &Path, database: &Database, job: &impl Serialize) -> anyhow::Result<Value> {
     let name: String =
         sqlx::query_scalar("select current_database()").fetch_one(&database.pool).await.unwrap();
     let server = std::env::var("TEST_DATABASE_URL").unwrap();
     let url = format!("{}/{name}", server.rsplit_once('/').unwrap().0);
-    let models_dir = dir.path().to_str().unwrap();
     let settings = Settings::parse_from([
         "retort-worker",
         "--database-url",
         &url,
         "--models-dir",
-        models_dir,
+        dir.to_str().unwrap(),
         "--catalogue-folder",
-        dir.path().join("catalogue").to_str().unwrap(),
+        dir.join("catalogue").to_str().unwrap(),
         "replay",
         "unused.json",
     ]);
+    replay(&settings, &serde_json::to_string(job).unwrap()).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stored_job_is_replayed_whatever_its_deadline() {
+    let (dir, database) = (models(), Database::create().await);
+    stage(&database).await;
     let job = StoredTreeSearchJob::V1(TreeSearchJob {
         request: TreeSearchRequest::new(TARGET),
         account_id: None,
@@ -301,9 +308,51 @@ async fn a_stored_job_is_replayed_whatever_its_deadline() {
         deadline: chrono::DateTime::UNIX_EPOCH,
     });
 
-    let outcome = replay(&settings, &serde_json::to_string(&job).unwrap()).await.unwrap();
+    let outcome = replayed(dir.path(), &database, &job).await.unwrap();
 
     assert_eq!(outcome["Ok"]["search_smiles"], TARGET);
     assert_eq!(outcome["Ok"]["metadata"]["validated_routes"], 1);
+    database.drop_database().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stored_look_is_replayed_and_its_answer_unpacked() {
+    let (dir, database) = (models(), Database::create().await);
+    stage(&database).await;
+    let replayed = async |smiles: &[&str], look| {
+        let job = StoredLookJob::V1(LookJob {
+            account_id: "acc_1".to_owned(),
+            engine: Some("uspto_retro".to_owned()),
+            smiles: smiles.iter().map(|&smiles| smiles.to_owned()).collect(),
+            deadline_seconds: 30.0,
+            look,
+        });
+        replayed(dir.path(), &database, &job).await.unwrap()["Ok"].take()
+    };
+    let sought = Sought::Structure { smiles: "CCN".to_owned() };
+
+    let expanded = replayed(&[TARGET], Look::Expansions { limit: 5, check: StepCheck::Rules }).await;
+    let sold = replayed(&["CCN", "CCC"], Look::BuildingBlocks { ships_to: None, max_offers: 3 }).await;
+    let solved = replayed(&[TARGET], Look::Synthesizability { max_seconds: 1.0 }).await;
+    let found = replayed(&[], Look::Catalogue { sought, limit: 5, ships_to: None, max_offers: 3 }).await;
+
+    assert_eq!(expanded["items"][0]["precursors"][0]["template_id"], "amide", "{expanded}");
+    let in_stock: Vec<_> = [0, 1].iter().map(|&item| &sold["items"][item]["in_stock"]).collect();
+    assert_eq!(in_stock, [true, false], "{sold}");
+    assert_eq!(solved["items"][0]["solved"], true, "{solved}");
+    assert_eq!(found["items"][0]["smiles"], "CCN", "{found}");
+    database.drop_database().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_that_does_not_say_what_it_asks_for_is_not_replayed() {
+    let (dir, database) = (models(), Database::create().await);
+    let plan = json!({"version": "1", "plan_id": "pln_1", "engine": "uspto_retro", "expected_seconds": 1.0});
+    let order = json!({"version": "1", "sample_id": SampleId::generate(), "model_id": "cheap", "size": 3});
+
+    for (job, word) in [(plan, "retort plan"), (order, "order another"), (json!({}), "neither")] {
+        let refused = replayed(dir.path(), &database, &job).await.unwrap_err().to_string();
+        assert!(refused.contains(word), "{refused}");
+    }
     database.drop_database().await;
 }

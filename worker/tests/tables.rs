@@ -50,6 +50,7 @@ const EVENTS: &str = "api/queue/src/events.rs";
 const RETENTION: &str = "api/queue/src/retention.rs";
 const OPERATE: &str = "api/queue/src/operations.rs";
 const QUEUE: &str = "api/queue/src/store.rs";
+const PRESENCE: &str = "api/queue/src/presence.rs";
 const OPERATIONS: &str = "api/src/endpoints/operations/seen.rs";
 const MODELS: &str = "api/src/endpoints/models.rs";
 const SAMPLES: &str = "api/src/endpoints/samples/table.rs";
@@ -80,8 +81,8 @@ const TABLES: [Table; 44] = [
         &[ACCOUNTS],
         &[BROWSERS, CODES, DEVICES, LINKS, ORGANISATIONS, REFRESH, SCRIPT_TOKENS, SESSIONS],
     ),
-    table("apalis.jobs", &[ADMIT, OPERATE, QUEUE], &[DEAL]),
-    table("apalis.workers", &[QUEUE], &[]),
+    table("apalis.jobs", &[ADMIT, OPERATE, QUEUE], &[DEAL, PRESENCE]),
+    table("apalis.workers", &[PRESENCE], &[]),
     table("applications", &[APPLICATIONS], &[DEVICES]),
     table("authorization_codes", &[CODES], &[]),
     // The API stores them, and a searcher says when each of their plans has its job.
@@ -93,14 +94,14 @@ const TABLES: [Table; 44] = [
     table("device_codes", &[DEVICES], &[]),
     table("job_events", &[EVENTS], &[]),
     // What operators do to a job is neither its ordinary way nor in the same file.
-    table("jobs", &[ADMIT, DEAL, OPERATE, QUEUE], &[EVENTS]),
+    table("jobs", &[ADMIT, DEAL, OPERATE, PRESENCE, QUEUE], &[EVENTS]),
     // Operators write it, and the service lets go of what is too old.
     table("journal", &[JOURNAL, OLD_LINES], &[]),
     table("kept_routes", &[KEPT_ROUTES], &[]),
     table("known_browsers", &[BROWSERS], &[]),
-    table("live_callers", &[QUEUE], &[BUDGET]),
-    table("live_models", &[QUEUE], &[ADMIT, DEAL, OPERATE]),
-    table("live_workers", &[QUEUE], &[ADMIT, BUDGET, DEAL, OPERATE]),
+    table("live_callers", &[PRESENCE], &[BUDGET]),
+    table("live_models", &[PRESENCE], &[ADMIT, DEAL, OPERATE]),
+    table("live_workers", &[PRESENCE], &[ADMIT, BUDGET, DEAL, OPERATE]),
     table("login_links", &[LINKS], &[]),
     table("offers", &[COMMON, LOAD, VENDORS], &[CATALOGUE, DIFFERENCE, EXPORT, LOOK, OFFERS, VERIFY]),
     // Imports write it, and the service lets go of what is too old.
@@ -110,7 +111,7 @@ const TABLES: [Table; 44] = [
     table("paused_queues", &[OPERATE], &[ADMIT, DEAL, QUEUE]),
     // Stored by who asks, completed by who finds.
     table("plans", &[MADE, PLANS], &[BATCHES, ENGINES]),
-    table("queue_turns", &[QUEUE], &[]),
+    table("queue_turns", &[PRESENCE], &[]),
     table("rate_limits", &[RATE_LIMITS], &[]),
     table("refresh_tokens", &[REFRESH], &[]),
     table("reservoir_blocks", &[RESERVOIR], &[MODELS]),

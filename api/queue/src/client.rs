@@ -22,7 +22,7 @@ use crate::{
     live::ACT,
     metrics::{self, callers},
     pending::decode,
-    pool, store,
+    pool, presence, store,
     waiters::Waiters,
 };
 
@@ -89,7 +89,7 @@ impl Client {
         let pool = pool::own(&database.pool, connections.queue).await?;
         let name = format!("caller-{}", Ulid::generate());
         // Workers cancel what nobody waits for: the jobs of processes that do not beat.
-        store::beat_as_caller(&pool, &name, connections.process).await?;
+        presence::beat_as_caller(&pool, &name, connections.process).await?;
         budget::warn_where_short(&pool).await;
         let beats = beats(pool.clone(), name.clone(), connections.process);
         let (waiters, ears) = (Arc::<Waiters>::default(), Arc::<Ears>::default());
@@ -237,7 +237,7 @@ impl Client {
     /// # Errors
     /// Fails when the database does.
     pub async fn live_workers(&self) -> Result<BTreeMap<String, u32>, QueueError> {
-        let workers = store::live_workers(&self.inner.pool).await?;
+        let workers = presence::live_workers(&self.inner.pool).await?;
         Ok(workers.into_iter().map(|live| (live.queue, u32::try_from(live.slots).unwrap_or(0))).collect())
     }
 
@@ -246,7 +246,7 @@ impl Client {
     /// # Errors
     /// Fails when the database does.
     pub async fn live_models(&self, queue: &str) -> Result<Vec<LiveModel>, QueueError> {
-        Ok(store::live_models(&self.inner.pool, queue).await?)
+        Ok(presence::live_models(&self.inner.pool, queue).await?)
     }
 }
 
@@ -300,7 +300,7 @@ fn beats(pool: PgPool, name: String, connections: u32) -> Background {
         async move {
             loop {
                 tokio::time::sleep(CALLER_BEAT).await;
-                let beat = store::beat_as_caller(&pool, &name, connections);
+                let beat = presence::beat_as_caller(&pool, &name, connections);
                 if let Err(error) = database::within(ACT, beat).await {
                     warn!("could not say that callers wait here: {error}");
                 }

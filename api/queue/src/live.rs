@@ -10,9 +10,10 @@ use tracing::{debug, info, warn};
 use crate::{
     config::{CALLER_DEAD_AFTER, WorkerConfig},
     events,
+    presence::{self, Turn, Turns},
     retention::Sweep,
     run::Running,
-    store::{self, Turn, Turns},
+    store,
 };
 
 /// How long an act of the process may wait for the database; shorter than a lease.
@@ -55,7 +56,7 @@ impl Process {
         let count = |places: usize| i32::try_from(places).unwrap_or(i32::MAX);
         let models = self.config.models.borrow().clone();
         let ready = self.config.ready.borrow().clone();
-        let alive = store::Alive {
+        let alive = presence::Alive {
             name: &self.name,
             queue: self.queue,
             slots: count(self.config.slots),
@@ -68,7 +69,7 @@ impl Process {
             ready_target: i64::try_from(self.config.ready_target).unwrap_or(i64::MAX),
             host: self.host.as_deref(),
         };
-        store::beat(&self.pool, alive, self.turns()).await
+        presence::beat(&self.pool, alive, self.turns()).await
     }
 
     /// Holds the jobs that run here, stops those that need not go on, and tells the others whether somebody watches.
@@ -85,7 +86,7 @@ impl Process {
     /// In its turn, which comes to one process for all: cancels what nobody waits for any more and lets go of what nobody holds any more.
     /// A silence that all share is the database's, or its clock has jumped: after it everybody has the time to beat.
     async fn bury(&self) -> Result<(), sqlx::Error> {
-        match store::take_turn(&self.pool, self.queue, self.turns()).await? {
+        match presence::take_turn(&self.pool, self.queue, self.turns()).await? {
             Turn::Ours => {}
             Turn::NotOurs => return Ok(()),
             Turn::AfterSilence => {
@@ -94,10 +95,10 @@ impl Process {
             }
             Turn::ClockWentBack => {
                 warn!("the database's clock went back");
-                return store::follow_the_clock(&self.pool, self.queue, self.config.lease()).await;
+                return presence::follow_the_clock(&self.pool, self.queue, self.config.lease()).await;
             }
         }
-        let jobs = store::cancel_of_the_dead(&self.pool, self.queue, CALLER_DEAD_AFTER).await?;
+        let jobs = presence::cancel_of_the_dead(&self.pool, self.queue, CALLER_DEAD_AFTER).await?;
         if jobs > 0 {
             info!(jobs, "cancelled: the process that waited for them is gone");
         }
@@ -191,9 +192,9 @@ impl Process {
         }
         let mut rows = sweep.deleted();
         rows += store::sweep_tasks(&self.pool, self.queue, keep).await?;
-        rows += store::sweep_workers(&self.pool).await?;
+        rows += presence::sweep_workers(&self.pool).await?;
         rows += events::sweep(&self.pool).await?;
-        rows += store::sweep_apalis_workers(&self.pool, keep).await?;
+        rows += presence::sweep_apalis_workers(&self.pool, keep).await?;
         Ok(rows)
     }
 }

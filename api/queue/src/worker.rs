@@ -19,7 +19,7 @@ use crate::{
     config::{LISTENER, WorkerConfig},
     live::{ACT, Process},
     poll::{Bell, OnBell},
-    pool,
+    pool, presence,
     run::{Runner, Running},
     store,
 };
@@ -67,7 +67,7 @@ where
     let silent = Arc::default();
     let host = std::fs::read_to_string(HOST_NAME).ok().map(|name| name.trim().to_owned());
     let process = Process { pool, name, queue: J::QUEUE, host, config, running, silent };
-    store::make_turns(&process.pool, process.queue).await?;
+    presence::make_turns(&process.pool, process.queue).await?;
     process.beat().await?;
     budget::warn_where_short(&process.pool).await;
     let beats = process.beats();
@@ -191,7 +191,7 @@ async fn drain(
     worker: impl Future<Output = Result<(), WorkerError>>,
 ) {
     info!(worker = %process.name, in_flight = process.running.ids().len(), "stopping");
-    if let Err(error) = database::within(ACT, store::leave(&process.pool, &process.name)).await {
+    if let Err(error) = database::within(ACT, presence::leave(&process.pool, &process.name)).await {
         warn!("could not say that this worker leaves: {error}");
     }
     if context.stop().is_err() {
@@ -219,7 +219,7 @@ async fn leave(process: &Process, unfinished: &BTreeMap<String, i32>) {
             store::release(&process.pool, id, *attempt, Duration::ZERO, None).await?;
         }
         store::give_back(&process.pool, &process.name, &[]).await?;
-        store::leave(&process.pool, &process.name).await
+        presence::leave(&process.pool, &process.name).await
     };
     if let Err(error) = database::within(ACT, left).await {
         warn!("could not give back unfinished jobs: {error}");

@@ -1,0 +1,306 @@
+//! Who lives: worker processes with their models, processes whose callers wait, and whose turn it is to look after the dead. One statement
+//! per function.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use database::interval;
+use serde_json::Value;
+use sqlx::{PgExecutor, PgPool};
+
+use crate::{
+    LiveModel,
+    config::{DEAD_AFTER, FORGOTTEN_AFTER},
+};
+
+/// Says that the process `name`, whose callers wait for jobs, lives, and may open so many connections to the server.
+pub(crate) async fn beat_as_caller(pool: &PgPool, name: &str, connections: u32) -> Result<(), sqlx::Error> {
+    sqlx::query!(
+        "insert into live_callers (name, connections) values ($1, $2)
+        on conflict (name) do update set last_seen = now()",
+        name,
+        i32::try_from(connections).unwrap_or(i32::MAX)
+    )
+    .execute(pool)
+    .await?;
+    Ok(())
+}
+
+/// Cancels what callers wait for whose process is silent for `silence`.
+pub(crate) async fn cancel_of_the_dead(
+    pool: &PgPool,
+    queue: &str,
+    silence: Duration,
+) -> Result<u64, sqlx::Error> {
+    let done = sqlx::query!(
+        r#"update jobs set cancelled_at = now(), (finished_at, outcome) = (
+            select now(), '{"Err": {"problem": "cancelled"}}'::jsonb
+            where holder is null
+        )
+        where queue = $1 and finished_at is null and cancelled_at is null and caller is not null
+            and not exists (
+                select from live_callers where live_callers.name = jobs.caller and last_seen > now() - $2::interval
+            )"#,
+        queue,
+        interval(silence)
+    )
+    .execute(pool)
+    .await?;
+    Ok(done.rows_affected())
+}
+
+/// What a worker process says of itself with every beat.
+pub(crate) struct Alive<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) queue: &'a str,
+    pub(crate) slots: i32,
+    pub(crate) ready_places: i32,
+    pub(crate) guest_places: i32,
+    /// How long a job stays the process' that does not beat.
+    pub(crate) lease: Duration,
+    /// Connections to the server that it may open.
+    pub(crate) connections: i32,
+    pub(crate) models: &'a [LiveModel],
+    /// What lies ready, by model.
+    pub(crate) ready: &'a BTreeMap<String, usize>,
+    /// How much of each model it keeps ready.
+    pub(crate) ready_target: i64,
+    /// The name of its machine.
+    pub(crate) host: Option<&'a str>,
+}
+
+/// Makes the turns of `queue`, where it has none yet.
+pub(crate) async fn make_turns(pool: &PgPool, queue: &str) -> Result<(), sqlx::Error> {
+    sqlx::query!("insert into queue_turns (queue) values ($1) on conflict do nothing", queue)
+        .execute(pool)
+        .await?;
+    Ok(())
+}
+
+/// Whose turn it is to look after the dead of a queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// Another process's, or nobody's yet.
+    NotOurs,
+    /// The caller's.
+    Ours,
+    /// The caller's, and nobody has had one for long.
+    AfterSilence,
+    /// Whoever had the last one had it in what is the future now.
+    ClockWentBack,
+}
+
+/// When turns come.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Turns {
+    /// One process has one in each.
+    pub(crate) pause: Duration,
+    /// After such a one, in which nobody had one, the next is as much later: until then whoever lives can say so.
+    pub(crate) silence: Duration,
+}
+
+/// Asks for the turn of `queue`.
+pub(crate) async fn take_turn(pool: &PgPool, queue: &str, turns: Turns) -> Result<Turn, sqlx::Error> {
+    let last = sqlx::query!(
+        r#"with last as (
+            select taken_at from queue_turns
+            where queue = $1 and (taken_at < now() - $2::interval or taken_at > now() + $3::interval)
+            for update skip locked
+        ), taken as (
+            update queue_turns set taken_at = now() + case when last.taken_at < now() - $3::interval then $3::interval else '0' end
+            from last where queue = $1 and last.taken_at < now()
+        )
+        select taken_at > now() as "in_the_future!", taken_at < now() - $3::interval as "long_ago!" from last"#,
+        queue,
+        interval(turns.pause),
+        interval(turns.silence)
+    )
+    .fetch_optional(pool)
+    .await?;
+    Ok(match last {
+        None => Turn::NotOurs,
+        Some(last) if last.in_the_future => Turn::ClockWentBack,
+        Some(last) if last.long_ago => Turn::AfterSilence,
+        Some(_) => Turn::Ours,
+    })
+}
+
+/// Puts right what the clock of a database that went back has left in the future: else the dead would live, and what they hold would be
+/// theirs, for as long as it went back. A job has its time anew at most.
+pub(crate) async fn follow_the_clock(pool: &PgPool, queue: &str, lease: Duration) -> Result<(), sqlx::Error> {
+    sqlx::query!(
+        "with turn as (update queue_turns set taken_at = now() where queue = $1 and taken_at > now()),
+        workers as (update live_workers set last_seen = now() where last_seen > now()),
+        callers as (update live_callers set last_seen = now() where last_seen > now())
+        update jobs set created_at = least(created_at, now()), started_at = least(started_at, now()),
+            deadline = deadline - greatest(created_at - now(), '0'), begin_by = begin_by - greatest(created_at - now(), '0'),
+            held_until = least(held_until, now() + $2::interval)
+        where queue = $1 and finished_at is null and (created_at > now() or held_until > now() + $2::interval)",
+        queue,
+        interval(lease)
+    )
+    .execute(pool)
+    .await?;
+    Ok(())
+}
+
+/// Says that a worker process lives, and with which models; whether a turn of its queue is due ([`take_turn`]).
+pub(crate) async fn beat(pool: &PgPool, alive: Alive<'_>, turns: Turns) -> Result<bool, sqlx::Error> {
+    let ids: Vec<&str> = alive.models.iter().map(|model| model.model_id.as_str()).collect();
+    let costs: Vec<f64> = alive.models.iter().map(|model| model.relative_cost).collect();
+    let ready = |id| i64::try_from(alive.ready.get(id).copied().unwrap_or(0)).unwrap_or(i64::MAX);
+    let ready: Vec<i64> = ids.iter().map(|&id| ready(id)).collect();
+    let cards: Vec<&Value> = alive.models.iter().map(|model| &model.card).collect();
+    sqlx::query_scalar!(
+        r#"with beat as (
+            insert into live_workers
+                (name, queue, slots, ready_places, guest_places, lease, connections, ready_target, host)
+            values ($1, $2, $3, $7, $8, $10, $11, $12, $13)
+            on conflict (name) do update set last_seen = now()
+            returning name
+        ),
+        gone as (delete from live_models where worker = $1 and model_id <> all($4)),
+        shown as (
+            insert into live_models (worker, model_id, relative_cost, card, ready)
+            select beat.name, model.id, model.cost, model.card, model.ready
+            from beat, unnest($4::text[], $5::float8[], $6::jsonb[], $9::int8[]) as model (id, cost, card, ready)
+            on conflict (worker, model_id) do update
+            set relative_cost = excluded.relative_cost, card = excluded.card, ready = excluded.ready
+            where (live_models.relative_cost, live_models.card, live_models.ready)
+                is distinct from (excluded.relative_cost, excluded.card, excluded.ready)
+        )
+        select exists (
+            select from queue_turns
+            where queue = $2 and (taken_at < now() - $14::interval or taken_at > now() + $15::interval)
+        ) as "is_due!""#,
+        alive.name,
+        alive.queue,
+        alive.slots,
+        &ids as &[&str],
+        &costs,
+        &cards as &[&Value],
+        alive.ready_places,
+        alive.guest_places,
+        &ready,
+        interval(alive.lease),
+        alive.connections,
+        alive.ready_target,
+        alive.host,
+        interval(turns.pause),
+        interval(turns.silence)
+    )
+    .fetch_one(pool)
+    .await
+}
+
+/// Says that the worker process `name` takes no more jobs. Its row stays until it is swept, so that its models are
+/// not unknown while it starts again.
+pub(crate) async fn leave(pool: &PgPool, name: &str) -> Result<(), sqlx::Error> {
+    sqlx::query!(
+        "update live_workers set last_seen = least(last_seen, now() - $2::interval) where name = $1",
+        name,
+        interval(DEAD_AFTER)
+    )
+    .execute(pool)
+    .await?;
+    Ok(())
+}
+
+/// The worker processes that live and take the jobs of one queue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LiveWorkers {
+    /// The queue's name.
+    pub queue: String,
+    /// How many they are.
+    pub processes: i64,
+    /// Jobs that they run at once.
+    pub slots: i64,
+}
+
+/// The workers that live, by queue; a queue without one is not among them.
+///
+/// # Errors
+/// Fails when the database does.
+pub async fn live_workers(database: impl PgExecutor<'_>) -> Result<Vec<LiveWorkers>, sqlx::Error> {
+    sqlx::query_as!(
+        LiveWorkers,
+        r#"select queue, count(*) as "processes!", sum(slots) as "slots!" from live_workers
+        where last_seen > now() - $1::interval group by queue order by queue"#,
+        interval(DEAD_AFTER)
+    )
+    .fetch_all(database)
+    .await
+}
+
+/// What waits and runs in one queue.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Backlog {
+    /// The queue's name.
+    pub queue: String,
+    /// Jobs that no worker has begun, or none holds any more.
+    pub waiting: i64,
+    /// Jobs that a worker holds.
+    pub running: i64,
+    /// Seconds for which the one waits that has waited longest; 0 where none does.
+    pub oldest_wait: f64,
+}
+
+/// The jobs whose callers still wait, by queue; a queue without one is not among them.
+///
+/// # Errors
+/// Fails when the database does.
+pub async fn backlogs(database: impl PgExecutor<'_>) -> Result<Vec<Backlog>, sqlx::Error> {
+    sqlx::query_as!(
+        Backlog,
+        r#"select queue, count(*) filter (where not is_held) as "waiting!", count(*) filter (where is_held) as "running!",
+            coalesce(extract(epoch from now() - min(created_at) filter (where not is_held)), 0)::float8 as "oldest_wait!"
+        from jobs cross join lateral (select coalesce(held_until > now(), false) as is_held) as holder
+        where finished_at is null and cancelled_at is null and deadline > now()
+        group by queue order by queue"#
+    )
+    .fetch_all(database)
+    .await
+}
+
+/// The models that the live workers of `queue` have, by id.
+///
+/// # Errors
+/// Fails when the database does.
+pub async fn live_models(database: impl PgExecutor<'_>, queue: &str) -> Result<Vec<LiveModel>, sqlx::Error> {
+    // Where workers disagree about a model, the one that started last knows best.
+    sqlx::query_as!(
+        LiveModel,
+        "select distinct on (model_id) model_id, relative_cost, card
+        from live_models join live_workers on live_workers.name = live_models.worker
+        where last_seen > now() - $1::interval and queue = $2
+        order by model_id, started_at desc",
+        interval(DEAD_AFTER),
+        queue
+    )
+    .fetch_all(database)
+    .await
+}
+
+/// Deletes the rows of processes that are dead for long.
+pub(crate) async fn sweep_workers(pool: &PgPool) -> Result<u64, sqlx::Error> {
+    let done = sqlx::query!(
+        "with callers as (delete from live_callers where last_seen < now() - $1::interval)
+        delete from live_workers where last_seen < now() - $1::interval",
+        interval(FORGOTTEN_AFTER)
+    )
+    .execute(pool)
+    .await?;
+    Ok(done.rows_affected())
+}
+
+/// Deletes apalis' rows of workers that are dead for longer than `keep` and hold no task. A row that goes
+/// too early would strand the tasks that it holds.
+pub(crate) async fn sweep_apalis_workers(pool: &PgPool, keep: Duration) -> Result<u64, sqlx::Error> {
+    let done = sqlx::query!(
+        "delete from apalis.workers as worker where last_seen < now() - $1::interval
+            and not exists (select from apalis.jobs where lock_by = worker.id)",
+        interval(keep)
+    )
+    .execute(pool)
+    .await?;
+    Ok(done.rows_affected())
+}

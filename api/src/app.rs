@@ -100,6 +100,7 @@ impl App {
             longest_search: config.max_seconds_limit,
             search_slack: config.search_slack,
             most_in_flight: (config.jobs_in_flight > 0).then_some(config.jobs_in_flight),
+            most_waiting: (config.waiting_targets > 0).then_some(config.waiting_targets),
         };
         Ok(Self {
             identity: Identity::new(config.identity, config.request_time, database).await?,

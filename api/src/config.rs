@@ -2,14 +2,13 @@
 //!
 //! All faults are reported together: an operator who has three variables wrong learns it in one attempt.
 
-use std::{
-    collections::BTreeMap, fmt, net::SocketAddr, num::NonZeroUsize, str::FromStr,
-    thread::available_parallelism, time::Duration,
-};
+mod reader;
+
+use std::{collections::BTreeMap, fmt, net::SocketAddr, str::FromStr, time::Duration};
 
 use axum::http::HeaderValue;
 use contract::Ration;
-use identity::{LONGEST_ACCESS_TOKEN, Settings, Switch};
+use identity::{Settings, Switch};
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::{
@@ -18,6 +17,7 @@ use crate::{
     server::Tls,
     words::is_word,
 };
+use reader::Reader;
 
 /// Settings of the API process.
 #[derive(Debug, Clone)]
@@ -58,6 +58,8 @@ pub struct Config {
     pub rates: Rates,
     /// `JOBS_IN_FLIGHT`, default 64: the most searches, and the most samples, that an account may have in flight; 0: any number.
     pub jobs_in_flight: u32,
+    /// `WAITING_TARGETS`, default 1,000,000: the most targets of an account's batches that wait until they become jobs; 0: any number.
+    pub waiting_targets: u32,
     /// `KEEP_SAMPLES_DAYS`, `KEEP_PLANS_DAYS`, `KEEP_JOURNAL_DAYS` and `KEEP_PRICES_DAYS`, by default 0: for ever.
     pub keep: Keep,
     /// `CORS_ORIGINS`: web pages from here may call the service; none by default.
@@ -71,15 +73,6 @@ pub struct Config {
     /// `CONNECTIONS_PER_ADDRESS`, default 256: the most from one address that is none of `TRUSTED_PROXIES`.
     pub connections_by_address: usize,
 }
-
-/// Threads that no machine has the cores for.
-const MOST_THREADS: usize = 1024;
-
-/// Requests in hand for each thread; two cores answer 64 in some 20 ms.
-const REQUESTS_BY_THREAD: usize = 32;
-
-/// Requests in hand that no process answers within its deadlines.
-const MOST_REQUESTS: usize = 1_000_000;
 
 const YEAR: u32 = 365 * 24 * 3600;
 
@@ -214,6 +207,7 @@ impl Config {
                 search_seconds: reader.read("RATE_SEARCH_SECONDS_PER_MINUTE", 600, Ok),
             },
             jobs_in_flight: reader.read("JOBS_IN_FLIGHT", 64, Ok),
+            waiting_targets: reader.read("WAITING_TARGETS", 1_000_000, Ok),
             keep: Keep {
                 samples: reader.days("KEEP_SAMPLES_DAYS", 1),
                 plans: reader.days("KEEP_PLANS_DAYS", 1),
@@ -257,126 +251,6 @@ impl Config {
     #[must_use]
     pub fn longest_stop(&self) -> Duration {
         self.shutdown_delay + self.longest_request()
-    }
-}
-
-struct Reader<'a> {
-    variables: &'a BTreeMap<String, String>,
-    faults: Vec<String>,
-}
-
-impl Reader<'_> {
-    fn get(&self, name: &str) -> Option<&str> {
-        self.variables.get(name).map(|value| value.trim()).filter(|value| !value.is_empty())
-    }
-
-    /// The checked value of `name`, or `default` where it is unset or faulty; a fault is noted.
-    fn read<T>(&mut self, name: &str, default: T, check: impl FnOnce(T) -> Result<T, String>) -> T
-    where
-        T: FromStr + Clone,
-        T::Err: fmt::Display,
-    {
-        let Some(text) = self.get(name) else { return default };
-        let value = text.parse::<T>().map_err(|error| error.to_string()).and_then(check);
-        match value {
-            Ok(value) => value,
-            Err(fault) => {
-                self.faults.push(format!("{name} is `{text}`: {fault}"));
-                default
-            }
-        }
-    }
-
-    fn seconds(&mut self, name: &str, default: u32, most: u32) -> Duration {
-        let within = |seconds| match (1..=most).contains(&seconds) {
-            true => Ok(seconds),
-            false => Err(format!("want 1 to {most} seconds")),
-        };
-        Duration::from_secs(self.read(name, default, within).into())
-    }
-
-    /// So many days, `least` at least; none where the value is 0, which is the default: for ever.
-    fn days(&mut self, name: &str, least: u32) -> Option<Duration> {
-        let most = 100 * 366;
-        let within = |days| match days == 0 || (least..=most).contains(&days) {
-            true => Ok(days),
-            false => Err(format!("want {least} to {most} days, or 0 to keep all of it")),
-        };
-        let days = self.read(name, 0, within);
-        (days > 0).then(|| Duration::from_secs(u64::from(days) * 24 * 3600))
-    }
-
-    /// At most as long as a revocation is remembered.
-    fn access_token_lifetime(&mut self) -> Duration {
-        let longest = LONGEST_ACCESS_TOKEN.as_secs();
-        let check = |seconds: u64| {
-            if (1..=longest).contains(&seconds) {
-                Ok(seconds)
-            } else {
-                Err(format!("want 1 to {longest} seconds"))
-            }
-        };
-        Duration::from_secs(self.read("ACCESS_TOKEN_SECONDS", 3600, check))
-    }
-
-    /// The checked parts of `name`, or of `default`, which commas separate; faults are noted.
-    fn list<T>(&mut self, name: &str, default: &str, parse: impl Fn(&str) -> Result<T, String>) -> Vec<T> {
-        let text = self.get(name).unwrap_or(default).to_owned();
-        let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
-        let (good, faults): (Vec<_>, Vec<_>) = parts.map(parse).partition(Result::is_ok);
-        self.faults
-            .extend(faults.into_iter().filter_map(Result::err).map(|fault| format!("{name}: {fault}")));
-        good.into_iter().filter_map(Result::ok).collect()
-    }
-
-    fn tls(&mut self) -> Option<Tls> {
-        match (self.get("TLS_CERTIFICATE"), self.get("TLS_KEY")) {
-            (Some(certificate), Some(key)) => Some(Tls { certificate: certificate.into(), key: key.into() }),
-            (None, None) => None,
-            _ => {
-                self.faults.push("TLS_CERTIFICATE and TLS_KEY go together".to_owned());
-                None
-            }
-        }
-    }
-
-    /// The value of `name`, which has no default; a fault is noted without it, since it may be a secret.
-    fn optional<T: FromStr<Err: fmt::Display>>(&mut self, name: &str) -> Option<T> {
-        let value = self.get(name)?.parse();
-        value.map_err(|error| self.faults.push(format!("{name}: {error}"))).ok()
-    }
-
-    fn threads(&mut self) -> NonZeroUsize {
-        let all = available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        let within = |threads: NonZeroUsize| match threads.get() {
-            ..=MOST_THREADS => Ok(threads),
-            _ => Err(format!("want 1 to {MOST_THREADS} threads")),
-        };
-        self.read("RETORT_THREADS", all, within)
-    }
-
-    fn requests_at_once(&mut self, threads: NonZeroUsize) -> usize {
-        let within = |requests| match (1..=MOST_REQUESTS).contains(&requests) {
-            true => Ok(requests),
-            false => Err(format!("want 1 to {MOST_REQUESTS} requests")),
-        };
-        self.read("REQUESTS_AT_ONCE", threads.get() * REQUESTS_BY_THREAD, within)
-    }
-
-    fn database_url_or(&mut self, name: &str, default: &SecretString) -> SecretString {
-        match self.get(name) {
-            Some(_) => self.database_url(name),
-            None => default.clone(),
-        }
-    }
-
-    fn database_url(&mut self, name: &str) -> SecretString {
-        let url = self.get(name).unwrap_or_default().to_owned();
-        if !["postgres://", "postgresql://"].iter().any(|scheme| url.starts_with(scheme)) {
-            // The value is not shown: it may hold a password.
-            self.faults.push(format!("{name} is not set to a `postgres://…` address"));
-        }
-        url.into()
     }
 }
 
@@ -435,6 +309,8 @@ fn web_address(url: String) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
+    use std::thread::available_parallelism;
+
     use super::*;
 
     fn variables(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {

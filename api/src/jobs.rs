@@ -45,6 +45,8 @@ pub struct Patience {
     pub search_slack: Duration,
     /// The most jobs of one kind that an account may have in flight; `None`: any number.
     pub most_in_flight: Option<u32>,
+    /// The most targets of an account's batches that may wait; `None`: any number.
+    pub most_waiting: Option<u32>,
 }
 
 impl Jobs {
@@ -60,6 +62,11 @@ impl Jobs {
     /// The longest that a sample is waited for.
     pub fn longest_sample(&self) -> Duration {
         self.patience.sample
+    }
+
+    /// The most targets of an account's batches that may wait; `None`: any number.
+    pub fn most_waiting(&self) -> Option<u32> {
+        self.patience.most_waiting
     }
 
     /// A place among the requests in hand, for one that stores what nobody waits for.

@@ -324,6 +324,9 @@ fn complete(path: &str, operation: &mut Operation) {
     if id == "create_route" {
         add("409", fault("The account keeps as many routes as it may."));
     }
+    if id == "create_batch" {
+        add("409", fault("So many targets of the account wait that these are too many."));
+    }
     add("422", fault("The request does not fit the schema; every fault is listed."));
     add(
         "429",

@@ -48,7 +48,8 @@ const MAX_BODY: usize = 5 << 20;
 #[utoipa::path(
     post, path = "/synth-batches/v1/batches", tag = "plans", operation_id = "create_batch",
     description = "Stores a tree search for each of up to 100,000 targets, done when their turns come, after all plans that were asked \
-        for by themselves; accounts take turns. A body has 5 MiB at most. An extension.",
+        for by themselves; accounts take turns. A body has 5 MiB at most. An account has as many targets that wait as the operator lets it \
+        (`WAITING_TARGETS`). An extension.",
     summary = "Create a batch",
     request_body(content = BatchRequest),
     responses((status = 200, description = "The batch.", body = Batch)),
@@ -75,6 +76,10 @@ pub async fn create(
 
     let _place = jobs.place()?;
     let engine = engines.chosen(&queue, wanted.engine).await?;
+    if let Some(most) = jobs.most_waiting() {
+        let new = wanted.targets.iter().filter(|target| target.same_as.is_none()).count();
+        room_for(new, most, &pool, &caller.account_id).await?;
+    }
     let id = new_id("bat");
     let new = NewBatch {
         id: &id,
@@ -268,6 +273,19 @@ pub async fn delete(
     queue::cancel(&mut transaction, &jobs).await?;
     transaction.commit().await?;
     Ok(Json(Deleted { id, object: "batch", deleted: true }))
+}
+
+/// Whether the account may have so many more targets that wait. Calls at the same moment do not see each other.
+async fn room_for(new: usize, most: u32, pool: &PgPool, account_id: &str) -> Result<(), ApiError> {
+    let waiting = table::waiting(pool, account_id, i64::from(most)).await?;
+    let all = i64::try_from(new).unwrap_or(i64::MAX).saturating_add(waiting);
+    if all <= i64::from(most) {
+        return Ok(());
+    }
+    let message = format!(
+        "{waiting} targets of this account's batches wait, and {most} may: wait until some are done, or cancel a batch"
+    );
+    Err(ApiError::Conflict { message })
 }
 
 /// What a request to create a batch says.

@@ -71,6 +71,22 @@ pub async fn insert(
     Ok(row)
 }
 
+/// Targets of the account's batches that wait until they become jobs, counted to `most` at most.
+pub async fn waiting(pool: &PgPool, account_id: &str, most: i64) -> Result<i64, sqlx::Error> {
+    sqlx::query_scalar!(
+        r#"select count(*) as "count!" from (
+            select from batches join plans on plans.batch_id = batches.id
+            where batches.account_id = $1 and not is_begun and cancelled_at is null and deleted_at is null
+                and status = 'pending' and job_id is null and same_as is null
+            limit $2
+        ) as waiting"#,
+        account_id,
+        most
+    )
+    .fetch_one(pool)
+    .await
+}
+
 /// The batch, if `reader` may see it.
 pub async fn find(pool: &PgPool, reader: &str, id: &str) -> Result<Option<BatchRow>, sqlx::Error> {
     sqlx::query_as!(

@@ -2,6 +2,8 @@
 
 mod repository;
 
+use std::collections::BTreeSet;
+
 use repository::{files, text};
 
 /// What a name in backticks ends in that has to be a file.
@@ -49,4 +51,24 @@ fn names_are_read_out_of_prose_alone() {
     let found: Vec<_> = names(text).into_iter().filter(|name| is_path(name)).collect();
 
     assert_eq!(found, ["a/b.rs", "ops/up"]);
+}
+
+#[test]
+fn every_measurement_that_the_help_names_is_one_and_the_help_names_all() {
+    let script = text("ops/bench");
+    let (help, rest) = script.split_once("\nUSAGE\n").unwrap();
+    let (_, measured) = rest.rsplit_once("\ncase $what in\n").unwrap();
+    let words = |text: &str, indent: &str, ends: &[char]| {
+        let lines = text.lines().filter_map(|line| line.strip_prefix(indent));
+        let words = lines.map(|line| line.split(ends).next().unwrap_or_default());
+        let words =
+            words.filter(|word| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase()));
+        words.map(str::to_owned).collect::<BTreeSet<_>>()
+    };
+
+    let named = words(help, "  ", &[' ']);
+    let known = words(measured, "    ", &[')']);
+
+    assert!(named.contains("constraints"));
+    assert_eq!(named, known);
 }

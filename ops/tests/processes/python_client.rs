@@ -1,6 +1,9 @@
 //! The Python client (`api/clients/python`) does what it promises with a service that runs: its own tests, by pytest.
 
-use std::process::{Command, Stdio};
+use std::{
+    path::Path,
+    process::{Command, Stdio},
+};
 
 use serde_json::json;
 
@@ -18,23 +21,55 @@ async fn the_python_client_passes_its_tests_against_a_running_service() {
         );
         return;
     }
+    let mut installation = started().await;
+
+    let words = tested(&installation, Path::new("python3"), &[]);
+
+    assert!(!words.contains("describes no running service"), "it asked the service: {words}");
+    installation.must_live();
+}
+
+/// Each package's own environment: what they want of others does not go together, and is gigabytes.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_plug_ins_work_inside_the_programs_that_they_are_for() {
+    let Some(folders) = std::env::var_os("PLUGINS") else {
+        println!("skipped: PLUGINS names no virtual environments with AiZynthFinder, MolScore or REINVENT");
+        return;
+    };
+    let mut installation = started().await;
+
+    for folder in std::env::split_paths(&folders) {
+        let plug_ins = ["aizynthfinder", "molscore", "reinvent", "syntheseus"]
+            .map(|name| format!("tests/test_{name}.py"));
+        let words = tested(&installation, &folder.join("bin/python"), &plug_ins);
+
+        assert!(words.contains(" passed"), "{}: {words}", folder.display());
+        assert!(!words.contains("describes no running service"), "it asked the service: {words}");
+    }
+    installation.must_live();
+}
+
+/// A service that searches.
+async fn started() -> Installation {
     let mut installation = Installation::new().await;
     for ration in ["SAMPLES_CREATE", "MOLECULES", "SAMPLES_READ", "TREESEARCH", "SEARCH_SECONDS"] {
         installation.set(&format!("RATE_{ration}_PER_MINUTE"), "0");
     }
     installation.import_catalogue(CATALOGUE);
     installation.start_all().await;
+    installation
+}
 
-    let mut pytest = Command::new("python3");
+/// What the tests of these files, or all, say to this Python.
+fn tested(installation: &Installation, python: &Path, files: &[String]) -> String {
+    let mut pytest = Command::new(python);
     pytest
         .args(["-m", "pytest", "-q"])
+        .args(files)
         .current_dir(root().join("api/clients/python"))
         .env("PYTHONDONTWRITEBYTECODE", "1")
-        .env("RETORT_TEST_INSTALLATION", described(&installation).to_string());
-    let words = output(pytest);
-
-    assert!(!words.contains("describes no running service"), "it asked the service: {words}");
-    installation.must_live();
+        .env("RETORT_TEST_INSTALLATION", described(installation).to_string());
+    output(pytest)
 }
 
 /// What `tests/conftest.py` there calls an `Installation`.

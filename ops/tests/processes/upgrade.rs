@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use reqwest::StatusCode;
+use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
 
@@ -14,6 +14,8 @@ use crate::{
 
 const SEARCH: &str = "/synth/v1/treesearch";
 const SAMPLES: &str = "/generator/v1/samples";
+const PLANS: &str = "/synth-batches/v1/plans";
+const LOOK: &str = "/synth/v1/building-blocks";
 
 fn short_search() -> Value {
     json!({ "search_smiles": "CCO", "max_depth": 1, "max_seconds": 1 })
@@ -101,8 +103,52 @@ async fn releases_work_side_by_side_through_a_migration() {
     installation.use_binaries(binaries());
     installation.start_api().await;
     ask(&caller).await;
+    // What those do not know is kept for somebody who does, or refused at once.
+    let (planned, sized) = (json!({ "parameters": plan_parameters() }), json!({ "size": 3 }));
+    let plan = create(&caller, PLANS, &[], &planned, StatusCode::CREATED).await;
+    let asynchronous = [("prefer", "respond-async")];
+    let order = create(&caller, SAMPLES, &asynchronous, &sized, StatusCode::ACCEPTED).await;
+    let looked = caller.post(LOOK, &json!({ "smiles": ["CCO"] })).await;
+    let is_refused =
+        looked.status() == StatusCode::SERVICE_UNAVAILABLE && looked.headers().contains_key("retry-after");
+    assert!(is_refused || looked.status() == StatusCode::OK, "{looked:?}");
 
     installation.must_live();
+    // Today's workers do it.
+    installation.start_worker(Role::Sample, &[]).await;
+    installation.start_worker(Role::Search, &[]).await;
+    for path in [format!("{PLANS}/{plan}"), format!("{SAMPLES}/{order}")] {
+        eventually(&format!("{path} is completed"), async || {
+            let found = caller.read(&path).await;
+            (found["status"] == "completed").then_some(())
+        })
+        .await;
+    }
+    let looked = caller.create(LOOK, &json!({ "smiles": ["CCO"] })).await;
+    assert_eq!(looked["items"][0]["smiles"], "CCO");
+
+    installation.must_live();
+}
+
+fn plan_parameters() -> Value {
+    json!({ "search_smiles": "CCO", "max_depth": 1, "max_seconds": 1, "engine": "uspto_retro" })
+}
+
+/// The id of what was created with such an answer.
+async fn create(
+    caller: &Caller,
+    path: &str,
+    headers: &[(&'static str, &str)],
+    body: &Value,
+    status: StatusCode,
+) -> String {
+    let request = headers
+        .iter()
+        .fold(caller.request(Method::POST, path), |request, (name, value)| request.header(*name, *value));
+    let answer = request.json(body).send().await.unwrap();
+    let (answered, created) = (answer.status(), answer.text().await.unwrap());
+    assert_eq!(answered, status, "{created}");
+    serde_json::from_str::<Value>(&created).unwrap()["id"].as_str().unwrap().to_owned()
 }
 
 #[tokio::test(flavor = "multi_thread")]

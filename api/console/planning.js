@@ -20,6 +20,12 @@ export function begin(_place, service) {
     if (!find("plan").hidden) history.replaceState(null, "", `#/plan/${id}`);
   });
 
+  // What is typed from then on is no longer what the address stands for; whoever follows it again asks for that.
+  find("target_form").addEventListener("input", () => {
+    seen = "";
+    if (location.hash.startsWith("#/plan/")) history.replaceState(null, "", "#/plan");
+  }, true);
+
   /** @param {string} id */
   async function open(id) {
     seen = id;

@@ -126,7 +126,7 @@ const TABLES: [Table; 44] = [
     // A worker makes a sample, and the API shows and deletes it, of a batch in one statement with its order; neither links the other.
     table("samples", &[DRAWN, ORDERS, SAMPLES], &[]),
     // Written by its migration alone.
-    table("script_token_mark", &[SCRIPT_TOKENS], &[]),
+    table("script_token_mark", &[], &[SCRIPT_TOKENS]),
     table("script_tokens", &[SCRIPT_TOKENS], &[]),
     table("signing_keys", &[KEYS], &[]),
     table("vendor_organisations", &[VENDORS], &[]),

@@ -233,7 +233,8 @@ fn self_reacting(step: &Step<'_>) -> Verdict {
                     rank >= 45 && {
                         let reach = path(it, nucleophile, other);
                         let hot = rank >= 70 && !chloride || matches!(reach, 4 | 5);
-                        hot && reach < 12 && (!strong_amine(own) || own == Group::SecondaryAmine || reach != 2)
+                        hot && reach < 12
+                            && (!strong_amine(own) || own == Group::SecondaryAmine || reach != 2)
                     }
                 }
                 Group::Organometal => true,

@@ -115,9 +115,7 @@ pub async fn list(
     caller: Caller,
     uri: Uri,
 ) -> Result<Json<Page<Batch>>, ApiError> {
-    let mut faults = Faults::default();
-    let query = parse_list(query_pairs(&uri), &mut faults);
-    let asked = Asked::new(faults.settle(query)?)?;
+    let asked = Asked::of(&uri)?;
     let rows = table::page(&pool, &caller.account_id, &asked).await?.ok_or(ApiError::BadReference)?;
     Ok(Json(asked.page(rows.into_iter().map(batch).collect())))
 }

@@ -20,7 +20,8 @@ use sqlx::PgPool;
 
 use super::{
     PathId, new_id,
-    paging::{Asked, parse_list},
+    packed::unpacked,
+    paging::Asked,
     plans::{MAX_DESCRIPTION, MAX_NAME},
     read_body,
     treesearch::{target, terms},
@@ -105,9 +106,7 @@ pub async fn list(
     caller: Caller,
     uri: Uri,
 ) -> Result<Json<Page<KeptRoute>>, ApiError> {
-    let mut faults = Faults::default();
-    let query = parse_list(query_pairs(&uri), &mut faults);
-    let asked = Asked::new(faults.settle(query)?)?;
+    let asked = Asked::of(&uri)?;
     let rows = table::page(&pool, &caller.account_id, &asked).await?.ok_or(ApiError::BadReference)?;
     let routes = rows.into_iter().map(|row| kept(row, None, &caller)).collect::<Result<_, _>>()?;
     Ok(Json(asked.page(routes)))
@@ -217,7 +216,7 @@ async fn must_be_own(pool: &PgPool, caller: &Caller, id: &str) -> Result<(), Api
 /// The kept route with what it is made of, which takes long enough to be unpacked to be kept off the async threads.
 async fn with_content(mut row: KeptRow, caller: &Caller) -> Result<Json<KeptRoute>, ApiError> {
     let zipped = row.content.take().unwrap_or_default();
-    let unpacked = tokio::task::spawn_blocking(move || table::unpacked(&zipped)).await;
+    let unpacked = tokio::task::spawn_blocking(move || unpacked(&zipped)).await;
     let content = unpacked.map_err(|error| ApiError::internal(&error))?;
     kept(row, Some(content.map_err(|error| ApiError::internal(&error))?), caller).map(Json)
 }

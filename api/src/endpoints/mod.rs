@@ -8,6 +8,7 @@ pub mod kept_routes;
 pub mod looks;
 pub mod models;
 pub mod operations;
+mod packed;
 mod paging;
 mod path_id;
 pub mod plans;

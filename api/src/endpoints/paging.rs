@@ -1,7 +1,8 @@
 //! Lists that are paged by two cursors, the newest first.
 
+use axum::http::Uri;
 use contract::{Listed, Page};
-use edge::ApiError;
+use edge::{ApiError, query_pairs};
 
 use super::MAX_ID;
 use crate::fields::{Faults, Fields, integer, nullable, word};
@@ -51,6 +52,16 @@ pub struct Asked {
 }
 
 impl Asked {
+    /// The page that the query of `uri` says by `limit`, `starting_after` and `ending_before`.
+    ///
+    /// # Errors
+    /// Fails where the query is not understood, and where both cursors are given.
+    pub fn of(uri: &Uri) -> Result<Self, ApiError> {
+        let mut faults = Faults::default();
+        let query = parse_list(query_pairs(uri), &mut faults);
+        Self::new(faults.settle(query)?)
+    }
+
     /// The page that these say.
     ///
     /// # Errors

@@ -17,7 +17,7 @@ use axum::{
 use contract::{
     Deleted, Page, Plan, PlanFigures, PlanJob, PlanParameters, PlanRequest, StoredPlanJob, TreeSearchResult,
 };
-use edge::{ApiError, query_pairs};
+use edge::ApiError;
 use queue::{Client, Urgency, search_takes};
 use sqlx::PgPool;
 
@@ -25,7 +25,8 @@ use super::{
     MAX_ID, PathId,
     engines::{Engines, engine},
     new_id,
-    paging::{Asked, parse_list},
+    packed::{packed, unpacked},
+    paging::Asked,
     read_body,
     treesearch::{target, terms},
 };
@@ -99,9 +100,8 @@ async fn stored(
     new: NewPlan<'_>,
     found: TreeSearchResult,
 ) -> Result<(StatusCode, Json<Plan>), ApiError> {
-    let zipping = tokio::task::spawn_blocking(move || {
-        Ok::<_, io::Error>((PlanFigures::of(&found), table::zipped(&found)?))
-    });
+    let zipping =
+        tokio::task::spawn_blocking(move || Ok::<_, io::Error>((PlanFigures::of(&found), packed(&found)?)));
     let zipped = zipping.await.map_err(|error| ApiError::internal(&error))?;
     let (figures, zipped) = zipped.map_err(|error| ApiError::internal(&error))?;
     let id = new.id;
@@ -130,9 +130,7 @@ pub async fn list(
     caller: Caller,
     uri: Uri,
 ) -> Result<Json<Page<Plan>>, ApiError> {
-    let mut faults = Faults::default();
-    let query = parse_list(query_pairs(&uri), &mut faults);
-    let asked = Asked::new(faults.settle(query)?)?;
+    let asked = Asked::of(&uri)?;
     let rows = table::page(&pool, &caller.account_id, &asked).await?.ok_or(ApiError::BadReference)?;
     let mut plans = Vec::with_capacity(rows.len());
     for row in rows {
@@ -253,7 +251,7 @@ pub(super) async fn plan(mut row: PlanRow) -> Result<Plan, ApiError> {
         None => None,
         // A hundred routes take long enough to be unpacked to be kept off the async threads.
         Some(zipped) => {
-            let unpacked = tokio::task::spawn_blocking(move || table::unpacked(&zipped)).await;
+            let unpacked = tokio::task::spawn_blocking(move || unpacked(&zipped)).await;
             Some(
                 unpacked
                     .map_err(|error| ApiError::internal(&error))?

@@ -152,6 +152,11 @@ impl Harvest {
         &self.molecules
     }
 
+    /// The same, for who wants no more.
+    pub(crate) fn into_molecules(self) -> Vec<String> {
+        self.molecules
+    }
+
     /// Molecules that are wanted now and not found.
     pub(crate) fn missing(&self) -> usize {
         self.aim.saturating_sub(self.molecules.len())

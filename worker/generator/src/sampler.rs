@@ -129,7 +129,7 @@ impl Sampler {
     pub fn sample(&self, size: usize, seed: u64, budget: &Budget) -> Result<Vec<String>, SampleError> {
         let mut draft = Draft::new(size, seed);
         self.go_on(&mut draft, size, budget)?;
-        Ok(draft.molecules().to_vec())
+        Ok(draft.harvest.into_molecules())
     }
 
     /// Draws what the first `aim` molecules of `draft` lack, or all of them where those are fewer. What was drawn stays in it, whatever

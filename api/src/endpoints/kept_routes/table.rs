@@ -2,16 +2,18 @@
 //!
 //! Whoever may read the samples of an account may read the routes that it keeps, as `accounts_readable_by` says.
 
-use std::io::{self, BufReader, Write};
+use std::io;
 
 use chrono::{DateTime, Utc};
 use contract::{KeptRouteChange, KeptRouteRequest, PricingAnnotation, RouteFigures, RouteGraph};
-use flate2::{Compression, read::GzDecoder, write::GzEncoder};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use sqlx::{PgPool, types::Json};
 
-use crate::endpoints::paging::{Asked, Direction};
+use crate::endpoints::{
+    packed::packed,
+    paging::{Asked, Direction},
+};
 
 /// A route to be kept.
 #[derive(Debug)]
@@ -49,15 +51,13 @@ pub struct Content {
 
 /// What `wanted` is made of, as it is stored.
 pub fn zipped(wanted: &KeptRouteRequest) -> io::Result<Vec<u8>> {
-    let content = json!({ "route": wanted.route, "pricing_annotations": wanted.pricing_annotations });
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
-    encoder.write_all(content.to_string().as_bytes())?;
-    encoder.finish()
-}
-
-/// What is stored.
-pub fn unpacked(zipped: &[u8]) -> Result<Content, serde_json::Error> {
-    serde_json::from_reader(BufReader::new(GzDecoder::new(zipped)))
+    /// [`Content`] as it is sent.
+    #[derive(Serialize)]
+    struct Sent<'a> {
+        route: &'a RouteGraph,
+        pricing_annotations: &'a [PricingAnnotation],
+    }
+    packed(&Sent { route: &wanted.route, pricing_annotations: &wanted.pricing_annotations })
 }
 
 /// How many routes the account keeps.

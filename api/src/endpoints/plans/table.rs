@@ -4,14 +4,12 @@
 //! parameters, and the result of the first plan of the batch with the same target. It is being worked on while a worker holds its job;
 //! nothing is written down of that.
 
-use std::{io, time::Duration};
+use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use contract::{
-    BatchProgress, EngineAnswer, Plan, PlanFigures, PlanObject, PlanParameters, PlanStatus,
-    TreeSearchRequest, TreeSearchResult,
+    BatchProgress, EngineAnswer, Plan, PlanFigures, PlanObject, PlanParameters, PlanStatus, TreeSearchRequest,
 };
-use flate2::{Compression, read::GzDecoder, write::GzEncoder};
 use queue::retention::BATCH;
 use serde_json::Value;
 use sqlx::{PgConnection, PgPool, types::Json};
@@ -76,11 +74,6 @@ impl PlanRow {
     }
 }
 
-/// What a worker stored.
-pub fn unpacked(zipped: &[u8]) -> Result<TreeSearchResult, serde_json::Error> {
-    serde_json::from_reader(io::BufReader::new(GzDecoder::new(zipped)))
-}
-
 /// Stores a plan of its own, which the job `job_id` is to make.
 pub async fn insert(
     connection: &mut PgConnection,
@@ -105,13 +98,6 @@ pub async fn insert(
     )
     .fetch_one(connection)
     .await
-}
-
-/// A result as it is stored.
-pub fn zipped(result: &TreeSearchResult) -> io::Result<Vec<u8>> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
-    serde_json::to_writer(&mut encoder, result)?;
-    encoder.finish()
 }
 
 /// Stores a plan of its own with its result; one that is there already stays as it is.

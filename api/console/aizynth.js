@@ -34,13 +34,21 @@ function molecule({ data: { smiles, is_building_block }, step }) {
  */
 function reaction({ edge, precursors }, product) {
   const { template, reaction_class, precedents, probability, plausibility } = edge;
-  const known = Object.entries({
+  const metadata = facts({
     template_hash: template, classification: reaction_class, library_occurrence: precedents, policy_probability: probability, policy_name: "retort", plausibility,
-  }).filter(([, value]) => value !== undefined && value !== null);
+  });
   const reactants = precursors.map(({ data }) => data.smiles).join(".");
   return {
-    type: "reaction", hide: false, smiles: `${product}>>${reactants}`, is_reaction: true, metadata: Object.fromEntries(known), children: precursors.map(molecule),
+    type: "reaction", hide: false, smiles: `${product}>>${reactants}`, is_reaction: true, metadata, children: precursors.map(molecule),
   };
+}
+
+/**
+ * Facts by name, without those that nobody knows.
+ * @param {Record<string, unknown>} all
+ */
+export function facts(all) {
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined && value !== null));
 }
 
 /**

@@ -153,7 +153,7 @@ function asked({ engine: _engine, ...parameters }) {
  * A route as the service has it, whatever of it this page did without.
  * @param {import("./answer.js").RouteGraph} graph
  */
-function whole({ graph, nodes, edges }) {
+export function whole({ graph, nodes, edges }) {
   return {
     directed: true, multigraph: false, graph,
     nodes: nodes.map(({ data, ...node }) => ({ ...node, data: { expanded: !data.is_building_block, in_solution_path: true, ...data, closest_building_block: data.closest_building_block ?? 0 } })),

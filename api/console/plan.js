@@ -1,7 +1,9 @@
 // @ts-check
 // The part "Plan": a target and its settings, the search, its routes. All that it knows is in one store.
 
+import { chooseAnalogue } from "./analogues.js";
 import { above, offersOf, routesOf, treeAt, treeOf } from "./answer.js";
+import { nameOf } from "./comparison.js";
 import { find, make, say } from "./elements.js";
 import { Gathering } from "./gathering.js";
 import { EXAMPLE } from "./example.js";
@@ -14,10 +16,14 @@ import { structureNamed } from "./names.js";
 import { nothingFound } from "./nothing.js";
 import { another, anyBut, BY_HAND, choosePrecursors, grafted, knownOf, routeByHand } from "./precursors.js";
 import { Results } from "./results.js";
+import { retrocast } from "./retrocast.js";
 import { search } from "./search.js";
+import { why } from "./service.js";
 import { preset, request, typedOf, withLine } from "./settings.js";
 import { Store } from "./store.js";
+import { save } from "./takeaway.js";
 import { Target } from "./target.js";
+import { toast } from "./toast.js";
 import { several, significant } from "./words.js";
 
 const DRAFT = "retort.draft";
@@ -57,6 +63,7 @@ export function plan(service, stored) {
       const precursors = made?.step?.precursors.map((one) => one.data.smiles) ?? [];
       if (made) remake(store, service, route, made.data.smiles, another(precursors, { block: data.smiles, shipsTo: store.state.found?.asked.ships_to ?? null }, above(route.graph, made.data.smiles)));
     },
+    vary: (smiles) => vary(store, service, target, route, smiles),
     target: (smiles) => {
       target.set(smiles);
       start();
@@ -108,6 +115,17 @@ export function plan(service, stored) {
   find("target_form").addEventListener("submit", (/** @type {Event} */ event) => {
     event.preventDefault();
     start();
+  });
+  find("take_retrocast").addEventListener("click", async () => {
+    const { found } = store.state;
+    if (!found) return;
+    try {
+      const made = await retrocast(service, found);
+      if (typeof made === "string") toast(made);
+      else save("routes_retrocast.json", "application/json", JSON.stringify(made, null, 1));
+    } catch (fault) {
+      toast(why(fault));
+    }
   });
   find("stop").addEventListener("click", () => store.state.running?.stop.abort());
   find("again").addEventListener("click", start);
@@ -316,6 +334,34 @@ async function remake(store, service, route, smiles, choice) {
   store.set({
     found: { ...found, offers, routes: [hand, ...found.routes.filter((one) => one.key !== hand.key)], first: hand.key },
     past: [...store.state.past, { words: "the step by hand", isChange: false, before: kept(store.state) }],
+  });
+}
+
+/**
+ * Has a person choose a block that is like one of a route, and shows the route to what comes out with it.
+ * @param {Store<State>} store
+ * @param {import("./service.js").Service} service
+ * @param {Target} target
+ * @param {import("./answer.js").Route} route
+ * @param {string} block
+ */
+async function vary(store, service, target, route, block) {
+  const made = await chooseAnalogue(service, route.graph, block, store.state.found?.asked.ships_to ?? null);
+  const { found } = store.state;
+  if (!made || !found?.routes.includes(route)) return;
+  const before = kept(store.state);
+  const hand = routeByHand(made.route, 1);
+  // What was asked of the old target's bonds, and of its blocks, says nothing of this one.
+  const { bonds_to_break: _broken, bonds_to_keep: _kept, building_blocks_required: _required, ...asked } = found.asked;
+  target.set(made.target);
+  history.replaceState(null, "", "#/plan");
+  store.set({
+    found: {
+      answer: { search_smiles: made.target, metadata: {}, route_hierarchy: {}, pricing_annotations: [] }, bytes: JSON.stringify(made.route, null, 1), routes: [hand],
+      offers: new Map([...found.offers, [made.sold.building_block_idx, made.sold.offers]]), asked: { ...asked, search_smiles: made.target }, first: hand.key,
+      how: `${nameOf(route)} with a similar block`,
+    },
+    past: [...store.state.past, { words: "the similar block", isChange: false, before }],
   });
 }
 

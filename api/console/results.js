@@ -21,7 +21,7 @@ import { days, dollars, percent, several, significant } from "./words.js";
 
 /** @typedef {import("./answer.js").Route} Route */
 /** @typedef {import("./answer.js").Tree} Tree */
-/** @typedef {{answer: import("./answer.js").Answer, bytes: string, routes: Route[], offers: Map<number, import("./answer.js").Offer[]>, asked: Record<string, any>, unfinished?: "growing" | "stopped", first?: string, name?: string, kept?: import("./keeping.js").Kept}} Found `name`: what the target is called; `asked`: the same object for the same search; `first`: key of the route to be shown; `kept`: what that one is of the routes that are kept */
+/** @typedef {{answer: import("./answer.js").Answer, bytes: string, routes: Route[], offers: Map<number, import("./answer.js").Offer[]>, asked: Record<string, any>, unfinished?: "growing" | "stopped", first?: string, name?: string, kept?: import("./keeping.js").Kept, how?: string}} Found `how`: where it is from, if not from a search; `name`: what the target is called; `asked`: the same object for the same search; `first`: key of the route to be shown; `kept`: what that one is of the routes that are kept */
 /** @typedef {{found: Found | null, order: string, filters: import("./filters.js").Filters, folds: import("./routes.js").Folds, shown: Route | null, beside: Route | null, chosen: import("./drawing.js").Chosen | null, chosenOf: Route | null, folded: Set<string>}} State `beside`: what another route is compared with; `chosenOf`: whose part is chosen */
 
 export class Results {
@@ -246,7 +246,8 @@ function summary({ steps, depth, plausibility, price, lead, list }, isPriced) {
 }
 
 /** @param {Found} found */
-function how({ answer: { metadata }, routes, unfinished, kept }) {
+function how({ answer: { metadata }, routes, unfinished, kept, how }) {
+  if (how) return how;
   if (kept) return keptWhen(kept);
   if (unfinished === "growing") return "found so far; the search goes on";
   if (unfinished === "stopped") return "found until the search was stopped";

@@ -4,9 +4,9 @@
 /** @typedef {import("./drawing.js").Chosen} Chosen */
 /** @typedef {{label: string, act: () => void}} Act */
 /**
- * @typedef {{ask: (setting: string, line: string, words: string) => void, remake: (smiles: string) => void, replace: (tree: import("./answer.js").Tree) => void, target: (smiles: string) => void}} Means
+ * @typedef {{ask: (setting: string, line: string, words: string) => void, remake: (smiles: string) => void, replace: (tree: import("./answer.js").Tree) => void, vary: (smiles: string) => void, target: (smiles: string) => void}} Means
  * `ask`: asks it of routes from now on; `remake`: has a person choose precursors; `replace`: another block in place of one that is bought;
- * `target`: finds routes to it
+ * `vary`: a similar block in its place, which gives another product; `target`: finds routes to it
  */
 
 /**
@@ -23,7 +23,7 @@ export function actsOf(chosen, means) {
  * @param {Means} means
  * @returns {Act[]}
  */
-function withMolecule(tree, { ask, remake, replace, target }) {
+function withMolecule(tree, { ask, remake, replace, vary, target }) {
   const { data, step } = tree;
   const { smiles } = data;
   const other = { label: step ? "Make it another way …" : "Make it …", act: () => remake(smiles) };
@@ -33,6 +33,7 @@ function withMolecule(tree, { ask, remake, replace, target }) {
     { label: "I have it", act: () => ask("building_blocks_own", smiles, `${smiles} is at hand`) },
     other,
   ];
+  if (!step) acts.push({ label: "Analogues with similar blocks …", act: () => vary(smiles) });
   if (data.is_building_block) acts.push({ label: "Another block instead …", act: () => replace(tree) }, { label: "Always use it", act: () => ask("building_blocks_required", smiles, `always ${smiles}`) });
   else acts.push({ label: "Find routes to it", act: () => target(smiles) });
   return acts;

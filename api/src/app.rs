@@ -217,6 +217,7 @@ fn look_routes(queued: &impl Guard) -> Router<App> {
         .route("/synth/v1/expansions", queued(Operation::Look, post(looks::expansions)))
         .route("/synth/v1/building-blocks", queued(Operation::Look, post(looks::building_blocks)))
         .route("/synth/v1/building-blocks/search", queued(Operation::Look, post(looks::search)))
+        .route("/synth/v1/analogues", queued(Operation::Look, post(looks::analogues)))
         .route("/synth/v1/synthesizability", queued(Operation::Look, post(looks::synthesizability)))
 }
 

@@ -53,6 +53,7 @@ pub fn answer(operation_id: &str) -> Option<Value> {
         "look_up_building_blocks" => Some(building_blocks()),
         "search_building_blocks" => Some(found_blocks()),
         "create_synthesizability" => Some(synthesizability()),
+        "create_analogues" => Some(analogues()),
         "create_route" | "retrieve_route" | "update_route" => Some(kept_route()),
         "list_routes" => {
             Some(page(merged(kept_route(), json!({ "route": null, "pricing_annotations": null }))))
@@ -139,6 +140,7 @@ fn misfit(operation_id: &str) -> Option<([&'static str; 2], &'static str, &'stat
         "create_expansions" => at_most(["body", "limit"], "Input should be less than or equal to 200"),
         "look_up_building_blocks" => Some((["body", "smiles"], "missing", "Field required")),
         "search_building_blocks" => at_most(["body", "limit"], "Input should be less than or equal to 100"),
+        "create_analogues" => Some((["body", "building_block"], "missing", "Field required")),
         "create_synthesizability" => {
             at_most(["body", "max_seconds"], "Input should be less than or equal to 1")
         }
@@ -250,7 +252,8 @@ fn sold_block() -> Value {
     let offers = tree_search()["pricing_annotations"].take();
     json!({
         "smiles": "Nc1ccc(O)cc1", "error": null, "in_stock": true, "building_block_idx": 1, "price": 0.8,
-        "lead_time_days": 3.0, "vendors": ["Example Chemicals (fictitious)"], "offers": [offers[0]],
+        "lead_time_days": 3.0, "inchikey": "PLIKAWJENQZMHA-UHFFFAOYSA-N",
+        "vendors": ["Example Chemicals (fictitious)"], "offers": [offers[0]],
     })
 }
 
@@ -277,6 +280,17 @@ fn synthesizability() -> Value {
     let nothing = json!({
         "solved": false, "steps": null, "price": null, "plausibility": null, "seconds": 0.0,
     });
+    looked(item, nothing)
+}
+
+fn analogues() -> Value {
+    let mut route = tree_search()["route_hierarchy"]["1"]["b0f3c2a1d4e5b6978"][0][0].take();
+    route["nodes"][0]["data"]["smiles"] = json!("CCC(=O)Nc1ccc(O)cc1");
+    let item = json!({
+        "smiles": "CCC(=O)O", "error": null, "in_stock": true, "target": "CCC(=O)Nc1ccc(O)cc1", "plausibility": 0.9953,
+        "route": route,
+    });
+    let nothing = json!({ "in_stock": false, "target": null, "plausibility": null, "route": null });
     looked(item, nothing)
 }
 

@@ -47,7 +47,13 @@ pub fn bodies(input: &[u8]) {
     if let Some(change) = read(kept_routes::parse_update, input) {
         is_read_again(kept_routes::parse_update, &change);
     }
-    for parse in [looks::parse_expansions, looks::parse_building_blocks, looks::parse_synthesizability] {
+    let looks = [
+        looks::parse_expansions,
+        looks::parse_building_blocks,
+        looks::parse_synthesizability,
+        looks::parse_analogues,
+    ];
+    for parse in looks {
         if let Some(look) = read(parse, input) {
             assert!((1..=MAX_LOOK).contains(&look.smiles.len()));
         }

@@ -56,6 +56,7 @@ use crate::{endpoints, examples};
         endpoints::looks::expansions,
         endpoints::looks::building_blocks,
         endpoints::looks::search,
+        endpoints::looks::analogues,
         endpoints::looks::synthesizability,
         endpoints::kept_routes::create,
         endpoints::kept_routes::list,

@@ -169,7 +169,8 @@ fn node(node: &RouteNode, own_id: &str, shared: Option<&SharedGraph<'_>>) -> Nod
     }
 }
 
-fn evidence(step: &Step) -> StepEvidence {
+/// What a step rests on.
+pub(crate) fn evidence(step: &Step) -> StepEvidence {
     StepEvidence {
         reaction_class: step.class.name.to_owned(),
         reaction_category: step.class.category.to_string(),
@@ -219,7 +220,8 @@ fn reactions(plan: &Plan) -> BTreeMap<String, Vec<String>> {
     reactions.into_iter().map(|(reaction, edges)| (reaction, edges.into_iter().collect())).collect()
 }
 
-fn id(smiles: &str) -> String {
+/// The node of a molecule.
+pub(crate) fn id(smiles: &str) -> String {
     Uuid::new_v5(&MOLECULES, smiles.as_bytes()).to_string()
 }
 

@@ -3,6 +3,7 @@
 //! A molecule that cannot be read is told of in its place and keeps nothing from the others. They are begun in the order in which they were
 //! asked for; those that were not reached before the deadline say so, so that what was done is not lost.
 
+mod analogues;
 mod building_blocks;
 mod catalogue;
 mod expansions;
@@ -14,6 +15,7 @@ use chem::{Limits, Mapped, Molecule};
 use contract::NOT_REACHED;
 use synth::{Allowance, Budget, Planner};
 
+pub(crate) use analogues::analogues;
 pub(crate) use building_blocks::{add_offers, blocks, building_blocks};
 pub(crate) use catalogue::{LONGEST, Wanted, catalogue};
 pub(crate) use expansions::expansions;

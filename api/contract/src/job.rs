@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use ulid::Ulid;
 
-use crate::{Country, SampleId, StepCheck, TreeSearchRequest};
+use crate::{Country, RouteGraph, SampleId, StepCheck, TreeSearchRequest};
 
 /// A job's id: a ULID, the same in our tables, in apalis' and in every log line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -144,6 +144,13 @@ pub enum Look {
         /// Seconds that each search may take.
         max_seconds: f64,
     },
+    /// What a route gives with each in the place of a building block.
+    Analogues {
+        /// The route.
+        route: Box<RouteGraph>,
+        /// SMILES of the block.
+        building_block: String,
+    },
     /// Which building blocks are like something.
     Catalogue {
         /// What they have to be like.
@@ -166,6 +173,7 @@ impl Look {
             Self::Expansions { check: StepCheck::Forwards, .. } => "expansions forwards",
             Self::BuildingBlocks { .. } => "building_blocks",
             Self::Synthesizability { .. } => "synthesizability",
+            Self::Analogues { .. } => "analogues",
             Self::Catalogue { sought: Sought::Structure { .. }, .. } => "catalogue structure",
             Self::Catalogue { sought: Sought::Similar { .. }, .. } => "catalogue similar",
             Self::Catalogue { sought: Sought::Substructure { .. }, .. } => "catalogue substructure",

@@ -39,10 +39,10 @@ pub use kept::{
     KeptRoute, KeptRouteChange, KeptRouteObject, KeptRouteRequest, MAX_KEPT, MAX_KEPT_NODES, RouteFigures,
 };
 pub use look::{
-    BuildingBlocksRequest, CatalogueRequest, DEFAULT_MIN_SIMILARITY, ExpandedMolecule, ExpansionsRequest,
-    FoundBlock, FoundBlocks, LEAST_NUMBER, Looked, MAX_FOUND, MAX_LISTED_OFFERS, MAX_LOOK,
-    MAX_PRECURSOR_SETS, MAX_SOUGHT, NOT_REACHED, PrecursorSet, SYNTHESIZABILITY_SECONDS, SoldMolecule,
-    StepCheck, Synthesizability, SynthesizabilityRequest,
+    Analogue, AnaloguesRequest, BuildingBlocksRequest, CatalogueRequest, DEFAULT_MIN_SIMILARITY,
+    ExpandedMolecule, ExpansionsRequest, FoundBlock, FoundBlocks, LEAST_NUMBER, Looked, MAX_FOUND,
+    MAX_LISTED_OFFERS, MAX_LOOK, MAX_PRECURSOR_SETS, MAX_SOUGHT, NOT_REACHED, PrecursorSet,
+    SYNTHESIZABILITY_SECONDS, SoldMolecule, StepCheck, Synthesizability, SynthesizabilityRequest,
 };
 pub use model::{
     Model, ModelCard, ModelList, ModelMetrics, ModelObject, ModelStanding, ModelStatus, PropertyDistribution,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::{PricingAnnotation, sample::ListObject, search_request::Country};
+use crate::{PricingAnnotation, RouteGraph, sample::ListObject, search_request::Country};
 
 /// The most molecules of one look.
 pub const MAX_LOOK: usize = 1000;
@@ -114,6 +114,23 @@ pub struct CatalogueRequest {
     pub max_offers: u32,
 }
 
+/// Body of `POST /synth/v1/analogues`.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AnaloguesRequest {
+    /// A route, as a tree search answers it or as it was worked on since: its steps say their templates (`template`).
+    pub route: RouteGraph,
+    /// SMILES of one of its molecules that no step makes.
+    #[schema(min_length = 1, max_length = 1000)]
+    pub building_block: String,
+    /// SMILES of what takes its place, one at a time. One that cannot be read is answered in its place.
+    #[schema(min_items = 1, max_items = 1000)]
+    pub smiles: Vec<String>,
+    /// The engine that runs the steps, one of those that live searchers serve; by default any.
+    #[schema(min_length = 1, max_length = 255, pattern = r"^\w+$")]
+    pub engine: Option<String>,
+}
+
 /// Body of `POST /synth/v1/synthesizability`.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -182,6 +199,27 @@ pub struct PrecursorSet {
     pub in_stock: Vec<bool>,
 }
 
+/// What a route gives with another molecule in the place of one of its building blocks.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Analogue {
+    /// Canonical SMILES of what takes the block's place, or the text as given where it cannot be read.
+    pub smiles: String,
+    /// Why there is nothing, if that is so: what is wrong with the SMILES and where, which step does not take it and why, or that it was
+    /// not reached.
+    pub error: Option<String>,
+    /// Whether it can be bought by a tree search of the account with no masks but the default ones.
+    pub in_stock: bool,
+    /// Canonical SMILES of what the route makes of it.
+    pub target: Option<String>,
+    /// Probability, from 0 to 1, that every step of the route gives its product: the product of what its steps say.
+    #[schema(minimum = 0, maximum = 1)]
+    pub plausibility: Option<f64>,
+    /// The route with it: the steps that it changes stand all that steps of routes must, the others are as they were given. How it stands
+    /// beside other routes is not said, and `probability` of a changed step is that of its own template alone.
+    #[schema(nullable)]
+    pub route: Option<RouteGraph>,
+}
+
 /// Whether and where a molecule is sold.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct SoldMolecule {
@@ -197,6 +235,9 @@ pub struct SoldMolecule {
     pub price: Option<f64>,
     /// Days of the quickest offer to the region; null where none is known.
     pub lead_time_days: Option<f64>,
+    /// Standard InChIKey; null where it cannot be told. Absent in answers of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inchikey: Option<String>,
     /// Who has it, by name.
     pub vendors: Vec<String>,
     /// The offers, as in the answer of a tree search, the cheapest first, at most `max_offers`.

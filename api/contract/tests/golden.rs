@@ -6,9 +6,9 @@ use std::fmt::Debug;
 
 use chrono::{DateTime, TimeZone, Utc};
 use contract::{
-    AtomPair, Cause, Country, Look, LookJob, LookOutcome, OrderJob, OwnBlock, PlanJob, Problem,
-    ProtectingGroups, SampleJob, Sought, StepCheck, StoredLookJob, StoredOrderJob, StoredPlanJob,
-    StoredSampleJob, StoredTreeSearchJob, Told, TreeSearchJob, TreeSearchRequest,
+    AtomPair, Cause, Country, Edge, Look, LookJob, LookOutcome, Node, NodeData, OrderJob, OwnBlock, PlanJob,
+    Problem, ProtectingGroups, RouteGraph, SampleJob, Sought, StepCheck, StoredLookJob, StoredOrderJob,
+    StoredPlanJob, StoredSampleJob, StoredTreeSearchJob, Told, TreeSearchJob, TreeSearchRequest,
 };
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -77,6 +77,33 @@ fn a_stored_plan_job_keeps_its_shape() {
     assert_golden(include_str!("golden/plan_job_v1.json"), &StoredPlanJob::V1(job));
 }
 
+/// One step to an ether.
+fn route() -> RouteGraph {
+    let node = |id: &str, smiles: &str, block: Option<i32>| Node {
+        id: id.to_owned(),
+        data: NodeData {
+            smiles: smiles.to_owned(),
+            mw: 32.04,
+            is_building_block: block.is_some(),
+            building_block_idx: block,
+            closest_building_block: 1.0,
+            depth: u32::from(block.is_some()),
+            expanded: block.is_none(),
+            in_solution_path: true,
+        },
+        standing: None,
+    };
+    let edge =
+        Edge { source: "a".to_owned(), target: "b".to_owned(), plausibility: Some(0.5), evidence: None };
+    RouteGraph {
+        directed: true,
+        multigraph: false,
+        graph: None,
+        nodes: vec![node("a", "COC", None), node("b", "CO", Some(7))],
+        edges: vec![edge],
+    }
+}
+
 #[test]
 fn a_stored_look_job_and_its_outcome_keep_their_shapes() {
     let ships_to = Some(Country::Us);
@@ -89,6 +116,7 @@ fn a_stored_look_job_and_its_outcome_keep_their_shapes() {
         catalogue(Sought::Similar { smiles: "CCO".to_owned(), least: 0.3 }),
         catalogue(Sought::Substructure { pattern: "[OH]".to_owned() }),
         catalogue(Sought::Number { text: "EN300".to_owned() }),
+        Look::Analogues { route: Box::new(route()), building_block: "CO".to_owned() },
     ];
     let job = |look| {
         StoredLookJob::V1(LookJob {

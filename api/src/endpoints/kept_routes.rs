@@ -3,7 +3,6 @@
 //! The caller sends the route, so that one that was worked on by hand is kept as well as one of an answer; it has to be a route, and
 //! nothing that it says is dropped.
 
-mod checked;
 mod table;
 
 use axum::{
@@ -19,7 +18,9 @@ use edge::{ApiError, json_body_up_to, query_pairs};
 use sqlx::PgPool;
 
 use super::{
-    PathId, new_id,
+    PathId,
+    checked_route::{exactly, route_to},
+    new_id,
     packed::unpacked,
     paging::Asked,
     plans::{MAX_DESCRIPTION, MAX_NAME},
@@ -31,7 +32,6 @@ use crate::{
     fields::{Faults, Fields, boolean, nullable, storable},
     jobs::Jobs,
 };
-use checked::{exactly, route_to};
 use table::{Content, KeptRow, NewRoute};
 
 /// The largest body, in bytes: a route of a thousand molecules with offers for each.

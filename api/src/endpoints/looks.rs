@@ -11,20 +11,22 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use base64::{Engine, engine::general_purpose::STANDARD};
+use chem::{Limits, Mapped};
 use contract::{
-    BuildingBlocksRequest, CatalogueRequest, Country, DEFAULT_MIN_SIMILARITY, ExpandedMolecule,
-    ExpansionsRequest, FoundBlocks, LEAST_NUMBER, Look, Looked, MAX_FOUND, MAX_LISTED_OFFERS, MAX_LOOK,
-    MAX_PRECURSOR_SETS, MAX_SOUGHT, Ration, SYNTHESIZABILITY_SECONDS, SoldMolecule, Sought, StepCheck,
-    Synthesizability, SynthesizabilityRequest,
+    Analogue, AnaloguesRequest, BuildingBlocksRequest, CatalogueRequest, Country, DEFAULT_MIN_SIMILARITY,
+    ExpandedMolecule, ExpansionsRequest, FoundBlocks, LEAST_NUMBER, Look, Looked, MAX_FOUND,
+    MAX_LISTED_OFFERS, MAX_LOOK, MAX_PRECURSOR_SETS, MAX_SOUGHT, Node, Ration, RouteGraph,
+    SYNTHESIZABILITY_SECONDS, SoldMolecule, Sought, StepCheck, Synthesizability, SynthesizabilityRequest,
 };
 use edge::ApiError;
 use flate2::read::GzDecoder;
 use serde::de::DeserializeOwned;
 
 use super::{
+    checked_route::route_to,
     engines::{Engines, engine},
     misfit, read_body,
-    treesearch::{Searching, constraints, whole_seconds},
+    treesearch::{Searching, check_graph, constraints, whole_seconds},
 };
 use crate::fields::{Fault, Faults, Fields, Input, between, choice, integer, nullable, storable, text};
 
@@ -32,6 +34,7 @@ use crate::fields::{Fault, Faults, Fields, Input, between, choice, integer, null
 const EXPANSION_SECONDS: f64 = 0.01;
 const CHECKED_EXPANSION_SECONDS: f64 = 0.03;
 const BUILDING_BLOCK_SECONDS: f64 = 0.001;
+const ANALOGUE_SECONDS: f64 = 0.1;
 
 /// Seconds that an account is charged for a search of the catalogue until it is known what it took: as long as one for a pattern may take.
 const SUBSTRUCTURE_SECONDS: f64 = 5.0;
@@ -94,6 +97,25 @@ pub async fn synthesizability(
         .await
 }
 
+/// Tells what a route gives with other molecules in the place of one of its building blocks.
+#[utoipa::path(
+    post, path = "/synth/v1/analogues", tag = "looks", operation_id = "create_analogues",
+    description = "Puts each of up to 1,000 molecules in the place of a building block of a route and runs the steps that this changes forwards, \
+        by the templates that they name: the answer has the analogue that comes out, with its route, or which step does not take the \
+        molecule and why. Steps are held against all that those of a tree search are. An extension.",
+    summary = "Make analogues by a route",
+    request_body(content = AnaloguesRequest),
+    responses((status = 200, description = "What the route gives of each.", body = Looked<Analogue>)),
+)]
+pub async fn analogues(
+    State(engines): State<Engines>,
+    search: Searching,
+    request: Request,
+) -> Result<Response, ApiError> {
+    let wanted = read_body(request, parse_analogues).await?;
+    answer(search, &engines, wanted, |wanted, told| are_told(wanted, told, analogue_fits)).await
+}
+
 /// Searches the catalogue.
 #[utoipa::path(
     post, path = "/synth/v1/building-blocks/search", tag = "looks", operation_id = "search_building_blocks",
@@ -129,6 +151,7 @@ impl Wanted {
             Look::Expansions { check: StepCheck::Forwards, .. } => CHECKED_EXPANSION_SECONDS * molecules,
             Look::BuildingBlocks { .. } => BUILDING_BLOCK_SECONDS * molecules,
             Look::Synthesizability { max_seconds } => max_seconds * molecules,
+            Look::Analogues { .. } => ANALOGUE_SECONDS * molecules,
             Look::Catalogue { sought: Sought::Substructure { .. }, .. } => SUBSTRUCTURE_SECONDS,
             Look::Catalogue { .. } => CATALOGUE_SECONDS,
         }
@@ -218,6 +241,37 @@ pub(crate) fn parse_synthesizability(body: &[u8], faults: &mut Faults) -> Option
     Some(Wanted { smiles: smiles?, look, engine: engine? })
 }
 
+pub(crate) fn parse_analogues(body: &[u8], faults: &mut Faults) -> Option<Wanted> {
+    let mut body = Fields::body(body, faults)?;
+    let route = body.required("route", |input| route_to(None, input));
+    let building_block = body.required("building_block", constraints::molecule);
+    let smiles = smiles(&mut body);
+    let engine = body.optional("engine", None, engine);
+    if let (Some(route), Some(block)) = (&route, &building_block)
+        && !is_bought(route, block)
+    {
+        let msg = "Input should be a molecule of the route that no step makes";
+        body.fault("building_block", Fault::new("not_in_route", msg));
+    }
+    body.finish();
+    let look = Look::Analogues { route: Box::new(route?), building_block: building_block? };
+    Some(Wanted { smiles: smiles?, look, engine: engine? })
+}
+
+/// Whether a step of the route takes the molecule and none makes it.
+fn is_bought(route: &RouteGraph, smiles: &str) -> bool {
+    let canonical =
+        |smiles: &str| Some(Mapped::of_one(smiles, Limits::TARGET).ok()?.molecule().canonical_smiles());
+    let wanted = canonical(smiles);
+    let is_made = |node: &&Node| route.edges.iter().any(|edge| edge.source == node.id);
+    route
+        .nodes
+        .iter()
+        .skip(1)
+        .filter(|node| !is_made(node))
+        .any(|node| canonical(&node.data.smiles) == wanted)
+}
+
 fn smiles(body: &mut Fields<'_, '_>) -> Option<Vec<String>> {
     body.required_list("smiles", MAX_LOOK, text(0, None))
 }
@@ -285,6 +339,16 @@ fn expansion_fits(look: &Look, item: &ExpandedMolecule) -> bool {
             && (0.0..=1.0).contains(&set.plausibility)
     };
     item.precursors.len() <= limit as usize && item.precursors.iter().all(is_whole)
+}
+
+/// Whether there is either a route to a target or a reason why there is none.
+fn analogue_fits(_: &Look, item: &Analogue) -> bool {
+    let is_whole = item.plausibility.is_some_and(|share| (0.0..=1.0).contains(&share));
+    match (&item.route, &item.error) {
+        (Some(route), None) => is_whole && item.target.is_some() && check_graph(route).is_ok(),
+        (None, Some(_)) => true,
+        _ => false,
+    }
 }
 
 fn sale_fits(look: &Look, item: &SoldMolecule) -> bool {

@@ -1,6 +1,7 @@
 //! The operations, one file a resource.
 
 pub mod batches;
+mod checked_route;
 pub mod engines;
 pub mod generate;
 pub mod health;

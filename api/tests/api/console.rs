@@ -66,6 +66,7 @@ async fn the_console_needs_nothing_from_elsewhere_and_nothing_inline() {
     let parts = [
         "account.js",
         "aizynth.js",
+        "analogues.js",
         "answer.js",
         "basket.js",
         "batch_form.js",
@@ -122,6 +123,7 @@ async fn the_console_needs_nothing_from_elsewhere_and_nothing_inline() {
         "reacting.js",
         "reading.js",
         "results.js",
+        "retrocast.js",
         "routes.js",
         "sample.js",
         "sample_form.js",

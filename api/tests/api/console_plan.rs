@@ -111,11 +111,11 @@ async fn routes_are_sorted_filtered_ordered_and_taken_away() {
     let some = browser.text("#route_count").await;
     put(&browser, "filter", "nothing of this name").await;
     let none = browser.text("#route_none").await;
-    for button in ["#take_svg", "#take_csv", "#take_json", "#take_all", "#take_aizynth"] {
+    for button in ["#take_svg", "#take_csv", "#take_json", "#take_all", "#take_aizynth", "#take_retrocast"] {
         browser.click(button).await;
     }
     let shopping = browser.text("#shopping").await;
-    let saved = browser.run_until_told("const done = arguments[arguments.length - 1]; const look = () => (Object.keys(window.saved).length === 5 ? done(window.saved) : setTimeout(look, 20)); look();").await;
+    let saved = browser.run_until_told("const done = arguments[arguments.length - 1]; const look = () => (Object.keys(window.saved).length === 6 ? done(window.saved) : setTimeout(look, 20)); look();").await;
 
     assert!(shortest.contains("4 steps"), "{shortest}");
     assert!(some.ends_with(" of 10"), "{some}");
@@ -144,6 +144,16 @@ async fn routes_are_sorted_filtered_ordered_and_taken_away() {
     assert!(
         first["smiles"].as_str().unwrap().starts_with(&format!("{}>>", trees[0]["smiles"].as_str().unwrap()))
     );
+    let predictions: Value = serde_json::from_str(&text("routes_retrocast.json")).unwrap();
+    let candidates = predictions[&all.search_smiles].as_array().unwrap();
+    let target = &candidates[0]["route"]["target"];
+    assert_eq!(
+        (candidates.len(), &candidates[9]["rank"], &target["smiles"]),
+        (10, &json!(10), &json!(all.search_smiles))
+    );
+    assert_eq!(target["inchikey"], format!("KEY-{}", all.search_smiles));
+    assert_eq!(target["product_of"]["annotations"]["template_hash"], first["metadata"]["template_hash"]);
+    assert!(target["product_of"]["reactants"][0]["inchikey"].as_str().unwrap().starts_with("KEY-"));
     no_complaint(&browser).await;
 }
 

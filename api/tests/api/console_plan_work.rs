@@ -202,3 +202,49 @@ async fn a_block_is_replaced_by_another_that_gives_the_same_with_the_others() {
     assert!(drawn.contains("CI") && !drawn.contains(&block.data.smiles), "{drawn}");
     no_complaint(&browser).await;
 }
+
+/// Two blocks that are like any; the second is no molecule to the worker.
+const TWO_ALIKE: &str = "
+    const plain = window.fetch;
+    const block = (smiles, similarity) => ({ smiles, error: null, in_stock: true, building_block_idx: 7, price: 2.5, lead_time_days: 3, vendors: ['Acme'], offers: [], mw: 109.1, similarity });
+    const found = JSON.stringify({ items: [block('Nc1ccc(O)cc1', 0.63), block('C1CC', 0.4)], more: true, searched: 1 });
+    window.fetch = async (address, how) => address.endsWith('/building-blocks/search') ? new Response(found, { headers: { 'content-type': 'application/json' } }) : plain(address, how);";
+
+#[tokio::test]
+async fn a_similar_block_gives_another_product_which_is_looked_at_kept_and_undone() {
+    let Some((_service, browser)) = stage().await else { return };
+    browser.run(TWO_ALIKE).await;
+    find_routes(&browser, "46").await;
+    browser.wait_for_text("#route_count", |text| text == "10").await;
+
+    choose(&browser, ".bought").await;
+    act(&browser, "Analogues with similar blocks …").await;
+    let told = browser.wait_for_text("#analogues_told", |text| text.starts_with("1 of")).await;
+    let card = browser.text("#analogues_list li").await;
+    let leads = browser.run("return document.querySelector('#analogues_list a').getAttribute('href')").await;
+    browser.run("document.querySelector('#analogues_refused details').open = true").await;
+    let refused = browser.text("#analogues_refused").await;
+    browser.screenshot("plan_analogues").await;
+    breaks_no_rule(&browser).await;
+    browser.click("#analogues_list button").await;
+    let title = browser.wait_for_text("#route_title", |text| text == "By hand 1").await;
+    let how = browser.text("#results_how").await;
+    let target = browser.text("#results_target").await;
+    browser.click("#keep").await;
+    browser.wait_for_text("#kept_whose", |text| text == "You keep this route.").await;
+    browser.click("#undo").await;
+    let back = browser.wait_for_text("#route_title", |text| text == "Route 1").await;
+    let count_again = browser.text("#route_count").await;
+
+    assert_eq!(told, "1 of 2 similar blocks go through every step, the most similar first.");
+    for words in ["50 % plausible in all", "63 % alike · $2.50/g", "Find routes to it"] {
+        assert!(card.contains(words), "{words} in {card}");
+    }
+    assert!(leads.as_str().unwrap().starts_with("#/plan/target/"), "{leads}");
+    assert!(refused.contains("C1CC") && refused.contains("no molecule"), "{refused}");
+    assert_eq!((title.as_str(), how.as_str()), ("By hand 1", "Route 1 with a similar block"));
+    // The worker of these tests makes the same of every block.
+    assert_eq!(target, recorded::answer(Kind::AsFound).search_smiles);
+    assert_eq!((back.as_str(), count_again.as_str()), ("Route 1", "10"));
+    no_complaint(&browser).await;
+}

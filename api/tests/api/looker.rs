@@ -4,8 +4,8 @@ use std::io::Write;
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use contract::{
-    ExpandedMolecule, FoundBlock, FoundBlocks, Look, LookJob, LookOutcome, Looked, PrecursorSet,
-    SoldMolecule, Sought, StoredLookJob, Synthesizability,
+    Analogue, ExpandedMolecule, FoundBlock, FoundBlocks, Look, LookJob, LookOutcome, Looked, PrecursorSet,
+    RouteGraph, SoldMolecule, Sought, StoredLookJob, Synthesizability,
 };
 use flate2::{Compression, write::GzEncoder};
 use queue::{Handler, HandlerError, JobContext};
@@ -30,6 +30,9 @@ impl Handler<StoredLookJob> for Looker {
                 sold(smiles, &format!("{to}, at most {max_offers} offers"))
             })?,
             Look::Synthesizability { max_seconds } => packed(&job, |smiles| made(smiles, max_seconds))?,
+            Look::Analogues { route, building_block } => {
+                packed(&job, |smiles| analogue(smiles, &route, &building_block))?
+            }
             Look::Catalogue { sought, limit, ships_to, max_offers } => {
                 let to = ships_to.map_or("anywhere", |country| country.code());
                 found(&sought, &format!("limit {limit}, {to}, at most {max_offers} offers"))?
@@ -105,6 +108,24 @@ fn expanded(smiles: &str, class: &str) -> ExpandedMolecule {
     ExpandedMolecule { smiles: smiles.to_owned(), error, precursors }
 }
 
+/// The route to the same target with the molecule in the block's place.
+fn analogue(smiles: &str, route: &RouteGraph, building_block: &str) -> Analogue {
+    let error = fault(smiles);
+    let mut made = error.is_none().then(|| route.clone());
+    let nodes = made.iter_mut().flat_map(|route| &mut route.nodes);
+    nodes
+        .filter(|node| node.data.smiles == building_block)
+        .for_each(|node| smiles.clone_into(&mut node.data.smiles));
+    Analogue {
+        smiles: smiles.to_owned(),
+        error,
+        in_stock: made.is_some(),
+        target: made.as_ref().map(|route| route.nodes[0].data.smiles.clone()),
+        plausibility: made.is_some().then_some(0.5),
+        route: made,
+    }
+}
+
 fn sold(smiles: &str, vendor: &str) -> SoldMolecule {
     SoldMolecule {
         smiles: smiles.to_owned(),
@@ -113,6 +134,7 @@ fn sold(smiles: &str, vendor: &str) -> SoldMolecule {
         building_block_idx: None,
         price: None,
         lead_time_days: None,
+        inchikey: Some(format!("KEY-{smiles}")),
         vendors: vec![vendor.to_owned()],
         offers: Vec::new(),
     }

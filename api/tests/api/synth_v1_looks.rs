@@ -2,11 +2,15 @@
 
 use serde_json::{Value, json};
 
-use crate::support::Service;
+use crate::{
+    recorded::{self, Kind},
+    support::Service,
+};
 
 const EXPANSIONS: &str = "/synth/v1/expansions";
 const BUILDING_BLOCKS: &str = "/synth/v1/building-blocks";
 const SYNTHESIZABILITY: &str = "/synth/v1/synthesizability";
+const ANALOGUES: &str = "/synth/v1/analogues";
 const SEARCH: &str = "/synth/v1/building-blocks/search";
 const ALL: [&str; 3] = [EXPANSIONS, BUILDING_BLOCKS, SYNTHESIZABILITY];
 
@@ -65,7 +69,6 @@ async fn every_fault_of_a_look_has_its_place() {
         assert_eq!(answer.status, 422, "{answer:?}");
         answer.faults()
     };
-    let fault = |place: &str, kind: &str| (format!("body.{place}"), kind.to_owned());
 
     for path in ALL {
         assert_eq!(faults(path, json!({})).await, [fault("smiles", "missing")]);
@@ -157,6 +160,50 @@ async fn a_look_takes_search_seconds_in_proportion_to_its_work() {
     assert_eq!(large.header("ratelimit-policy"), "\"search-seconds\";q=100;w=60");
 }
 
+/// A route of an answer, as a caller sends it back.
+fn route() -> Value {
+    let answer = recorded::answer(Kind::AsFound);
+    let groups = answer.route_hierarchy.values().flat_map(|groups| groups.values());
+    json!(groups.flatten().flatten().next().unwrap())
+}
+
+#[tokio::test]
+async fn a_route_is_sent_back_with_one_of_its_blocks_to_be_another() {
+    let service = Service::start().await;
+    let route = route();
+    let nodes = route["nodes"].as_array().unwrap();
+    let smiles = |at: usize| nodes[at]["data"]["smiles"].as_str().unwrap();
+    let block = nodes.iter().position(|node| node["data"]["is_building_block"] == true).unwrap();
+    let ask = async |block: &str, route: &Value, others: Value| {
+        let body = json!({ "route": route, "building_block": block, "smiles": others });
+        service.post(ANALOGUES, &body.to_string()).await
+    };
+
+    let told = ask(smiles(block), &route, json!(["CCO", "C1CC"])).await;
+    let target = ask(smiles(0), &route, json!(["CCO"])).await;
+    let stranger = ask("CCCCCCC", &route, json!(["CCO"])).await;
+    let torn = ask(smiles(block), &json!({ "nodes": [] }), json!([])).await;
+    let empty = service.post(ANALOGUES, "{}").await;
+    let nonsense = ask(smiles(block), &route, json!(["nonsense"])).await;
+
+    let items = told.json()["items"].clone();
+    let mut made = route.clone();
+    made["nodes"][block]["data"]["smiles"] = json!("CCO");
+    assert_eq!((told.status, &items[0]["target"], &items[0]["route"]), (200, &json!(smiles(0)), &made));
+    assert_eq!((&items[1]["error"], &items[1]["route"]), (&json!("no molecule"), &Value::Null));
+    for answer in [target, stranger] {
+        assert_eq!((answer.status, answer.faults()), (422, vec![fault("building_block", "not_in_route")]));
+    }
+    assert_eq!(torn.faults(), [fault("route", "value_error"), fault("smiles", "too_short")]);
+    let missing = ["route", "building_block", "smiles"].map(|field| fault(field, "missing"));
+    assert_eq!(empty.faults(), missing);
+    assert_eq!(nonsense.status, 500);
+}
+
+fn fault(place: &str, kind: &str) -> (String, String) {
+    (format!("body.{place}"), kind.to_owned())
+}
+
 #[tokio::test]
 async fn what_the_catalogue_is_searched_by_reaches_the_worker() {
     let service = Service::start().await;
@@ -179,7 +226,7 @@ async fn what_the_catalogue_is_searched_by_reaches_the_worker() {
 
     let item = json!({
         "smiles": "Nc1ccc(O)cc1", "error": null, "in_stock": true, "building_block_idx": 7, "price": 2.5,
-        "lead_time_days": null, "vendors": ["Acme", "like CCO to 0.3, limit 25, US, at most 10 offers"],
+        "lead_time_days": null, "inchikey": "KEY-Nc1ccc(O)cc1", "vendors": ["Acme", "like CCO to 0.3, limit 25, US, at most 10 offers"],
         "offers": [], "mw": 46.07, "similarity": 0.5,
     });
     let expected =

@@ -26,8 +26,8 @@ use crate::{
     VendorTerms,
     compute::compute,
     looks::{
-        Answer, LONGEST, Wanted, add_offers, blocks, building_blocks, catalogue, expansions, molecule,
-        synthesizability,
+        Answer, LONGEST, Wanted, add_offers, analogues, blocks, building_blocks, catalogue, expansions,
+        molecule, synthesizability,
     },
     offers::{entries, offers_for},
     terms,
@@ -100,6 +100,13 @@ impl Looks {
                 let tell =
                     move |planner: &Planner| synthesizability(planner, &shelf, &smiles, time, &allowance);
                 looked(self.tell("synthesizability", tell).await?, deadline_seconds).await?
+            }
+            Look::Analogues { route, building_block } => {
+                let shelf = self.shelf(masks(&as_a_search, &terms));
+                let tell = move |planner: &Planner| {
+                    analogues(planner, &shelf, &smiles, (&route, &building_block), &allowance)
+                };
+                looked(self.tell("analogues", tell).await?, deadline_seconds).await?
             }
             Look::Catalogue { sought, limit, ships_to, max_offers } => {
                 let (limit, most) = (super::count(limit), super::count(max_offers));

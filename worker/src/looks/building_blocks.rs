@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use catalogue::{Block, Shelf, Stock};
+use catalogue::{Block, Shelf, Stock, inchi_key};
 use contract::{PricingAnnotation, SoldMolecule};
 use synth::{Allowance, Planner};
 
@@ -25,6 +25,7 @@ pub(crate) fn building_blocks(
 pub(super) fn sold(shelf: &Shelf, smiles: String, block: Option<Block>) -> SoldMolecule {
     let figure = |figure: Option<f32>| figure.map(|figure| rounded(f64::from(figure)));
     SoldMolecule {
+        inchikey: inchi_key(&smiles),
         smiles,
         error: None,
         in_stock: block.is_some(),
@@ -70,6 +71,7 @@ impl Told for SoldMolecule {
             building_block_idx: None,
             price: None,
             lead_time_days: None,
+            inchikey: None,
             vendors: Vec::new(),
             offers: Vec::new(),
         }

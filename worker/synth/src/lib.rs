@@ -51,6 +51,7 @@ pub use search::many::{Allowance, Done};
 pub use search::planner::{Planner, Settings};
 pub use shared::SharedGraph;
 pub use steps::explain::{ProposedBy, StepFault, explain};
+pub use steps::forwards::{KnownStep, Made, NotMade};
 pub use steps::one_step::{Check, PrecursorSet};
 pub use steps::proposals::{Precursors, proposals};
 pub use task::{Budget, GroupOrder, Stop, Task, Trivial};

@@ -9,8 +9,8 @@ use std::{
 use base64::{Engine, engine::general_purpose::STANDARD};
 use catalogue::Folder;
 use contract::{
-    Country, ExpandedMolecule, FoundBlocks, Look, LookJob, Looked, NOT_REACHED, SoldMolecule, Sought,
-    StepCheck, Synthesizability,
+    Analogue, Conditions, Country, Edge, ExpandedMolecule, FoundBlocks, Look, LookJob, Looked, NOT_REACHED,
+    Node, NodeData, RouteGraph, SoldMolecule, Sought, StepCheck, StepEvidence, Synthesizability,
 };
 use flate2::read::GzDecoder;
 use serde::de::DeserializeOwned;
@@ -102,6 +102,115 @@ async fn molecules_are_expanded_and_what_is_none_is_told_in_its_place() {
     database.drop_database().await;
 }
 
+/// N-ethylacetamide out of its acid and its amine.
+fn route() -> RouteGraph {
+    let node = |smiles: &str, depth: u32| Node {
+        id: smiles.to_owned(),
+        data: NodeData {
+            smiles: smiles.to_owned(),
+            mw: 1.0,
+            is_building_block: depth > 0,
+            building_block_idx: (depth > 0).then_some(7),
+            closest_building_block: 1.0,
+            depth,
+            expanded: depth == 0,
+            in_solution_path: true,
+        },
+        standing: None,
+    };
+    let edge = |precursor: &str| Edge {
+        source: TARGET.to_owned(),
+        target: precursor.to_owned(),
+        plausibility: Some(0.25),
+        evidence: Some(StepEvidence {
+            reaction_class: "amide coupling".to_owned(),
+            reaction_category: "other".to_owned(),
+            template: "amide".to_owned(),
+            probability: 0.5,
+            precedents: 3,
+            patents: Vec::new(),
+            conditions: Conditions::default(),
+            precedent_similarity: None,
+            precedent_cosine: None,
+            template_id: None,
+            rank: None,
+            warnings: Vec::new(),
+        }),
+    };
+    RouteGraph {
+        directed: true,
+        multigraph: false,
+        graph: None,
+        nodes: vec![node(TARGET, 0), node("CC(=O)O", 1), node("CCN", 1)],
+        edges: vec![edge("CC(=O)O"), edge("CCN")],
+    }
+}
+
+const TARGET: &str = "CCNC(C)=O";
+
+async fn analogues(database: &Database, others: &[&str], route: RouteGraph) -> Vec<Analogue> {
+    let asked = Look::Analogues { route: Box::new(route), building_block: "NCC".to_owned() };
+    look(database, others, asked, LONG).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_route_gives_another_molecule_with_another_block() {
+    let database = Database::create().await;
+    let amine = shelve(&database.pool, "CCCN").await;
+    offer(&database.pool, amine, "Acme", Some(2.0), Some(4.0)).await;
+
+    let told = analogues(&database, &["NCCC", "OCCN", "CCC", "C1CC", "OC(C)=O"], route()).await;
+
+    let made = told[0].route.as_ref().unwrap();
+    let names: Vec<_> = made.nodes.iter().map(|node| node.data.smiles.as_str()).collect();
+    assert_eq!(
+        (names, told[0].target.as_deref()),
+        (vec!["CCCNC(C)=O", "CC(=O)O", "CCCN"], Some("CCCNC(C)=O"))
+    );
+    assert_eq!((told[0].in_stock, told[1].in_stock), (true, false));
+    assert_eq!(
+        (made.nodes[2].data.building_block_idx, made.nodes[1].data.building_block_idx),
+        (Some(amine), Some(7))
+    );
+    assert!((made.nodes[0].data.mw - 101.149).abs() < 0.01, "{}", made.nodes[0].data.mw);
+    let ends: Vec<_> = made.edges.iter().map(|edge| (&edge.source, &edge.target)).collect();
+    let ids: Vec<_> = made.nodes.iter().map(|node| &node.id).collect();
+    assert_eq!(ends, [(ids[0], ids[1]), (ids[0], ids[2])]);
+    let evidence = made.edges[1].evidence.as_ref().unwrap();
+    assert_eq!(
+        (evidence.template.as_str(), evidence.probability, told[0].plausibility),
+        ("amide", 1.0, Some(1.0))
+    );
+    let near = told[1].route.as_ref().unwrap().nodes[2].data.closest_building_block;
+    assert!(near > 0.0 && near < 1.0, "{near}");
+    let faults: Vec<_> = told[2..].iter().map(|item| item.error.as_deref().unwrap()).collect();
+    assert_eq!(
+        faults,
+        [
+            "the step to CCNC(C)=O: its reaction does not take these molecules",
+            "ring bond 1 opened at byte 1 is never closed",
+            "the step to CCNC(C)=O: its reaction does not take these molecules",
+        ]
+    );
+    assert!(told[2..].iter().all(|item| item.route.is_none() && item.target.is_none()));
+    database.drop_database().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_step_that_the_engine_does_not_know_is_named() {
+    let database = Database::create().await;
+    let mut other = route();
+    for edge in &mut other.edges {
+        edge.evidence.as_mut().unwrap().template = "another engine's".to_owned();
+    }
+
+    let told = analogues(&database, &["CCCN", "C1CC"], other).await;
+
+    assert_eq!(told[0].error.as_deref(), Some("the engine does not know the step to CCNC(C)=O"));
+    assert_eq!(told[1].error.as_deref(), FAULTS[2]);
+    database.drop_database().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_sold_says_where_and_what_is_not_says_nothing() {
     let database = Database::create().await;
@@ -123,6 +232,12 @@ async fn what_is_sold_says_where_and_what_is_not_says_nothing() {
     let offers: Vec<_> = acetate.offers.iter().map(|offer| offer.vendor_name.as_str()).collect();
     assert_eq!(offers, ["Zenith"]);
     assert_eq!((items[1].in_stock, items[1].price, items[1].offers.len()), (false, None, 0));
+    let keys: Vec<_> = items.iter().map(|item| item.inchikey.as_deref()).collect();
+    let acetic = Some("QTBSBXVTEAMEQO-UHFFFAOYSA-N");
+    assert_eq!(
+        keys,
+        [Some("QTBSBXVTEAMEQO-UHFFFAOYSA-M"), Some("ATUOYWHBWRKTHZ-UHFFFAOYSA-N"), acetic, None]
+    );
     assert_eq!((&items[2].offers, items[2].smiles.as_str()), (&acetate.offers, "CC(=O)O"));
     assert!(items[3].error.as_deref().is_some_and(|error| error.contains("byte 0")), "{items:?}");
     database.drop_database().await;

@@ -61,7 +61,15 @@ def synthesizability(smiles: str, _: Mapping[str, Any]) -> dict[str, Any]:
     return {"solved": solved, "seconds": 0.01} | figures
 
 
-LOOKS = {"expansions": expansion, "building-blocks": building_block, "synthesizability": synthesizability}
+def analogue(smiles: str, body: Mapping[str, Any]) -> dict[str, Any]:
+    """The route with another name for its block, in one step."""
+    if not smiles or smiles == UNKNOWN:
+        nothing = {"in_stock": False, "target": None, "plausibility": None, "route": None}
+        return nothing | ({"error": f"the step to {AMIDE}: its reaction does not take these molecules"} if smiles else {})
+    return {"in_stock": smiles in PRICES, "target": f"{smiles}C", "plausibility": 0.5, "route": body["route"]}
+
+
+LOOKS = {"expansions": expansion, "building-blocks": building_block, "synthesizability": synthesizability, "analogues": analogue}
 
 
 def found(body: Mapping[str, Any]) -> dict[str, Any]:

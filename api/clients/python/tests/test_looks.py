@@ -106,6 +106,37 @@ def test_a_service_that_runs_answers_looks(call: Call, looking: Installation) ->
 
 
 @pytest.mark.parametrize("call", BOTH)
+def test_a_route_is_run_with_other_blocks(call: Call, prazosin: Plan) -> None:
+    with open_shop() as shop:
+        block = prazosin.best.building_blocks[0].smiles
+        ester, unknown = call(lambda retort: retort.analogues(prazosin.best, block, [ESTER, UNKNOWN]), shop.url, "t")
+
+    assert (ester.target, ester.plausibility, ester.in_stock) == (f"{ESTER}C", 0.5, False)
+    assert ester.to_route().target.smiles == prazosin.best.target.smiles
+    assert unknown.error is not None and "does not take" in unknown.error
+    with pytest.raises(ValueError, match="does not take"):
+        unknown.to_route()
+    [(name, body)] = shop.asked
+    assert (name, body["building_block"], len(body["route"]["nodes"])) == ("analogues", block, len(prazosin.best.graph.nodes))
+
+
+@pytest.mark.parametrize("call", BOTH)
+def test_a_service_that_runs_makes_analogues(call: Call, looking: Installation) -> None:
+    best = call(lambda retort: retort.plan(looking.target), looking.url, looking.token).best
+    assert best is not None
+    blocks = [block.smiles for block in best.building_blocks]
+
+    same, nothing = call(lambda retort: retort.analogues(best, blocks[0], [blocks[0], "FC(F)(F)F"]), looking.url, looking.token)
+    with pytest.raises(InvalidRequest) as caught:
+        call(lambda retort: retort.analogues(best, "C", ["C"]), looking.url, looking.token)
+
+    assert (same.error, same.target, same.in_stock) == (None, best.target.smiles, True)
+    assert [step.product for step in same.to_route().steps] == [step.product for step in best.steps]
+    assert nothing.error is not None and nothing.route is None
+    assert [fault.path for fault in caught.value.faults] == ["body.building_block"]
+
+
+@pytest.mark.parametrize("call", BOTH)
 def test_a_bad_look_is_refused_at_its_place(call: Call, looking: Installation) -> None:
     with pytest.raises(InvalidRequest) as caught:
         call(lambda retort: retort.expansions(["C"], limit=201), looking.url, looking.token)

@@ -135,6 +135,19 @@ impl Expander {
         }
     }
 
+    /// What this template finds, wherever it stands in the list, and its probability; `None` when `go_on` says to stop before that
+    /// is known. Nothing is kept of it.
+    pub fn outcomes_of(
+        &self,
+        expansion: &Expansion,
+        template: u32,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Option<(f32, Arc<[Arc<Found>]>)> {
+        let ranked = self.list(expansion).iter().find(|ranked| ranked.template == template);
+        let Some(&ranked) = ranked else { return Some((0.0, Arc::default())) };
+        Some((ranked.probability, self.apply(expansion, ranked, go_on)?))
+    }
+
     fn apply(
         &self,
         expansion: &Expansion,

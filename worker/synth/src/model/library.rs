@@ -109,6 +109,12 @@ impl Library {
         &self.hashes[row as usize]
     }
 
+    /// The first row with this hash.
+    pub(crate) fn called(&self, hash: &str) -> Option<u32> {
+        let row = self.hashes.iter().position(|own| own == hash)?;
+        u32::try_from(row).ok()
+    }
+
     /// How many recorded reactions the template of a row was extracted from.
     pub(crate) fn occurrence(&self, row: u32) -> u32 {
         self.occurrences[row as usize]

@@ -112,6 +112,11 @@ impl RetroModel {
         self.library.hash(index)
     }
 
+    /// The row of the first template with this hash.
+    pub(crate) fn template_called(&self, hash: &str) -> Option<u32> {
+        self.library.called(hash)
+    }
+
     /// The recorded reactions of a template: as many as it was extracted from where nothing else is known of them.
     pub(crate) fn records(&self, template: u32) -> Arc<Records> {
         self.records.of(template).cloned().unwrap_or_else(|| {

@@ -153,26 +153,6 @@ pub struct Writer<'a> {
     evidence: FxHashMap<(ReactionId, u32), Evidence>,
 }
 
-/// Below this the forward judge takes a step for one that does not happen: 98 of 100 recorded reactions are above.
-const DOUBTFUL: f32 = 0.35;
-/// A product that has less in common with every recorded one of its template is far from all.
-const FAR: f32 = 0.12;
-
-/// What speaks against a step of this plausibility alone and beside its rivals, and this similarity to precedents.
-fn warnings((alone, beside): (f32, f32), precedent: Option<f32>) -> Vec<Warning> {
-    let mut warnings = Vec::new();
-    if alone < DOUBTFUL {
-        warnings.push(Warning::Doubtful);
-    } else if beside < DOUBTFUL {
-        warnings.push(Warning::CompetingProduct);
-    }
-    // A hand-written template has no recorded product.
-    if precedent.is_some_and(|nearest| nearest > 0.0 && nearest < FAR) {
-        warnings.push(Warning::FarFromPrecedents);
-    }
-    warnings
-}
-
 /// What a step rests on.
 #[derive(Clone)]
 struct Evidence {
@@ -271,7 +251,7 @@ impl<'a> Writer<'a> {
             precedent: evidence.precedent,
             records: evidence.records,
             class: evidence.class,
-            warnings: warnings(proposal.found.plausibilities(), evidence.precedent.map(|near| near.tanimoto)),
+            warnings: Warning::of(proposal.found.plausibilities(), evidence.precedent),
         }
     }
 

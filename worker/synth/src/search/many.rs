@@ -13,6 +13,7 @@ use chem::Molecule;
 use tracing::subscriber::{NoSubscriber, with_default};
 
 use crate::search::planner::Planner;
+use crate::steps::forwards::{self, KnownStep, Made, NotMade};
 use crate::steps::one_step::{Check, PrecursorSet, precursor_sets};
 use crate::task::Budget;
 use crate::turns::Urgency;
@@ -95,6 +96,27 @@ impl Planner {
         let sets = precursor_sets(&self.expander, product, (most, check), budget);
         self.searched();
         sets
+    }
+
+    /// The step that makes `product` of these precursors, each of which it may take more than once, by the template of this hash; `None`
+    /// where the model has none that does.
+    #[must_use]
+    pub fn known_step(&self, hash: &str, product: &Molecule, precursors: &[Molecule]) -> Option<KnownStep> {
+        forwards::known_step(self.model(), hash, product, precursors)
+    }
+
+    /// What the step gives of these molecules, as many as it [takes](KnownStep::taking), where that stands as a step of a route has to;
+    /// `None` where the budget is spent before it is known.
+    #[must_use]
+    pub fn run_forwards(
+        &self,
+        step: &KnownStep,
+        precursors: &[Molecule],
+        budget: &Budget,
+    ) -> Option<Result<Made, NotMade>> {
+        let made = forwards::run(&self.expander, step, precursors, budget);
+        self.searched();
+        made
     }
 
     fn budget(&self, allowance: &Allowance) -> Budget {

@@ -65,12 +65,7 @@ pub fn explain(model: &RetroModel, product: &Molecule, precursors: &[Molecule]) 
             let (events, class) = (describe(&step), classify(&step));
             let fault = match judge(&step) {
                 Err(refusal) => Some(StepFault::Unsound(refusal)),
-                Ok(certainty) => {
-                    fault(compiled, canonical.key(), &molecules, certainty).map(|fault| match fault {
-                        Fault::ProductNotRegained => StepFault::ProductNotRegained,
-                        Fault::CompetingSite => StepFault::CompetingSite,
-                    })
-                }
+                Ok(certainty) => fault(compiled, canonical.key(), &molecules, certainty).map(StepFault::from),
             };
             found.push(ProposedBy {
                 events,
@@ -89,6 +84,15 @@ fn plausibility(model: &RetroModel, product: &Molecule, outcome: &Outcome) -> [f
     change.map_or([1.0; 2], |(flask, change)| {
         [model.plausibility_alone(&change), model.plausibility(&flask, &change)]
     })
+}
+
+impl From<Fault> for StepFault {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::ProductNotRegained => Self::ProductNotRegained,
+            Fault::CompetingSite => Self::CompetingSite,
+        }
+    }
 }
 
 impl fmt::Display for StepFault {

@@ -3,6 +3,7 @@
 
 pub mod assess;
 pub mod explain;
+pub mod forwards;
 pub mod one_step;
 pub mod proposals;
 pub mod trial;

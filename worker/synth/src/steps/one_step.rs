@@ -13,6 +13,7 @@ use rustc_hash::FxHashMap;
 
 use crate::graph::expander::{Expander, Expansion, Found};
 use crate::model::RetroModel;
+use crate::steps::explain::StepFault;
 use crate::steps::validate::fault;
 use crate::task::Budget;
 
@@ -84,7 +85,7 @@ pub fn precursor_sets(
             }
             let candidate = candidates.entry(keys).or_default();
             if candidate.step.is_none() {
-                let class = standing(model, &expansion, (ranked.template, proposal), check);
+                let class = standing(model, &expansion, (ranked.template, proposal), check).ok();
                 candidate.step = class.map(|class| (ranked.template, Arc::clone(proposal), class));
             }
             if candidate.step.is_some() {
@@ -100,21 +101,24 @@ fn is_enough(candidates: &FxHashMap<Box<[Key]>, Candidate>, most: usize, next: f
     candidates.values().filter(|it| it.step.is_some() && it.probability > next).count() >= most
 }
 
-/// The class of the step to `product` as this template proposes it; `None` where it does not stand.
-fn standing(
+/// The class of the step to `product` as this template proposes it, or why it does not stand.
+pub fn standing(
     model: &RetroModel,
     product: &Expansion,
     (template, found): (u32, &Found),
     check: Check,
-) -> Option<ReactionClass> {
-    let (certainty, class) = found.judged(product).ok()?;
+) -> Result<ReactionClass, StepFault> {
+    let (certainty, class) = found.judged(product).map_err(StepFault::Unsound)?;
     if check == Check::Rules {
-        return Some(class);
+        return Ok(class);
     }
     let precursors: Vec<Molecule> =
         found.precursors.iter().map(|precursor| precursor.molecule.clone()).collect();
-    let compiled = model.template(template)?;
-    fault(compiled, product.molecule().key(), &precursors, certainty).is_none().then_some(class)
+    let compiled = model.template(template).ok_or(StepFault::ProductNotRegained)?;
+    match fault(compiled, product.molecule().key(), &precursors, certainty) {
+        None => Ok(class),
+        Some(fault) => Err(fault.into()),
+    }
 }
 
 fn written(

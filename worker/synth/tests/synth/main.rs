@@ -6,6 +6,7 @@ mod algorithms;
 mod bad_input;
 mod constraints;
 mod drugs;
+mod forwards;
 mod kit;
 mod model;
 mod one_step;

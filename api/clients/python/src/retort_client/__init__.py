@@ -35,7 +35,7 @@ from .errors import (
 )
 from .events import PlanEvent, Progress, StoredPlanEvent
 from .kept import KeptRoute, RouteChange, RouteFigures
-from .looks import BlockSearch, ExpandedMolecule, FoundBlock, FoundBlocks, PrecursorSet, SoldMolecule, Synthesizability
+from .looks import Analogue, BlockSearch, ExpandedMolecule, FoundBlock, FoundBlocks, PrecursorSet, SoldMolecule, Synthesizability
 from .plan import BackboneGroup, Plan
 from .route import Molecule, Route, Step
 from .stored import BatchProgress
@@ -43,6 +43,7 @@ from .version import __version__
 from .wire import Model, Offer, PlanSettings, Sample, SampleSummary, ShoppingList
 
 __all__ = [
+    "Analogue",
     "AsyncBatch",
     "AsyncRetort",
     "BackboneGroup",

@@ -19,8 +19,9 @@ from .calls import GivenToken, Patience, Session
 from .errors import Unreachable
 from .events import PlanEvent, Progress
 from .exchange import Answer, Effect, Emit, Pause, Received, Request, Script, Steps, emitted
-from .looks import BlockSearch, ExpandedMolecule, FoundBlocks, SoldMolecule, Synthesizability
+from .looks import Analogue, BlockSearch, ExpandedMolecule, FoundBlocks, SoldMolecule, Synthesizability
 from .plan import Plan
+from .route import Route
 from .wire import Country, Model, PlanSettings, Sample, SampleSummary
 
 T = TypeVar("T")
@@ -141,6 +142,16 @@ class AsyncRetort:
         The answers stand in the order of `smiles`; one that has an `error` says nothing else, least of all that it is not solved.
         """
         return await self.run(looks.synthesizability(self._session, smiles, max_seconds, engine))
+
+    async def analogues(
+        self, route: Route, building_block: str, smiles: Iterable[str], *, engine: str | None = None
+    ) -> tuple[Analogue, ...]:
+        """What a route gives with each of `smiles` in the place of one of its building blocks, and how.
+
+        The steps that this changes are run forwards and held against all that steps of routes are. The answers stand in the order of
+        `smiles`; one that has an `error` says nothing else.
+        """
+        return await self.run(looks.analogues(self._session, route, building_block, smiles, engine))
 
     async def close(self) -> None:
         """Ends its connections."""

@@ -14,7 +14,8 @@ from typing_extensions import TypedDict
 
 from .calls import Session, call
 from .exchange import Request, Steps, read
-from .wire import Body, Country, Offer
+from .route import Route
+from .wire import Body, Country, Offer, RouteGraph
 
 M = TypeVar("M", bound=Body)
 
@@ -22,6 +23,7 @@ EXPANSIONS = "/synth/v1/expansions"
 BUILDING_BLOCKS = "/synth/v1/building-blocks"
 SEARCH = "/synth/v1/building-blocks/search"
 SYNTHESIZABILITY = "/synth/v1/synthesizability"
+ANALOGUES = "/synth/v1/analogues"
 LARGEST_LOOK = 1000
 LONGEST_SEARCH = 5.0
 """Seconds of a search of the catalogue."""
@@ -68,6 +70,7 @@ class SoldMolecule(Body):
     price: float | None = None
     """USD per gram of the cheapest offer."""
     lead_time_days: float | None = None
+    inchikey: str | None = None
     vendors: tuple[str, ...]
     offers: tuple[Offer, ...]
     """The cheapest first."""
@@ -123,6 +126,30 @@ class Synthesizability(Body):
     seconds: float
 
 
+class Analogue(Body):
+    """What a route gives with another molecule in the place of one of its building blocks."""
+
+    smiles: str
+    """What takes the block's place."""
+    error: str | None = None
+    """Among others which step does not take it, and why."""
+    in_stock: bool
+    target: str | None = None
+    """What the route makes of it."""
+    plausibility: float | None = None
+    """The product of that of the route's steps."""
+    route: RouteGraph | None = None
+
+    def to_route(self) -> Route:
+        """The route, to be drawn, written down or kept; it knows no offers.
+
+        Raises `ValueError` where there is none.
+        """
+        if self.route is None:
+            raise ValueError(self.error)
+        return Route(self.route, "", {}, None)
+
+
 def expansions(session: Session, smiles: Iterable[str], limit: int, engine: str | None) -> Steps[tuple[ExpandedMolecule, ...]]:
     """What molecules may be made of in one step."""
     settings = {"limit": limit} | ({} if engine is None else {"engine": engine})
@@ -150,6 +177,15 @@ def synthesizability(
     """Whether molecules can be made."""
     settings = {"max_seconds": max_seconds} | ({} if engine is None else {"engine": engine})
     return _look(session, SYNTHESIZABILITY, smiles, settings, Looked[Synthesizability])
+
+
+def analogues(
+    session: Session, route: Route, building_block: str, smiles: Iterable[str], engine: str | None
+) -> Steps[tuple[Analogue, ...]]:
+    """What a route gives with other molecules in the place of a block."""
+    graph = route.graph.model_dump(mode="json", exclude_unset=True)
+    settings = {"route": graph, "building_block": building_block} | ({} if engine is None else {"engine": engine})
+    return _look(session, ANALOGUES, smiles, settings, Looked[Analogue])
 
 
 def _look(

@@ -1,4 +1,4 @@
-//! What a route has to be before it is kept.
+//! What a route that a caller sends has to be.
 
 use std::collections::{HashMap, HashSet};
 

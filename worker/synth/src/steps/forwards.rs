@@ -1,0 +1,144 @@
+//! One step forwards: a step that the model knows, run on other molecules than those that it was found with.
+//!
+//! What comes out is held against all that the steps of routes are: the template, run backwards, makes just these precursors of it, a chemist
+//! would sign that, and nothing else is to be expected of the flask.
+
+use std::fmt;
+use std::sync::Arc;
+
+use chem::{Key, Molecule, PreparedMolecule};
+
+use crate::graph::expander::{Expander, Expansion, Found};
+use crate::model::RetroModel;
+use crate::plan::{Step, Warning};
+use crate::steps::explain::StepFault;
+use crate::steps::one_step::{Check, standing};
+use crate::task::Budget;
+
+/// A step of a route as the model knows it.
+#[derive(Debug, Clone)]
+pub struct KnownStep {
+    template: u32,
+    /// Which of the route's precursors it takes, in the form in which it takes them, each as often as it does.
+    takes: Vec<(usize, Molecule)>,
+}
+
+impl KnownStep {
+    /// What it takes where some of its precursors have others in their places.
+    #[must_use]
+    pub fn taking(&self, others: &[Option<&Molecule>]) -> Vec<Molecule> {
+        let taken =
+            |(which, own): &(usize, Molecule)| others.get(*which).copied().flatten().unwrap_or(own).clone();
+        self.takes.iter().map(taken).collect()
+    }
+}
+
+/// What a step gives.
+#[derive(Debug, Clone)]
+pub struct Made {
+    /// The product.
+    pub product: Molecule,
+    /// The step, as of a route; its probability is that of its own template alone.
+    pub step: Step,
+}
+
+/// Why a step gives nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotMade {
+    /// Its template makes nothing of these molecules.
+    NoReaction,
+    /// It makes what does not stand.
+    Refused(StepFault),
+}
+
+impl fmt::Display for NotMade {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoReaction => formatter.write_str("its reaction does not take these molecules"),
+            Self::Refused(fault) => fault.fmt(formatter),
+        }
+    }
+}
+
+/// The step that makes `product` of these precursors, each of which it may take more than once, by the template of this hash; `None` where
+/// the model has none that does. A precursor may stand there without the charge with which the step takes it, as it is sold.
+pub fn known_step(
+    model: &RetroModel,
+    hash: &str,
+    product: &Molecule,
+    precursors: &[Molecule],
+) -> Option<KnownStep> {
+    let template = model.template_called(hash)?;
+    let canonical = Molecule::trusted(&product.canonical_smiles()).ok()?;
+    let prepared = PreparedMolecule::new(&canonical);
+    let neutral: Vec<Key> = precursors.iter().map(|precursor| precursor.neutral().key()).collect();
+    let place = |taken: &Molecule| {
+        let own = precursors.iter().position(|precursor| precursor.key() == taken.key());
+        own.or_else(|| neutral.iter().position(|&key| key == taken.neutral().key()))
+    };
+    let outcomes = model.template(template)?.apply(&prepared);
+    outcomes.into_iter().find_map(|outcome| {
+        let taken = outcome.precursors.iter().map(|precursor| &precursor.molecule);
+        let takes: Vec<_> = taken.map(|taken| Some((place(taken)?, taken.clone()))).collect::<Option<_>>()?;
+        let all_are_taken = (0..precursors.len()).all(|which| takes.iter().any(|&(taken, _)| taken == which));
+        all_are_taken.then_some(KnownStep { template, takes })
+    })
+}
+
+/// What the step gives of these molecules, as many as it takes; `None` where the budget is spent before that is known.
+pub fn run(
+    expander: &Expander,
+    step: &KnownStep,
+    precursors: &[Molecule],
+    budget: &Budget,
+) -> Option<Result<Made, NotMade>> {
+    let Some(template) = expander.model().template(step.template) else {
+        return Some(Err(NotMade::NoReaction));
+    };
+    let mut wanted: Vec<Key> = precursors.iter().map(Molecule::key).collect();
+    wanted.sort_unstable();
+    let mut why = NotMade::NoReaction;
+    let mut best: Option<Made> = None;
+    for product in template.forward_traced(precursors) {
+        let expansion = expander.passing_expansion(&product.molecule);
+        let (probability, found) =
+            expander.outcomes_of(&expansion, step.template, &mut || !budget.spent())?;
+        let of_these = |found: &&Arc<Found>| {
+            found.precursors.iter().map(|precursor| precursor.molecule.key()).eq(wanted.iter().copied())
+        };
+        let Some(found) = found.iter().find(of_these) else { continue };
+        match written(expander.model(), &expansion, (step.template, probability), found) {
+            Ok(made) if best.as_ref().is_none_or(|best| best.step.plausibility < made.step.plausibility) => {
+                best = Some(made);
+            }
+            Ok(_) => {}
+            Err(fault) => why = NotMade::Refused(fault),
+        }
+    }
+    Some(best.ok_or(why))
+}
+
+fn written(
+    model: &RetroModel,
+    product: &Expansion,
+    (template, probability): (u32, f32),
+    found: &Found,
+) -> Result<Made, StepFault> {
+    let class = standing(model, product, (template, found), Check::Forwards)?;
+    let molecule = product.molecule();
+    let plausibility = found.plausibility(product, model);
+    let alone = found.plausibility_alone(product, model);
+    let precedent = model.nearest_precedent(template, &molecule.fingerprint());
+    let step = Step {
+        template,
+        template_hash: model.template_hash(template).to_owned(),
+        rank: product.rank_of(template),
+        probability: probability * found.share,
+        plausibility,
+        precedent,
+        records: model.records(template),
+        class,
+        warnings: Warning::of((alone, plausibility), precedent),
+    };
+    Ok(Made { product: molecule.clone(), step })
+}

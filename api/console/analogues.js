@@ -60,7 +60,8 @@ export async function chooseAnalogue(service, graph, block, shipsTo) {
  */
 function told(made, tried) {
   if (tried === 0) return "The catalogue has no block like it.";
-  return made ? `${made} of ${several(tried, "similar block")} go through every step, the most similar first.` : `None of ${several(tried, "similar block")} goes through every step.`;
+  const go = made > 1 ? "go" : "goes";
+  return `${made || "None"} of ${several(tried, "similar block")} ${go} through every step${made > 1 ? ", the most similar first" : ""}.`;
 }
 
 /**
@@ -111,5 +112,5 @@ function card({ target, plausibility, sold }, choose, leave) {
  */
 function refused(tried) {
   const lines = tried.flatMap(({ sold, analogue: { error } }) => (error === null ? [] : [make("li", {}, make("code", {}, sold.smiles), ` ${error}`)]));
-  return lines.length ? [make("details", {}, make("summary", {}, `Why ${several(lines.length, "block")} do not`), make("ul", { className: "quiet" }, ...lines))] : [];
+  return lines.length ? [make("details", {}, make("summary", {}, `Those that do not (${lines.length})`), make("ul", { className: "quiet" }, ...lines))] : [];
 }

@@ -20,7 +20,7 @@ export function blockCard(block, { shipsTo, sketches, similar }) {
   const depicted = make("span", { className: "depicted" });
   sketches.add(depicted, smiles, DRAWN);
   const facts = [
-    similarity === null ? "" : `${percent(similarity)} alike`, price === null ? "price not known" : `${dollars(price)}/g`, shipsTo ? days(lead_time_days) : "", `${mw.toFixed(1)} Da`,
+    similarity === null ? "" : `${percent(similarity)} alike`, price === null ? "price not known" : `${dollars(price)}/g`, shipsTo ? days(lead_time_days) : "", `${mw.toFixed(1)}\u00a0Da`,
   ];
   const named = vendors.slice(0, NAMED).map((vendor) => make("li", {}, `${vendor} `, ...entries(block, vendor)));
   if (vendors.length > NAMED) named.push(make("li", {}, `and ${vendors.length - NAMED} more`));

@@ -100,7 +100,8 @@ impl App {
             longest_search: config.max_seconds_limit,
             search_slack: config.search_slack,
             most_in_flight: (config.jobs_in_flight > 0).then_some(config.jobs_in_flight),
-            most_waiting: (config.waiting_targets > 0).then_some(config.waiting_targets),
+            most_targets: (config.waiting_targets > 0).then_some(config.waiting_targets),
+            most_molecules: (config.waiting_molecules > 0).then_some(config.waiting_molecules),
         };
         Ok(Self {
             identity: Identity::new(config.identity, config.request_time, database).await?,

@@ -60,6 +60,8 @@ pub struct Config {
     pub jobs_in_flight: u32,
     /// `WAITING_TARGETS`, default 1,000,000: the most targets of an account's batches that wait until they become jobs; 0: any number.
     pub waiting_targets: u32,
+    /// `WAITING_MOLECULES`, default 10,000,000: the same of the molecules of an account's sample batches.
+    pub waiting_molecules: u32,
     /// `KEEP_SAMPLES_DAYS`, `KEEP_PLANS_DAYS`, `KEEP_JOURNAL_DAYS` and `KEEP_PRICES_DAYS`, by default 0: for ever.
     pub keep: Keep,
     /// `CORS_ORIGINS`: web pages from here may call the service; none by default.
@@ -208,6 +210,7 @@ impl Config {
             },
             jobs_in_flight: reader.read("JOBS_IN_FLIGHT", 64, Ok),
             waiting_targets: reader.read("WAITING_TARGETS", 1_000_000, Ok),
+            waiting_molecules: reader.read("WAITING_MOLECULES", 10_000_000, Ok),
             keep: Keep {
                 samples: reader.days("KEEP_SAMPLES_DAYS", 1),
                 plans: reader.days("KEEP_PLANS_DAYS", 1),

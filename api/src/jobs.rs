@@ -46,7 +46,9 @@ pub struct Patience {
     /// The most jobs of one kind that an account may have in flight; `None`: any number.
     pub most_in_flight: Option<u32>,
     /// The most targets of an account's batches that may wait; `None`: any number.
-    pub most_waiting: Option<u32>,
+    pub most_targets: Option<u32>,
+    /// The most molecules of an account's sample batches that may wait; `None`: any number.
+    pub most_molecules: Option<u32>,
 }
 
 impl Jobs {
@@ -65,8 +67,13 @@ impl Jobs {
     }
 
     /// The most targets of an account's batches that may wait; `None`: any number.
-    pub fn most_waiting(&self) -> Option<u32> {
-        self.patience.most_waiting
+    pub fn most_targets(&self) -> Option<u32> {
+        self.patience.most_targets
+    }
+
+    /// The most molecules of an account's sample batches that may wait; `None`: any number.
+    pub fn most_molecules(&self) -> Option<u32> {
+        self.patience.most_molecules
     }
 
     /// A place among the requests in hand, for one that stores what nobody waits for.

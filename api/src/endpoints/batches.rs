@@ -24,7 +24,7 @@ use sqlx::PgPool;
 use super::{
     PathId,
     engines::{Engines, engine},
-    new_id, nothing_else,
+    must_have_room, new_id, nothing_else,
     paging::{Asked, parse_list},
     path_word,
     plans::{
@@ -76,9 +76,10 @@ pub async fn create(
 
     let _place = jobs.place()?;
     let engine = engines.chosen(&queue, wanted.engine).await?;
-    if let Some(most) = jobs.most_waiting() {
+    if let Some(most) = jobs.most_targets() {
         let new = wanted.targets.iter().filter(|target| target.same_as.is_none()).count();
-        room_for(new, most, &pool, &caller.account_id).await?;
+        let waiting = table::waiting(&pool, &caller.account_id, i64::from(most)).await?;
+        must_have_room(new, most, waiting, "targets of this account's batches")?;
     }
     let id = new_id("bat");
     let new = NewBatch {
@@ -271,19 +272,6 @@ pub async fn delete(
     queue::cancel(&mut transaction, &jobs).await?;
     transaction.commit().await?;
     Ok(Json(Deleted { id, object: "batch", deleted: true }))
-}
-
-/// Whether the account may have so many more targets that wait. Calls at the same moment do not see each other.
-async fn room_for(new: usize, most: u32, pool: &PgPool, account_id: &str) -> Result<(), ApiError> {
-    let waiting = table::waiting(pool, account_id, i64::from(most)).await?;
-    let all = i64::try_from(new).unwrap_or(i64::MAX).saturating_add(waiting);
-    if all <= i64::from(most) {
-        return Ok(());
-    }
-    let message = format!(
-        "{waiting} targets of this account's batches wait, and {most} may: wait until some are done, or cancel a batch"
-    );
-    Err(ApiError::Conflict { message })
 }
 
 /// What a request to create a batch says.

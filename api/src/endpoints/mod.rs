@@ -53,6 +53,17 @@ fn nothing_asked(uri: &Uri) -> Result<(), ApiError> {
     nothing_else(uri, Faults::default(), Some(()))
 }
 
+/// Refuses `new` more of what an account has `waiting`, where it may have so many at `most`. Calls at the same moment do not see each other.
+fn must_have_room(new: usize, most: u32, waiting: i64, what: &str) -> Result<(), ApiError> {
+    let all = i64::try_from(new).unwrap_or(i64::MAX).saturating_add(waiting);
+    if all <= i64::from(most) {
+        return Ok(());
+    }
+    let message =
+        format!("{waiting} {what} wait, and {most} may: wait until some are done, or cancel a batch");
+    Err(ApiError::Conflict { message })
+}
+
 /// A new id of what `kind` stands for; ids sort by their time.
 fn new_id(kind: &str) -> String {
     format!("{kind}_{}", Ulid::generate().to_string().to_lowercase())

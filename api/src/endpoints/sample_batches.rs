@@ -20,7 +20,7 @@ use edge::{ApiError, query_pairs};
 use sqlx::{PgConnection, PgPool};
 
 use super::{
-    PathId, new_id,
+    PathId, must_have_room, new_id,
     paging::{Asked, ListQuery, parse_pages},
     path_word, read_body,
     samples::{
@@ -39,7 +39,8 @@ const USUAL_PAGE: i64 = 25;
 #[utoipa::path(
     post, path = "/generator/v1/sample-batches", tag = "samples", operation_id = "create_sample_batch",
     description = "Stores an order of up to 100,000 molecules, no two of them the same, made in chunks when their turns come: after all \
-        samples that somebody waits for or comes back for; accounts take turns. An extension.",
+        samples that somebody waits for or comes back for; accounts take turns. An account has as many molecules that wait as the \
+        operator lets it (`WAITING_MOLECULES`). An extension.",
     summary = "Create a sample batch",
     request_body(content = SampleBatchRequest),
     responses((status = 200, description = "The batch.", body = SampleBatch)),
@@ -54,6 +55,10 @@ pub async fn create(
 
     let _place = jobs.place()?;
     let model_id = jobs.model_of_order(wanted.model_id.clone()).await?;
+    if let Some(most) = jobs.most_molecules() {
+        let waiting = table::waiting(&pool, &caller.account_id, i64::from(most)).await?;
+        must_have_room(wanted.size as usize, most, waiting, "molecules of this account's sample batches")?;
+    }
     let id = new_id("sbt");
     let chunks = chunks(wanted.size);
     let new = NewBatch {

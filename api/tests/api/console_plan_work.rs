@@ -236,7 +236,7 @@ async fn a_similar_block_gives_another_product_which_is_looked_at_kept_and_undon
     let back = browser.wait_for_text("#route_title", |text| text == "Route 1").await;
     let count_again = browser.text("#route_count").await;
 
-    assert_eq!(told, "1 of 2 similar blocks go through every step, the most similar first.");
+    assert_eq!(told, "1 of 2 similar blocks goes through every step.");
     for words in ["50 % plausible in all", "63 % alike · $2.50/g", "Find routes to it"] {
         assert!(card.contains(words), "{words} in {card}");
     }

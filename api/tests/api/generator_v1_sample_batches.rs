@@ -200,3 +200,23 @@ async fn a_batch_has_up_to_a_hundred_thousand_molecules() {
     assert_eq!(too_many.faults(), faults.map(|(at, kind)| (at.to_owned(), kind.to_owned())));
     assert_eq!(none.faults(), [("body.size".to_owned(), "greater_than_equal".to_owned())]);
 }
+
+#[tokio::test]
+async fn an_account_has_only_so_many_molecules_that_wait() {
+    let service = Service::start_without_workers(&[("WAITING_MOLECULES", "1500")]).await;
+    let asked = async |size: u32| {
+        service.post(BATCHES, &json!({ "size": size, "model_id": "druglike_gru" }).to_string()).await
+    };
+    let first = service.sample_batch(1000).await;
+
+    let too_many = asked(501).await;
+    let as_many = asked(500).await;
+    let one_more = asked(1).await;
+
+    assert_eq!((too_many.status, too_many.faults()), (409, [(String::new(), "conflict".to_owned())].into()));
+    let why = "1000 molecules of this account's sample batches wait, and 1500 may";
+    assert!(too_many.text.contains(why), "{too_many:?}");
+    assert_eq!((as_many.status, one_more.status), (200, 409));
+    assert_eq!(service.post(&format!("{BATCHES}/{first}/cancel"), "").await.status, 200);
+    assert_eq!(asked(1000).await.status, 200);
+}

@@ -2,8 +2,11 @@
 
 use std::{io::Write as _, process::Stdio};
 
+use serde_json::{Value, json};
+
 use crate::{
     installation::{Installation, Role},
+    process::{eventually, root},
     searches::{CATALOGUE, TARGET},
     webdriver::{Chromium, Script},
 };
@@ -34,6 +37,30 @@ async fn stage() -> Option<(Chromium, Installation, String)> {
     Some((browser, installation, home))
 }
 
+async fn log_in(browser: &Chromium, home: &str) {
+    browser.open(&format!("{home}/")).await;
+    browser.type_into("#email", "ada@example.org").await;
+    browser.type_into("#password", PASSWORD).await;
+    browser.click("button").await;
+    browser.wait_for_text("#run", |text| text == "Find routes").await;
+}
+
+/// Shows a part of the console.
+async fn go(browser: &Chromium, part: &str) {
+    browser.run(&format!("location.hash = {}", json!(part))).await;
+}
+
+/// Types into a field of the page.
+async fn put(browser: &Chromium, field: &str, text: &str) {
+    let act = "field.value = text; field.dispatchEvent(new Event('input'))";
+    let (field, text) = (json!(field), json!(text));
+    browser.run(&format!("const [field, text] = [document.getElementById({field}), {text}]; {act}")).await;
+}
+
+async fn until(browser: &Chromium, is_so: &str) {
+    eventually(is_so, async || (browser.run(is_so).await == true).then_some(())).await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn who_logs_in_and_writes_a_target_sees_a_route_with_its_offers() {
     let Some((browser, mut installation, home)) = stage().await else { return };
@@ -42,11 +69,7 @@ async fn who_logs_in_and_writes_a_target_sees_a_route_with_its_offers() {
     installation.start_api().await;
     add_account(&installation, "ada@example.org");
 
-    browser.open(&format!("{home}/")).await;
-    browser.type_into("#email", "ada@example.org").await;
-    browser.type_into("#password", PASSWORD).await;
-    browser.click("button").await;
-    browser.wait_for_text("#run", |text| text == "Find routes").await;
+    log_in(&browser, &home).await;
     browser.type_into("#search_smiles", TARGET).await;
     browser.click("#run").await;
     let found = browser.wait_for_text("#route_count", |text| !text.is_empty()).await;
@@ -58,7 +81,7 @@ async fn who_logs_in_and_writes_a_target_sees_a_route_with_its_offers() {
     assert!(summary.contains(" for 1 mmol"), "{summary}");
     assert!(shopping.contains("First"), "{shopping}");
     assert!(drawn.as_u64().unwrap() >= 2, "{drawn}");
-    assert_eq!(browser.complaints().await, [] as [serde_json::Value; 0]);
+    assert_eq!(browser.complaints().await, [] as [Value; 0]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -74,4 +97,69 @@ async fn the_link_of_an_operator_leads_into_the_console() {
 
     assert!(link.starts_with(&format!("{home}/auth/link?code=")), "{link}");
     assert_eq!(who, "ada@example.org");
+}
+
+/// The parts beside the plan, each on what a new installation has: its models and its catalogue of 139,313 lines.
+#[tokio::test(flavor = "multi_thread")]
+async fn molecules_are_drawn_and_planned_and_blocks_are_found_and_replaced() {
+    let Some((browser, mut installation, home)) = stage().await else { return };
+    let demo = root().join("ops/catalogue/demo.csv.gz");
+    installation.retort(&["catalogue", "import", demo.to_str().unwrap()]);
+    installation.start_all().await;
+    add_account(&installation, "ada@example.org");
+    log_in(&browser, &home).await;
+
+    go(&browser, "#/sample").await;
+    until(&browser, "return document.querySelectorAll('#model_id option').length > 1").await;
+    put(&browser, "size", "200").await;
+    browser.click("#draw").await;
+    browser.wait_for_text(".sampled h2", |text| text == "200 molecules").await;
+    browser.wait_for_text("section[aria-label='Molecular weight']", |text| text.contains("median")).await;
+    until(&browser, "return document.querySelectorAll('.cell svg').length > 5").await;
+    browser.screenshot("sample_real").await;
+    // Space ticks the molecule where the keys have led.
+    browser.type_into(".gallery", " \u{e014} \u{e014} ").await;
+    browser.wait_for_text(".sampled .found p", |text| text.ends_with("3 ticked")).await;
+    browser.run("[...document.querySelectorAll('.sampled .tools button')].at(-1).click()").await;
+    browser.wait_for_title("Batches · Retort").await;
+    put(&browser, "batch_name", "Drawn this morning").await;
+    browser.wait_for_text("#plan_all", |text| text == "Plan 3 molecules").await;
+    browser.click("#plan_all").await;
+    let planned = browser.wait_for_text(".batch .counts", |text| text == "3 molecules: 3 done").await;
+    until(&browser, "return document.querySelectorAll('.lines .picture svg, .lines svg').length >= 3").await;
+    browser.screenshot("batch_real").await;
+
+    go(&browser, "#/catalogue/similar/Cc1cccc(C)c1N/US").await;
+    let found = browser.wait_for_text(".block_facts", |text| text.contains("alike")).await;
+    until(&browser, "return document.querySelectorAll('.block svg').length > 3").await;
+    browser.screenshot("catalogue_real").await;
+
+    go(&browser, "#/plan").await;
+    put(&browser, "search_smiles", TARGET).await;
+    browser.click("#run").await;
+    browser.wait_for_text("#route_count", |text| !text.is_empty() && text != "0").await;
+    until(
+        &browser,
+        "return document.getElementById('stop').hidden || !document.getElementById('run').disabled",
+    )
+    .await;
+    let leaf = "document.querySelector('#scheme .bought').dispatchEvent(new Event('click'))";
+    browser.run(leaf).await;
+    browser.run("[...document.querySelectorAll('#acts button')].find((one) => one.textContent.startsWith('Analogues')).click()").await;
+    let told = browser.wait_for_text("#analogues_told", |text| text.ends_with('.')).await;
+    browser.screenshot("analogues_real").await;
+    let target = browser
+        .run("return document.querySelector('#analogues_list [data-smiles], #analogues_list svg') !== null")
+        .await;
+    browser.click("#analogues_list button").await;
+    let title = browser.wait_for_text("#route_title", |text| text == "By hand 1").await;
+    let blocks = browser.run("return document.querySelectorAll('.view .bought').length").await;
+    browser.screenshot("analogue_real").await;
+
+    assert_eq!(planned, "3 molecules: 3 done");
+    assert!(found.contains("100 % alike"), "{found}");
+    assert!(told.contains(" through every step") && !told.starts_with("None"), "{told}");
+    assert_eq!((target, title.as_str()), (json!(true), "By hand 1"));
+    assert!(blocks.as_u64().unwrap() >= 2, "{blocks}");
+    assert_eq!(browser.complaints().await, [] as [Value; 0]);
 }

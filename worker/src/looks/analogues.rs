@@ -25,9 +25,9 @@ pub(crate) fn analogues(
     (route, replaced): (&RouteGraph, &str),
     allowance: &Allowance,
 ) -> Answer<Analogue> {
-    let plan = Plan::of(planner, route, replaced);
-    let mut told = tell(planner, texts, allowance, |other, budget| match &plan {
-        Ok(plan) => plan.with(planner, shelf, other, budget),
+    let rework = Rework::of(planner, route, replaced);
+    let mut told = tell(planner, texts, allowance, |other, budget| match &rework {
+        Ok(rework) => rework.with(planner, shelf, other, budget),
         Err(why) => Some(Analogue::nothing(other.canonical_smiles(), why.clone())),
     });
     compare(&mut told.items, shelf, planner.cores());
@@ -41,7 +41,7 @@ impl Told for Analogue {
 }
 
 /// What has to be done with a route when one of its blocks is another one.
-struct Plan<'a> {
+struct Rework<'a> {
     route: &'a RouteGraph,
     /// Canonical SMILES of its molecules.
     names: Vec<String>,
@@ -57,7 +57,7 @@ struct Changed {
     step: KnownStep,
 }
 
-impl<'a> Plan<'a> {
+impl<'a> Rework<'a> {
     /// # Errors
     /// Says which step cannot be run.
     fn of(planner: &Planner, route: &'a RouteGraph, replaced: &str) -> Result<Self, String> {

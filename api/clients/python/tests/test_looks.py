@@ -5,10 +5,10 @@ from __future__ import annotations
 import httpx
 import pytest
 from conftest import Installation
-from shop import AMIDE, AMINE, NOT_REACHED, UNKNOWN, open_shop
+from shop import AMIDE, AMINE, ESTER, NOT_REACHED, UNKNOWN, open_shop
 from worlds import BOTH, Call
 
-from retort_client import InvalidRequest, Patience, Retort
+from retort_client import InvalidRequest, Patience, Plan, Retort
 
 LOST = httpx.ReadError("connection reset")
 
@@ -106,18 +106,20 @@ def test_a_service_that_runs_answers_looks(call: Call, looking: Installation) ->
 
 
 @pytest.mark.parametrize("call", BOTH)
-def test_a_route_is_run_with_other_blocks(call: Call, prazosin: Plan) -> None:
+def test_a_route_is_run_with_other_blocks(call: Call, plan: Plan) -> None:
+    best = plan.best
+    assert best is not None
+    block = best.building_blocks[0].smiles
     with open_shop() as shop:
-        block = prazosin.best.building_blocks[0].smiles
-        ester, unknown = call(lambda retort: retort.analogues(prazosin.best, block, [ESTER, UNKNOWN]), shop.url, "t")
+        ester, unknown = call(lambda retort: retort.analogues(best, block, [ESTER, UNKNOWN]), shop.url, "t")
 
     assert (ester.target, ester.plausibility, ester.in_stock) == (f"{ESTER}C", 0.5, False)
-    assert ester.to_route().target.smiles == prazosin.best.target.smiles
+    assert ester.to_route().target.smiles == best.target.smiles
     assert unknown.error is not None and "does not take" in unknown.error
     with pytest.raises(ValueError, match="does not take"):
         unknown.to_route()
     [(name, body)] = shop.asked
-    assert (name, body["building_block"], len(body["route"]["nodes"])) == ("analogues", block, len(prazosin.best.graph.nodes))
+    assert (name, body["building_block"], len(body["route"]["nodes"])) == ("analogues", block, len(best.graph.nodes))
 
 
 @pytest.mark.parametrize("call", BOTH)

@@ -51,6 +51,21 @@ pub async fn insert(connection: &mut PgConnection, new: &NewBatch<'_>) -> Result
     Ok(())
 }
 
+/// Molecules of the account's batches that wait until their chunks become jobs, of `most` chunks at most.
+pub async fn waiting(pool: &PgPool, account_id: &str, most: i64) -> Result<i64, sqlx::Error> {
+    sqlx::query_scalar!(
+        r#"select coalesce(sum(size), 0) as "waiting!" from (
+            select wanted.size from sample_batches join sample_orders as wanted on wanted.batch_id = sample_batches.id
+            where sample_batches.account_id = $1 and not is_begun and status = 'pending' and job_id is null
+            limit $2
+        ) as waiting"#,
+        account_id,
+        most
+    )
+    .fetch_one(pool)
+    .await
+}
+
 /// The batch, if `reader` may see it.
 pub async fn find(pool: &PgPool, reader: &str, id: &str) -> Result<Option<BatchRow>, sqlx::Error> {
     sqlx::query_as!(

@@ -44,7 +44,8 @@ export async function chooseAnalogue(service, graph, block, shipsTo) {
   else {
     const made = tried.flatMap(({ sold, analogue: { route, target, plausibility } }) => (route && target ? [{ route, target, plausibility: plausibility ?? 1, sold }] : []));
     say(find("analogues_told"), told(made.length, tried.length));
-    find("analogues_list").replaceChildren(...made.map((one) => card(one, () => {
+    const models = { target: picture(graph.nodes[0].data.smiles), block: picture(block) };
+    find("analogues_list").replaceChildren(...made.map((one) => card(one, models, () => {
       chosen = one;
       dialog.close();
     }, () => dialog.close())));
@@ -90,18 +91,19 @@ async function tries(service, graph, block, shipsTo, signal) {
 
 /**
  * @param {Made} made
+ * @param {{target: import("./picture.js").Picture, block: import("./picture.js").Picture}} models what its molecules lie like
  * @param {() => void} choose
  * @param {() => void} leave
  */
-function card({ target, plausibility, sold }, choose, leave) {
+function card({ target, plausibility, sold }, models, choose, leave) {
   const button = make("button", { type: "button", className: "plain" }, "Look at it");
   button.addEventListener("click", choose);
   const link = make("a", { href: `#/plan/target/${encodeURIComponent(target)}` }, "Find routes to it");
   link.addEventListener("click", leave);
   const price = sold.price === null ? "price not known" : `${dollars(sold.price)}/g`;
   const pictures = [
-    make("figure", {}, framed(picture(target), 190, 120, target), make("figcaption", {}, `${percent(plausibility)} plausible in all`)),
-    make("figure", { className: "sold" }, framed(picture(sold.smiles), 190, 120, sold.smiles), make("figcaption", {}, `${percent(sold.similarity ?? 0)} alike · ${price}`)),
+    make("figure", {}, framed(picture(target, models.target), 190, 120, target), make("figcaption", {}, `${percent(plausibility)} plausible in all`)),
+    make("figure", { className: "sold" }, framed(picture(sold.smiles, models.block), 190, 120, sold.smiles), make("figcaption", {}, `${percent(sold.similarity ?? 0)} alike · ${price}`)),
   ];
   return make("li", {}, make("p", { className: "line" }, button, link), make("div", { className: "pictures" }, ...pictures));
 }

@@ -266,7 +266,7 @@ fn found_blocks() -> Value {
 
 fn building_blocks() -> Value {
     let nothing = json!({
-        "in_stock": false, "building_block_idx": null, "price": null, "lead_time_days": null, "vendors": [],
+        "in_stock": false, "building_block_idx": null, "price": null, "lead_time_days": null, "inchikey": null, "vendors": [],
         "offers": [],
     });
     looked(sold_block(), nothing)

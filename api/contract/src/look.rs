@@ -236,7 +236,7 @@ pub struct SoldMolecule {
     /// Days of the quickest offer to the region; null where none is known.
     pub lead_time_days: Option<f64>,
     /// Standard InChIKey; null where it cannot be told. Absent in answers of earlier versions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub inchikey: Option<String>,
     /// Who has it, by name.
     pub vendors: Vec<String>,

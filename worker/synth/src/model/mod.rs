@@ -17,7 +17,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use chem::{Change, Fingerprint, Flask, PreparedMolecule, Template};
+use chem::{Change, Fingerprint, Flask, Molecule, PreparedMolecule, Template};
 
 use crate::cores::all_cores;
 use crate::model::error::ModelError;
@@ -133,6 +133,12 @@ impl RetroModel {
     pub(crate) fn plausibility(&self, flask: &Flask, change: &Change) -> f32 {
         let judge = self.judge.as_ref();
         judge.map_or(1.0, |judge| judge.among_rivals(flask, change, |row| self.template(row)))
+    }
+
+    /// Templates that make something of these molecules, one a product, common ones first; none for a model without a judge.
+    pub(crate) fn templates_for(&self, molecules: &[Molecule]) -> Vec<u32> {
+        let judge = self.judge.as_ref().zip(Flask::new(molecules));
+        judge.map_or_else(Vec::new, |(judge, flask)| judge.templates_for(&flask, |row| self.template(row)))
     }
 
     /// What judges the steps, if anything does.

@@ -102,7 +102,7 @@ impl Planner {
     /// where the model has none that does.
     #[must_use]
     pub fn known_step(&self, hash: &str, product: &Molecule, precursors: &[Molecule]) -> Option<KnownStep> {
-        forwards::known_step(self.model(), hash, product, precursors)
+        forwards::known_step(&self.expander, hash, product, precursors)
     }
 
     /// What the step gives of these molecules, as many as it [takes](KnownStep::taking), where that stands as a step of a route has to;

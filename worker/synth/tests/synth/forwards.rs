@@ -97,3 +97,37 @@ fn whatever_the_shipped_model_proposes_gives_its_product_again() {
     }
     assert!(steps >= 15, "{steps}");
 }
+
+#[test]
+fn another_template_of_the_same_reaction_stands_for_one_that_saw_too_much() {
+    let planner = planner(shipped());
+    let (product, furoyl) = ("COc1cc2nc(N3CCN(C(=O)c4ccco4)CC3)nc(N)c2cc1OC", "O=C(Cl)c1ccco1");
+    let precursors = molecules(&["COc1cc2nc(N3CCNCC3)nc(N)c2cc1OC", furoyl]);
+    let product: Molecule = product.parse().unwrap();
+    let sets = planner.precursor_sets(&product, (50, Check::Forwards), &expansions(1)).unwrap();
+    let is_furoyl = |set: &&synth::PrecursorSet| {
+        set.precursors.iter().any(|precursor| precursor.canonical_smiles() == furoyl)
+    };
+    let hash = &sets.iter().find(is_furoyl).unwrap().template_hash;
+    let step = planner.known_step(hash, &product, &precursors).unwrap();
+    let with = |acid: &str| {
+        let acid: Molecule = acid.parse().unwrap();
+        planner.run_forwards(&step, &step.taking(&[None, Some(&acid)]), &expansions(1)).unwrap()
+    };
+
+    // The template wants an oxygen in the ring.
+    let thenoyl = with("O=C(Cl)c1cccs1").unwrap();
+    let acetyl = with("CC(=O)Cl").unwrap();
+    let amine = with("CCN").unwrap_err();
+    let acid = with("O=C(O)c1ccco1").unwrap_err();
+
+    assert_eq!(thenoyl.product.canonical_smiles(), "COc1cc2nc(N3CCN(C(=O)c4cccs4)CC3)nc(N)c2cc1OC");
+    assert_eq!(acetyl.product.canonical_smiles(), "COc1cc2nc(N3CCN(C(C)=O)CC3)nc(N)c2cc1OC");
+    assert_eq!(
+        (thenoyl.step.class, acetyl.step.class.name),
+        (acetyl.step.class, "amide formation from acid halide")
+    );
+    assert_ne!(thenoyl.step.template_hash, *hash);
+    // An acid gives an amide as well, by another reaction.
+    assert_eq!((amine, acid), (NotMade::NoReaction, NotMade::NoReaction));
+}

@@ -93,6 +93,15 @@ impl Judge {
         let others: f32 = others.map(|(_, rival)| self.network.score(&rival.features).exp()).sum();
         self.network.among(score, score - others.ln_1p()).min(self.network.alone(score))
     }
+
+    /// Templates that make something of the flask, one a product, common ones first.
+    pub fn templates_for<'a>(
+        &self,
+        flask: &Flask,
+        template: impl Fn(u32) -> Option<&'a Template>,
+    ) -> Vec<u32> {
+        self.index.outcomes(flask, template, MAX_RIVALS).into_iter().map(|(row, _)| row).collect()
+    }
 }
 
 impl Network {

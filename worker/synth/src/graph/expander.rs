@@ -135,17 +135,11 @@ impl Expander {
         }
     }
 
-    /// What this template finds, wherever it stands in the list, and its probability; `None` when `go_on` says to stop before that
-    /// is known. Nothing is kept of it.
-    pub fn outcomes_of(
-        &self,
-        expansion: &Expansion,
-        template: u32,
-        go_on: &mut dyn FnMut() -> bool,
-    ) -> Option<(f32, Arc<[Arc<Found>]>)> {
-        let ranked = self.list(expansion).iter().find(|ranked| ranked.template == template);
-        let Some(&ranked) = ranked else { return Some((0.0, Arc::default())) };
-        Some((ranked.probability, self.apply(expansion, ranked, go_on)?))
+    /// The probability of a template's outcome at these sites, 0 where the template is not in the list.
+    pub fn probability(&self, expansion: &Expansion, template: u32, outcome: &Outcome) -> f32 {
+        let ranking = self.ranking(expansion);
+        let ranked = ranking.templates().iter().find(|ranked| ranked.template == template);
+        ranked.map_or(0.0, |ranked| ranked.probability * ranking.share(template, &outcome.sites))
     }
 
     fn apply(

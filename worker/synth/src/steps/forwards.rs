@@ -5,13 +5,11 @@
 //! oxygen of a furan beside an acyl chloride); where it does not take others, any that makes the same class of reaction of them may stand for it.
 
 use std::fmt;
-use std::sync::Arc;
 
-use chem::{Key, Molecule};
+use chem::{Key, Molecule, Outcome};
 use reactivity::ReactionClass;
 
 use crate::graph::expander::{Expander, Expansion, Found};
-use crate::model::RetroModel;
 use crate::plan::{Step, Warning};
 use crate::steps::explain::StepFault;
 use crate::steps::one_step::{Check, standing};
@@ -95,45 +93,51 @@ pub fn run(
     precursors: &[Molecule],
     budget: &Budget,
 ) -> Option<Result<Made, NotMade>> {
-    let mut made = run_by(expander, step.template, precursors, budget)?;
-    if step.class == ReactionClass::default() {
+    let made = run_by(expander, step.template, None, precursors, budget)?;
+    // What its own template makes and does not stand is not to be had by another one.
+    if !matches!(made, Err(NotMade::NoReaction)) || step.class == ReactionClass::default() {
         return Some(made);
     }
-    let mut others = expander.model().templates_for(precursors).into_iter();
-    // What its own template makes and does not stand is not to be had by another one.
-    while made.as_ref().is_err_and(|why| *why == NotMade::NoReaction)
-        && let Some(other) = others.next()
-    {
-        let by_other = run_by(expander, other, precursors, budget)?;
-        if by_other.as_ref().is_ok_and(|made| made.step.class == step.class) {
-            made = by_other;
+    let mut why = NotMade::NoReaction;
+    for other in expander.model().templates_for(precursors) {
+        match run_by(expander, other, Some(step.class), precursors, budget)? {
+            Err(NotMade::NoReaction) => {}
+            Err(refused) => why = refused,
+            made => return Some(made),
         }
     }
-    Some(made)
+    Some(Err(why))
 }
 
-/// What the template makes of the molecules that stands, the most plausible of several.
+/// What the template makes of the molecules that stands, by this class of reaction where that is said, the most plausible of several.
 fn run_by(
     expander: &Expander,
     template: u32,
+    wanted: Option<ReactionClass>,
     precursors: &[Molecule],
     budget: &Budget,
 ) -> Option<Result<Made, NotMade>> {
     let Some(compiled) = expander.model().template(template) else {
         return Some(Err(NotMade::NoReaction));
     };
-    let mut wanted: Vec<Key> = precursors.iter().map(Molecule::key).collect();
-    wanted.sort_unstable();
+    let mut keys: Vec<Key> = precursors.iter().map(Molecule::key).collect();
+    keys.sort_unstable();
     let mut why = NotMade::NoReaction;
     let mut best: Option<Made> = None;
     for product in compiled.forward_traced(precursors) {
+        if budget.spent() {
+            return None;
+        }
         let expansion = expander.passing_expansion(&product.molecule);
-        let (probability, found) = expander.outcomes_of(&expansion, template, &mut || !budget.spent())?;
-        let of_these = |found: &&Arc<Found>| {
-            found.precursors.iter().map(|precursor| precursor.molecule.key()).eq(wanted.iter().copied())
+        let of_these = |outcome: &Outcome| {
+            outcome.precursors.iter().map(|precursor| precursor.molecule.key()).eq(keys.iter().copied())
         };
-        let Some(found) = found.iter().find(of_these) else { continue };
-        match written(expander.model(), &expansion, (template, probability), found) {
+        let Some(outcome) = compiled.apply(expansion.prepared()).into_iter().find(of_these) else { continue };
+        let found = Found::new(outcome.precursors.clone());
+        if wanted.is_some_and(|wanted| found.class(&expansion) != wanted) {
+            continue;
+        }
+        match written(expander, &expansion, template, &outcome, &found) {
             Ok(made) if best.as_ref().is_none_or(|best| best.step.plausibility < made.step.plausibility) => {
                 best = Some(made);
             }
@@ -145,11 +149,13 @@ fn run_by(
 }
 
 fn written(
-    model: &RetroModel,
+    expander: &Expander,
     product: &Expansion,
-    (template, probability): (u32, f32),
+    template: u32,
+    outcome: &Outcome,
     found: &Found,
 ) -> Result<Made, StepFault> {
+    let model = expander.model();
     let class = standing(model, product, (template, found), Check::Forwards)?;
     let molecule = product.molecule();
     let plausibility = found.plausibility(product, model);
@@ -158,8 +164,8 @@ fn written(
     let step = Step {
         template,
         template_hash: model.template_hash(template).to_owned(),
+        probability: expander.probability(product, template, outcome),
         rank: product.rank_of(template),
-        probability: probability * found.share,
         plausibility,
         precedent,
         records: model.records(template),

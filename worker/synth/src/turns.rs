@@ -160,7 +160,8 @@ mod tests {
         assert!(!awaited.must_stand_aside() && batch.must_stand_aside());
         assert!(heard.recv_timeout(MOMENT).is_err());
         drop(awaited);
-        assert!(heard.recv_timeout(LONG).unwrap() >= MOMENT);
+        // The thread may have come late to where it stands.
+        assert!(heard.recv_timeout(LONG).unwrap() > Duration::ZERO);
         assert!(!batch.must_stand_aside());
     }
 

@@ -28,6 +28,20 @@ BOUGHT = {
     "expanded": False, "in_solution_path": True,
 }
 ROUTE = {"directed": True, "multigraph": False, "nodes": [{"id": "n", "data": BOUGHT, "essential": True, "only_for": None}], "edges": []}
+# A step to a molecule that takes that one.
+MADE = BOUGHT | {"smiles": "CNC(C)=O", "mw": 73.095, "is_building_block": False, "building_block_idx": None, "expanded": True}
+TAKES = {
+    "source": "m", "target": "n", "plausibility": 0.5, "reaction_class": "amide coupling", "reaction_category": "other", "template": "t",
+    "probability": 0.5, "precedents": 1, "patents": [], "conditions": {"reagents": {}, "catalysts": {}, "solvents": {}},
+    "precedent_similarity": None, "warnings": [],
+}
+STEP = {
+    "directed": True, "multigraph": False, "edges": [TAKES],
+    "nodes": [
+        {"id": "m", "data": MADE, "essential": True, "only_for": None},
+        {"id": "n", "data": BOUGHT | {"depth": 1}, "essential": True, "only_for": "m"},
+    ],
+}
 
 
 def constrain(request):
@@ -65,6 +79,8 @@ def before_call(context, case, kwargs):
         case.body["parameters"]["search_smiles"] = ROUTE["nodes"][0]["data"]["smiles"]
         case.body["route"] = ROUTE
         case.body["pricing_annotations"] = []
+    if case.operation.label == "POST /synth/v1/analogues" and isinstance(case.body, dict):
+        case.body |= {"route": STEP, "building_block": BOUGHT["smiles"]}
     if isinstance(case.body, dict) and isinstance(case.body.get("smiles"), list):
         case.body["smiles"] = [TARGETS[len(str(smiles)) % len(TARGETS)] for smiles in case.body["smiles"]]
         if isinstance(case.body.get("names"), list):

@@ -4,8 +4,9 @@
 import { element } from "./picture.js";
 import { percent, significant } from "./words.js";
 
-/** @typedef {{mean: number, standard_deviation: number, p05: number, p25: number, p50: number, p75: number, p95: number, likeness?: number}} Distribution */
-/** @typedef {{n_strings?: number, validity?: number, uniqueness?: number, novelty?: number, kl_score?: number, properties?: Record<string, Distribution>, [other: string]: any}} Metrics */
+/** @typedef {{from: number, width: number, counts: number[]}} Bars of one width, from the left */
+/** @typedef {{mean: number, standard_deviation: number, p05: number, p25: number, p50: number, p75: number, p95: number, likeness?: number, histogram?: Bars}} Distribution */
+/** @typedef {{n_strings?: number, n_molecules?: number, validity?: number, uniqueness?: number, novelty?: number, kl_score?: number, properties?: Record<string, Distribution>, [other: string]: any}} Metrics */
 /**
  * @typedef {{id: string, molecules_ready: number, description: string, created: string | null, architecture: string | null, training_data: string | null,
  *   licence: string | null, metrics: Record<string, Metrics>}} Model
@@ -13,6 +14,8 @@ import { percent, significant } from "./words.js";
 
 /** Conditions under which a model is used as it ships, the likeliest first; others are of interest to those who make models. */
 const SHIPPED = ["as_shipped", "constrained_temperature_1"];
+/** Figures that are of no conditions. */
+const TRAINING_SET = "training_set";
 
 /**
  * What was measured of the molecules that a model gives as it ships.
@@ -21,7 +24,17 @@ const SHIPPED = ["as_shipped", "constrained_temperature_1"];
  */
 export function shipped(model) {
   const metrics = model?.metrics ?? {};
-  return metrics[SHIPPED.find((name) => metrics[name]) ?? ""] ?? Object.values(metrics)[0] ?? {};
+  const others = Object.keys(metrics).filter((name) => name !== TRAINING_SET);
+  return metrics[[...SHIPPED, ...others].find((name) => metrics[name]) ?? ""] ?? {};
+}
+
+/**
+ * What the model learned from, measured as the page measures samples.
+ * @param {Model | undefined} model
+ * @returns {Metrics}
+ */
+export function learned(model) {
+  return model?.metrics[TRAINING_SET] ?? {};
 }
 
 /**

@@ -6,6 +6,7 @@ import { inWords, spread } from "./figures.js";
 import { element } from "./picture.js";
 import { number } from "./words.js";
 
+/** @typedef {import("./figures.js").Distribution} Distribution */
 /** @typedef {import("./properties.js").Property} Property */
 /** @typedef {{from: string, to: string}} Range as it is typed; empty: no bound */
 
@@ -43,23 +44,30 @@ export class Histogram {
   /**
    * @param {Float32Array} all of the sample
    * @param {Float32Array} some that are shown
-   * @param {import("./figures.js").Distribution | undefined} card what the model's card says
+   * @param {{card?: Distribution, learned?: Distribution}} known what the model's card says of its molecules, and of what it learned from
    */
-  show(all, some, card) {
-    this.#bounds = boundsOf(all, card, this.#property.digits === 0 && this.#property.figure !== "molecular_weight" && this.#property.figure !== "polar_surface");
+  show(all, some, { card, learned }) {
+    this.#bounds = boundsOf(all, learned ?? card, this.#property.digits === 0 && this.#property.figure !== "molecular_weight" && this.#property.figure !== "polar_surface");
     const { low, high, bars } = this.#bounds;
     const at = (/** @type {number} */ value) => SIZE.width * Math.min(1, Math.max(0, (value - low) / (high - low)));
     const [counts, shown] = [all, some].map((values) => counted(values, this.#bounds));
-    const most = Math.max(1, ...counts);
+    // The training set has its own bars: they are drawn as high as a sample's of this size would be if it were like it.
+    const expected = learned?.histogram ? outline(learned.histogram, (all.length * (high - low)) / bars).filter(({ from, to }) => to > low && from < high) : [];
+    const most = Math.max(1, ...counts, ...expected.map(({ many }) => many));
+    const height = (/** @type {number} */ many) => SIZE.bars * many / most;
     const bar = (/** @type {string} */ name, /** @type {number} */ many, /** @type {number} */ index) => element("rect", {
-      class: name, x: (index * SIZE.width) / bars + .5, width: SIZE.width / bars - 1, y: SIZE.bars * (1 - many / most), height: SIZE.bars * many / most,
+      class: name, x: (index * SIZE.width) / bars + .5, width: SIZE.width / bars - 1, y: SIZE.bars - height(many), height: height(many),
     });
     this.#svg.replaceChildren(...counts.map((many, index) => bar("all", many, index)), ...shown.map((many, index) => bar("some", many, index)));
-    if (card) this.#svg.append(spread(card, at, SIZE.bars + 7));
+    const step = (/** @type {{from: number, to: number, many: number}} */ { from, to, many }) => [from, to].map((end) => `${at(end)},${SIZE.bars - height(many)}`);
+    this.#svg.append(element("polyline", { class: "learned", points: expected.flatMap(step).join(" ") }));
+    const [source, known] = learned ? ["training set", learned] : ["card", card];
+    if (known) this.#svg.append(spread(known, at, SIZE.bars + 7));
     const said = some.length ? `median ${median(some).toFixed(this.#property.digits)}` : "none";
-    this.#svg.setAttribute("aria-label", `${this.#property.label} of ${some.length} molecules: ${said}`);
-    say(this.#words, `${said} · ${card ? `card: ${card.p50.toFixed(this.#property.digits)}` : "not in the card"}`);
-    this.#words.title = card ? `The card: ${inWords(card)}` : "";
+    const beside = known ? `${source}: ${known.p50.toFixed(this.#property.digits)}` : "not in the card";
+    this.#svg.setAttribute("aria-label", `${this.#property.label} of ${some.length} molecules: ${said}; ${beside}`);
+    say(this.#words, `${said} · ${beside}`);
+    this.#words.title = known ? `The ${source}: ${inWords(known)}` : "";
   }
 
   /** @param {Range} range */
@@ -108,14 +116,14 @@ export function bound(text) {
 /**
  * From where to where, and in how many bars: all but the last of either end, so that one strange molecule does not press the rest together.
  * @param {Float32Array} values
- * @param {import("./figures.js").Distribution | undefined} card
+ * @param {Distribution | undefined} known
  * @param {boolean} areWhole
  */
-function boundsOf(values, card, areWhole) {
+function boundsOf(values, known, areWhole) {
   const ordered = values.toSorted();
   const share = (/** @type {number} */ of) => ordered[Math.floor(of * (ordered.length - 1))] ?? 0;
-  const low = Math.min(share(0.005), card?.p05 ?? Infinity);
-  const high = Math.max(share(0.995), card?.p95 ?? -Infinity);
+  const low = Math.min(share(0.005), known?.p05 ?? Infinity);
+  const high = Math.max(share(0.995), known?.p95 ?? -Infinity);
   if (areWhole) {
     const bars = Math.min(MOST_BARS, Math.round(high) - Math.floor(low) + 1);
     return { low: Math.floor(low) - .5, high: Math.floor(low) - .5 + bars, bars };
@@ -132,6 +140,18 @@ function counted(values, { low, high, bars }) {
   const counts = Array(bars).fill(0);
   for (const value of values) counts[Math.min(bars - 1, Math.max(0, Math.floor((bars * (value - low)) / (high - low))))] += 1;
   return counts;
+}
+
+/**
+ * The bars of known molecules, each as many as there would be of a sample in a bar that stands for `share`.
+ * @param {import("./figures.js").Bars} bars
+ * @param {number} share molecules of the sample times the width of its bars
+ */
+function outline({ from, width, counts }, share) {
+  const all = counts.reduce((sum, many) => sum + many, 0);
+  // Cards are written by anybody.
+  if (!(all * width > 0)) return [];
+  return counts.map((many, index) => ({ from: from + index * width, to: from + (index + 1) * width, many: (many * share) / (all * width) }));
 }
 
 /** @param {Float32Array} values */

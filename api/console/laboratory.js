@@ -1,14 +1,17 @@
 // @ts-check
 // The worker behind `properties.js`: measures molecules some at a time, so that a question in between is answered soon.
 
-import { Molecule, MoleculeProperties, SmilesParser, SSSearcher } from "./openchemlib.js";
+import { measured, read } from "./measures.js";
+import { SmilesParser, SSSearcher } from "./openchemlib.js";
+import { PROPERTIES } from "./properties.js";
 import { readMolecules } from "./reading.js";
 
 const AT_ONCE = 200;
+const UNKNOWN = PROPERTIES.map(() => NaN);
 
 /** What is looked at, and the molecules of it that were read so far; null where one cannot be. */
 let texts = /** @type {string[]} */ ([]);
-let known = /** @type {(Molecule | null)[]} */ ([]);
+let known = /** @type {(import("./openchemlib.js").Molecule | null)[]} */ ([]);
 /** Which question they are of: what is left of an earlier one is given up. */
 let current = 0;
 
@@ -27,7 +30,7 @@ async function measure(asked, molecules) {
   [texts, known] = [molecules, []];
   for (let from = 0; from < molecules.length; from += AT_ONCE) {
     readUpTo(from + AT_ONCE);
-    postMessage({ asked, from, measured: Float32Array.from(known.slice(from, from + AT_ONCE).flatMap(properties)) });
+    postMessage({ asked, from, measured: Float32Array.from(known.slice(from, from + AT_ONCE).flatMap((one) => (one ? measured(one) : UNKNOWN))) });
     await new Promise((resolve) => setTimeout(resolve));
     if (current !== asked) return;
   }
@@ -35,26 +38,7 @@ async function measure(asked, molecules) {
 
 /** @param {number} end which need not be measured yet: who looks for a part wants to know of all */
 function readUpTo(end) {
-  for (let at = known.length; at < Math.min(end, texts.length); at++) known.push(molecule(texts[at]));
-}
-
-/** @param {string} smiles */
-function molecule(smiles) {
-  try {
-    return Molecule.fromSmiles(smiles, { noCoordinates: true });
-  } catch {
-    return null;
-  }
-}
-
-/**
- * In the order of `PROPERTIES`.
- * @param {Molecule | null} molecule
- */
-function properties(molecule) {
-  if (!molecule) return Array(7).fill(NaN);
-  const of = new MoleculeProperties(molecule);
-  return [molecule.getMolecularFormula().relativeWeight, of.logP, of.polarSurfaceArea, of.acceptorCount, of.donorCount, of.rotatableBondCount, molecule.getRingSet().getSize()];
+  for (let at = known.length; at < Math.min(end, texts.length); at++) known.push(read(texts[at]));
 }
 
 /** @param {string} part */
@@ -65,7 +49,7 @@ function having(part) {
     wanted.setFragment(true);
     const searcher = new SSSearcher();
     searcher.setFragment(wanted);
-    const has = (/** @type {Molecule | null} */ one) => {
+    const has = (/** @type {import("./openchemlib.js").Molecule | null} */ one) => {
       if (!one) return 0;
       searcher.setMolecule(one);
       return searcher.isFragmentInMolecule() ? 1 : 0;

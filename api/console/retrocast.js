@@ -37,7 +37,7 @@ async function inchikeys(service, molecules) {
   const [all, keys] = [[...molecules], new Map()];
   for (let from = 0; from < all.length; from += AT_ONCE) {
     const smiles = all.slice(from, from + AT_ONCE);
-    const { items } = await service.send("/synth/v1/building-blocks", { smiles, max_offers: 0 }, AbortSignal.timeout(PATIENCE));
+    const { items } = await service.send("/synth/v1/building-blocks", { smiles, max_offers: 0, inchikey: true }, AbortSignal.timeout(PATIENCE));
     smiles.forEach((one, place) => keys.set(one, items[place].inchikey ?? null));
   }
   return keys;

@@ -1,8 +1,8 @@
 // @ts-check
 // Which molecules of a sample are shown, and in which order: by their properties, each with its histogram, and by a part that they have.
 
-import { control, make, say } from "./elements.js";
-import { shipped } from "./figures.js";
+import { control, count, make, say } from "./elements.js";
+import { learned, shipped } from "./figures.js";
 import { bound, Histogram } from "./histogram.js";
 import { PROPERTIES } from "./properties.js";
 
@@ -23,6 +23,8 @@ export class Sieve {
   #card = make("p", { className: "quiet" });
   /** @type {import("./figures.js").Metrics} */
   #figures = {};
+  /** @type {import("./figures.js").Metrics} */
+  #learned = {};
   #histograms = PROPERTIES.map((property) => new Histogram(property, (range) => this.#set({ ranges: { ...this.#typed.ranges, [property.name]: range } })));
   #timer = 0;
   #isDrawn = false;
@@ -71,16 +73,12 @@ export class Sieve {
    * @param {import("./figures.js").Model | undefined} model
    */
   of(model) {
-    this.#figures = shipped(model);
+    [this.#figures, this.#learned] = [shipped(model), learned(model)];
     this.#part.value = "";
     this.#by.value = "";
     this.#typed = { part: "", ranges: {}, by: "" };
     this.#put();
-    const has = Object.keys(this.#figures.properties ?? {}).length > 0;
-    say(this.#card, has
-      ? "Measured by OpenChemLib. The lines below the bars are from the model's card, by RDKit, which counts acceptors otherwise: where nine in ten of "
-        + "its molecules lie, the middle half, the median. The training set's own histograms are not in the card; how alike they are is."
-      : "Measured by OpenChemLib. The model's card has no properties to compare with.");
+    say(this.#card, comparison(this.#figures, this.#learned));
   }
 
   /** @param {string} text */
@@ -107,12 +105,26 @@ export class Sieve {
 
   /** @param {{values: Float32Array, order: number[]}} state */
   #draw({ values, order }) {
-    PROPERTIES.forEach(({ figure }, place) => {
+    PROPERTIES.forEach(({ name, figure }, place) => {
       const of = (/** @type {Iterable<number>} */ indexes) => Float32Array.from(indexes, (index) => values[index * PROPERTIES.length + place]).filter((value) => !Number.isNaN(value));
       const [all, some] = [of(Array(values.length / PROPERTIES.length).keys()), of(order)];
-      this.#histograms[place].show(all, some, figure ? this.#figures.properties?.[figure] : undefined);
+      this.#histograms[place].show(all, some, { card: this.#figures.properties?.[figure ?? ""], learned: this.#learned.properties?.[name] });
     });
   }
+}
+
+/**
+ * What the histograms stand beside.
+ * @param {import("./figures.js").Metrics} figures
+ * @param {import("./figures.js").Metrics} learned
+ */
+function comparison(figures, learned) {
+  const lines = "where nine in ten of its molecules lie, the middle half, the median";
+  if (learned.properties) {
+    return `Measured by OpenChemLib. The line over the bars is the model's training set of ${count(learned.n_molecules ?? 0)} molecules, measured alike; those below: ${lines}.`;
+  }
+  if (Object.keys(figures.properties ?? {}).length) return `Measured by OpenChemLib. The lines below the bars are from the model's card, by RDKit, which counts acceptors otherwise: ${lines}.`;
+  return "Measured by OpenChemLib. The model's card has no properties to compare with.";
 }
 
 /**

@@ -57,6 +57,7 @@ const FILES: &[File] = &[
     module!("login"),
     module!("marking"),
     module!("marks"),
+    module!("measures"),
     module!("menu"),
     module!("models"),
     module!("molecule"),

@@ -218,6 +218,12 @@ fn model() -> Value {
                 "mean": 373.2, "standard_deviation": 104.9, "p05": 217.3, "p25": 302.3, "p50": 363.9, "p75": 433.6,
                 "p95": 559.7, "likeness": 0.98,
             } },
+        }, "training_set": {
+            "n_molecules": 844_803,
+            "properties": { "rings": {
+                "mean": 3.2, "standard_deviation": 1.2, "p05": 1.0, "p25": 2.0, "p50": 3.0, "p75": 4.0, "p95": 5.0,
+                "histogram": { "from": 0.5, "width": 1.0, "counts": [63_000, 180_000, 290_000, 215_000, 96_803] },
+            } },
         } },
     })
 }
@@ -258,7 +264,7 @@ fn sold_block() -> Value {
 }
 
 fn found_blocks() -> Value {
-    let item = merged(sold_block(), json!({ "mw": 109.128, "similarity": 0.5769 }));
+    let item = merged(sold_block(), json!({ "inchikey": null, "mw": 109.128, "similarity": 0.5769 }));
     json!({
         "object": "list", "items": [item], "more": false, "searched": 1.0, "total_elapsed": 0.004,
     })

@@ -27,6 +27,7 @@ import candidate_models
 import corpus
 import evaluate
 import fast_gru
+import metadata
 import pack
 import train_generator
 from generator_model import Recurrent, SmilesGru, SmilesLstm
@@ -144,7 +145,7 @@ def engine_rate(program: Path, folder: Path, model: Recurrent, vocabulary: list[
     """Gives the strings a second that our engine draws in bytes on one core: its example `sample`, best of three."""
     pack.write(folder, model, vocabulary, 1.0, MAX_TOKENS)
     facts = ("id", "description", "created", "architecture", "training_data", "licence")
-    pack.write_json(folder / "metadata.json", {**dict.fromkeys(facts, folder.name), "metrics": {}, "relative_cost": 1.0})
+    metadata.write_json(folder / "metadata.json", {**dict.fromkeys(facts, folder.name), "metrics": {}, "relative_cost": 1.0})
     rates = []
     for _ in range(3):
         said = subprocess.run([program, folder, str(DRAWN), "1", "1"], capture_output=True, text=True, check=True)
@@ -192,18 +193,18 @@ def main() -> None:
                 "multiply_adds": multiply_adds(model, tokens_per_molecule / 2),
                 **sampled(model, data[0].vocabulary, training, reference),
             }
-            pack.write_json(path, figures)
+            metadata.write_json(path, figures)
         if args.molecules and "same_molecules" not in figures:
             data = corpora(args.corpus, candidate.tokens, args.work)
             _, same = trained(candidate, data, args.molecules, "molecules", args.work / f"{name}_same.pt")
             figures["same_molecules"] = same
-            pack.write_json(path, figures)
+            metadata.write_json(path, figures)
         if args.engine and "engine_strings_per_second" not in figures and candidate.make(9).__class__ in (SmilesGru, SmilesLstm):
             data = corpora(args.corpus, candidate.tokens, args.work)
             model = candidate.make(len(data[0].vocabulary))
             model.load_state_dict(torch.load(args.work / f"{name}.pt", weights_only=True)["model"])
             figures["engine_strings_per_second"] = engine_rate(args.engine, args.work / name, model, data[0].vocabulary)
-            pack.write_json(path, figures)
+            metadata.write_json(path, figures)
     print(table([json.loads((args.work / f"{name}.json").read_text()) for name in args.only]))
 
 

@@ -9,6 +9,7 @@ ACS Cent. Sci. 2019, "Molecular Transformer".
 import collections
 import dataclasses
 import gzip
+import itertools
 import json
 import re
 from collections.abc import Iterator
@@ -64,6 +65,11 @@ class Corpus:
         """Reads what `save` wrote."""
         with np.load(path) as arrays:
             return Corpus(json.loads(str(arrays["vocabulary"])), arrays["ids"], arrays["offsets"])
+
+    def smiles(self) -> Iterator[str]:
+        """Yields the molecules as strings."""
+        for begin, end in itertools.pairwise(self.offsets):
+            yield "".join(self.vocabulary[token] for token in self.ids[begin + 1 : end - 1])
 
     def batches(self, batch_size: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
         """Yields one epoch of `[batch, time]` int64 arrays, padded on the right, alike in length."""

@@ -23,6 +23,7 @@ from rdkit.Chem import Crippen, Descriptors, GraphDescriptors, rdFingerprintGene
 from rdkit.DataStructs import BulkTanimotoSimilarity
 
 import corpus
+import metadata
 import pack
 
 DIVERSITY_MOLECULES = 1000
@@ -117,14 +118,6 @@ def rounded(metrics: dict[str, object]) -> dict[str, object]:
     }
 
 
-def store(folder: Path, name: str, metrics: dict[str, object]) -> None:
-    """Puts figures into a pack's metadata, beside those of other names."""
-    path = folder / "metadata.json"
-    metadata = json.loads(path.read_text(encoding="utf-8"))
-    metadata["metrics"][name] = metrics
-    pack.write_json(path, metadata)
-
-
 def main() -> None:
     """Prints one JSON object for a file of strings, or one per temperature, and stores them when asked to."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -149,7 +142,7 @@ def main() -> None:
         metrics = measure(strings, training, reference)
         print(json.dumps(metrics))
         if args.update:
-            store(args.pack, args.update, metrics)
+            metadata.store(args.pack, args.update, metrics)
         return
 
     model, tokens = pack.read(args.pack)

@@ -5,6 +5,7 @@ import datetime
 import tomllib
 from pathlib import Path
 
+import metadata
 import pack
 import train_generator
 
@@ -19,7 +20,7 @@ def export(checkpoint: Path, folder: Path, temperature: float = 1.0, max_length:
     pack.write(folder, model, vocabulary, temperature, max_length)
     facts = packs()[folder.name]
     shape = model.shape()
-    pack.write_json(
+    metadata.write_json(
         folder / "metadata.json",
         {
             "id": folder.name,

@@ -16,6 +16,7 @@ import byte_pairs
 import corpus
 import evaluate
 import export_generator
+import metadata
 import prepare_molecules
 import train_generator
 from generator_model import SmilesGru
@@ -62,7 +63,7 @@ def figures(folder: Path, data: Path, work: Path, strings: list[str]) -> None:
         said = subprocess.run(program, cwd=REPOSITORY, capture_output=True, text=True, check=True).stdout
         (work / f"{folder.name}_{name}.txt").write_text(said, encoding="utf-8")
         metrics = evaluate.measure(said.splitlines(), training, reference)
-        evaluate.store(folder, name, metrics)
+        metadata.store(folder, name, metrics)
         print(f"{name}: {metrics}", flush=True)
 
 

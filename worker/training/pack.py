@@ -13,6 +13,7 @@ from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_token
 from torch import nn
 
 import corpus
+import metadata
 from generator_model import Recurrent, SmilesGru, SmilesLstm
 
 BATCH = 2500
@@ -30,17 +31,12 @@ def tokenizer(vocabulary: list[str]) -> Tokenizer:
     return made
 
 
-def write_json(path: Path, value: dict) -> None:
-    """Writes indented JSON with a final newline."""
-    path.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-
-
 def write(folder: Path, model: Recurrent, vocabulary: list[str], temperature: float, max_length: int) -> None:
     """Writes everything of a pack but its metadata and its card."""
     folder.mkdir(parents=True, exist_ok=True)
     ids = {"bos_token_id": corpus.BOS, "eos_token_id": corpus.EOS, "pad_token_id": corpus.PAD}
-    write_json(folder / "config.json", {"model_type": model.MODEL_TYPE, **model.shape(), **ids})
-    write_json(
+    metadata.write_json(folder / "config.json", {"model_type": model.MODEL_TYPE, **model.shape(), **ids})
+    metadata.write_json(
         folder / "generation_config.json",
         {"temperature": temperature, "top_p": 1.0, "max_length": max_length, "constrained": True},
     )

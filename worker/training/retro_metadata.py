@@ -7,11 +7,11 @@ import re
 from pathlib import Path
 
 import numpy as np
-from pack import write_json
 from rdkit import RDLogger
 from safetensors import safe_open
 
 import prepare_templates
+from metadata import write_json
 
 
 def counts(examples: Path) -> tuple[int, int]:

@@ -27,6 +27,7 @@ import held_out
 import make_generator
 import map_reactions
 import mapped_pack
+import metadata
 import pack
 import pack_policy
 import policy_model
@@ -40,6 +41,7 @@ import train_generator
 import train_plausibility
 import train_validity
 import train_policy
+import training_set
 from generator_model import SmilesGru
 
 HERE = Path(__file__).parent
@@ -238,12 +240,28 @@ def test_properties_are_told_by_their_distributions() -> None:
 
 
 def test_figures_of_a_file_are_stored_beside_others(tmp_path: Path) -> None:
-    pack.write_json(tmp_path / "metadata.json", {"id": "m", "metrics": {"old": {"validity": 0.5}}})
+    metadata.write_json(tmp_path / "metadata.json", {"id": "m", "metrics": {"old": {"validity": 0.5}}})
 
-    evaluate.store(tmp_path, "new", {"validity": 0.9})
+    metadata.store(tmp_path, "new", {"validity": 0.9})
 
     stored = json.loads((tmp_path / "metadata.json").read_text(encoding="utf-8"))
     assert stored == {"id": "m", "metrics": {"old": {"validity": 0.5}, "new": {"validity": 0.9}}}
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="Node is not installed")
+def test_a_training_set_is_measured_as_the_console_does() -> None:
+    measured = training_set.measured(["CCO", "c1ccccc1O", "C1CC(", "CC(=O)O"])
+    weight, donors = (measured["properties"][name] for name in ("molecular_weight", "donors"))
+
+    assert measured["n_molecules"] == 3
+    assert (weight["p50"], weight["histogram"]) == (60.0516, {"from": 40, "width": 10, "counts": [1, 0, 1, 0, 0, 1]})
+    assert (donors["mean"], donors["histogram"]) == (1.0, {"from": 0.5, "width": 1, "counts": [3]})
+
+
+def test_a_corpus_gives_its_molecules_back() -> None:
+    smiles = ["CCO", "Cl[C@H](Br)C", "c1ccccc1"]
+
+    assert list(corpus.encode(smiles, corpus.build_vocabulary(smiles, 1), 100).smiles()) == smiles
 
 
 def test_templates_are_grouped_and_lose_one_sided_maps() -> None:

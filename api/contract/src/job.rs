@@ -138,6 +138,9 @@ pub enum Look {
         ships_to: Option<Country>,
         /// The most offers of each that are listed.
         max_offers: u32,
+        /// Whether the InChIKey of each is told. Absent in jobs of earlier versions, whose answers have one.
+        #[serde(default)]
+        inchikey: bool,
     },
     /// Whether a short search finds a way to make or buy each.
     Synthesizability {

@@ -82,6 +82,9 @@ pub struct BuildingBlocksRequest {
     /// The most offers that are listed of each, the cheapest first.
     #[schema(required = false, default = 10, minimum = 0, maximum = 100)]
     pub max_offers: u32,
+    /// Whether the InChIKey of each is told, which takes most of the time of a call.
+    #[schema(required = false, default = false)]
+    pub inchikey: bool,
 }
 
 /// Body of `POST /synth/v1/building-blocks/search`: one of `smiles`, `similar_to`, `substructure` and `text`.
@@ -211,7 +214,8 @@ pub struct Analogue {
     pub in_stock: bool,
     /// Canonical SMILES of what the route makes of it.
     pub target: Option<String>,
-    /// Probability, from 0 to 1, that every step of the route gives its product: the product of what its steps say.
+    /// Probability, from 0 to 1, that every step of the route gives its product: the product of what its steps say. Null where one
+    /// says nothing.
     #[schema(minimum = 0, maximum = 1)]
     pub plausibility: Option<f64>,
     /// The route with it: the steps that it changes stand all that steps of routes must, the others are as they were given. How it stands
@@ -235,7 +239,7 @@ pub struct SoldMolecule {
     pub price: Option<f64>,
     /// Days of the quickest offer to the region; null where none is known.
     pub lead_time_days: Option<f64>,
-    /// Standard InChIKey; null where it cannot be told. Absent in answers of earlier versions.
+    /// Standard InChIKey; null where it was not asked for or cannot be told. Absent in answers of earlier versions.
     #[serde(default)]
     pub inchikey: Option<String>,
     /// Who has it, by name.

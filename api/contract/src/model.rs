@@ -53,9 +53,15 @@ pub struct ModelCard {
     pub training_data: Option<String>,
     /// SPDX expression of the weights' licence.
     pub licence: Option<String>,
-    /// Figures by the conditions that they were measured under, such as `constrained_temperature_1`.
+    /// Figures by the conditions that they were measured under, such as `constrained_temperature_1`; those of what it learned from are
+    /// called `training_set`.
     #[serde(deserialize_with = "readable")]
     pub metrics: BTreeMap<String, ModelMetrics>,
+}
+
+impl ModelCard {
+    /// Where the figures of what a model learned from are, among those of what it writes.
+    pub const TRAINING_SET: &str = "training_set";
 }
 
 /// What strings of a model were measured to be under some conditions; what is not known is absent.
@@ -64,6 +70,9 @@ pub struct ModelMetrics {
     /// Raw strings that were measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub n_strings: Option<u64>,
+    /// Molecules that were measured, of a training set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub n_molecules: Option<u64>,
     /// Share of the raw strings that are molecules.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, maximum = 1)]
@@ -82,7 +91,9 @@ pub struct ModelMetrics {
     pub kl_score: Option<f64>,
     /// How the distinct molecules' properties are distributed, by property: `bertz_complexity`, `crippen_logp`,
     /// `molecular_weight` (daltons), `polar_surface` (square ångströms), `hydrogen_bond_acceptors`,
-    /// `hydrogen_bond_donors`, `rotatable_bonds`, `aliphatic_rings`, `aromatic_rings`, `heavy_atoms`.
+    /// `hydrogen_bond_donors`, `rotatable_bonds`, `aliphatic_rings`, `aromatic_rings`, `heavy_atoms`. Those of `training_set` are
+    /// `OpenChemLib`'s, which the console measures samples by: `molecular_weight`, `logp`, `polar_surface`, `acceptors`, `donors`,
+    /// `rotatable`, `rings`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub properties: BTreeMap<String, PropertyDistribution>,
     /// Further figures, such as `internal_diversity`.
@@ -111,6 +122,21 @@ pub struct PropertyDistribution {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, maximum = 1)]
     pub likeness: Option<f64>,
+    /// How many molecules there are from where to where.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub histogram: Option<PropertyHistogram>,
+}
+
+/// Bars of one width, the first of which begins at `from`; what lies beyond either end counts in the bar there.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct PropertyHistogram {
+    /// Where the first bar begins.
+    pub from: f64,
+    /// How wide each bar is.
+    #[schema(exclusive_minimum = 0.0)]
+    pub width: f64,
+    /// The molecules of each bar.
+    pub counts: Vec<u64>,
 }
 
 /// Packs are made by anybody: conditions whose figures make no sense are left out, and the rest of the card stands.

@@ -1,8 +1,9 @@
 //! What a tree search answers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use chrono::{DateTime, Utc};
+use petgraph::graph::{DiGraph, NodeIndex};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -97,6 +98,24 @@ pub struct RouteGraph {
     pub nodes: Vec<Node>,
     /// From product to precursor.
     pub edges: Vec<Edge>,
+}
+
+impl RouteGraph {
+    /// Its molecules in their order, each with edges to those that it is made of; an edge of a molecule that is none of them is left out.
+    #[must_use]
+    pub fn molecules(&self) -> DiGraph<(), ()> {
+        let mut graph = DiGraph::with_capacity(self.nodes.len(), self.edges.len());
+        let places: HashMap<&str, NodeIndex> =
+            self.nodes.iter().map(|node| (node.id.as_str(), graph.add_node(()))).collect();
+        for edge in &self.edges {
+            if let (Some(&product), Some(&precursor)) =
+                (places.get(edge.source.as_str()), places.get(edge.target.as_str()))
+            {
+                graph.update_edge(product, precursor, ());
+            }
+        }
+        graph
+    }
 }
 
 /// How a route stands beside the others of its answer: attributes of the graph, as `NetworkX` keeps them.

@@ -110,7 +110,7 @@ fn a_stored_look_job_and_its_outcome_keep_their_shapes() {
     let catalogue = |sought| Look::Catalogue { sought, limit: 25, ships_to, max_offers: 10 };
     let looks = [
         Look::Expansions { limit: 50, check: StepCheck::Rules },
-        Look::BuildingBlocks { ships_to: Some(Country::Us), max_offers: 10 },
+        Look::BuildingBlocks { ships_to: Some(Country::Us), max_offers: 10, inchikey: true },
         Look::Synthesizability { max_seconds: 0.05 },
         catalogue(Sought::Structure { smiles: "CCO".to_owned() }),
         catalogue(Sought::Similar { smiles: "CCO".to_owned(), least: 0.3 }),

@@ -26,7 +26,8 @@ const LEAST_SEARCH_SECONDS: f64 = 0.01;
 const LOOK_FLOOR_SECONDS: f64 = 0.01;
 const EXPANSION_SECONDS: f64 = 0.003;
 const CHECKED_EXPANSION_SECONDS: f64 = 0.01;
-const BUILDING_BLOCK_SECONDS: f64 = 0.000_5;
+const BUILDING_BLOCK_SECONDS: f64 = 0.000_2;
+const INCHIKEY_SECONDS: f64 = 0.000_4;
 const ANALOGUE_SECONDS: f64 = 0.03;
 /// What a small search takes of its time, on two cores.
 const SMALL_SEARCH_SHARE: f64 = 0.25;
@@ -155,7 +156,9 @@ impl Job for StoredLookJob {
         let seconds = match &job.look {
             Look::Expansions { check: StepCheck::Rules, .. } => EXPANSION_SECONDS * molecules,
             Look::Expansions { check: StepCheck::Forwards, .. } => CHECKED_EXPANSION_SECONDS * molecules,
-            Look::BuildingBlocks { .. } => BUILDING_BLOCK_SECONDS * molecules,
+            Look::BuildingBlocks { inchikey, .. } => {
+                (BUILDING_BLOCK_SECONDS + if *inchikey { INCHIKEY_SECONDS } else { 0.0 }) * molecules
+            }
             Look::Synthesizability { max_seconds } => max_seconds * SMALL_SEARCH_SHARE * molecules,
             Look::Analogues { .. } => ANALOGUE_SECONDS * molecules,
             Look::Catalogue { sought: Sought::Substructure { .. }, .. } => SUBSTRUCTURE_SECONDS,

@@ -1,12 +1,12 @@
 //! What a route that a caller sends has to be.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use chem::{Limits, Mapped};
 use contract::{Edge, Location, MAX_KEPT_NODES, RouteGraph, RouteStanding, StepEvidence};
 use petgraph::{
     algo::is_cyclic_directed,
-    graph::DiGraph,
+    graph::NodeIndex,
     visit::{Dfs, Walker},
 };
 use serde::{Serialize, de::DeserializeOwned};
@@ -91,21 +91,15 @@ pub fn route_to(target: Option<&str>, input: &Input<'_>) -> Result<RouteGraph, F
 
 /// Refuses what does not lead from the target down to what it is made of.
 fn check_way(route: &RouteGraph) -> Result<(), &'static str> {
-    let mut graph = DiGraph::<(), ()>::with_capacity(route.nodes.len(), route.edges.len());
-    let places: HashMap<_, _> =
-        route.nodes.iter().map(|node| (node.id.as_str(), graph.add_node(()))).collect();
-    graph.extend_with_edges(
-        route.edges.iter().map(|edge| (places[edge.source.as_str()], places[edge.target.as_str()])),
-    );
+    let graph = route.molecules();
     if is_cyclic_directed(&graph) {
         return Err("a molecule is made of itself");
     }
-    let target = places[route.nodes[0].id.as_str()];
-    if Dfs::new(&graph, target).iter(&graph).count() < route.nodes.len() {
+    if Dfs::new(&graph, NodeIndex::new(0)).iter(&graph).count() < route.nodes.len() {
         return Err("a molecule is in no step of the target's");
     }
     let is_made = |at| graph.neighbors(at).next().is_some();
-    if route.nodes.iter().any(|node| node.data.is_building_block && is_made(places[node.id.as_str()])) {
+    if graph.node_indices().zip(&route.nodes).any(|(at, node)| node.data.is_building_block && is_made(at)) {
         return Err("a molecule is both bought and made");
     }
     Ok(())

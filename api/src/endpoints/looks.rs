@@ -28,12 +28,15 @@ use super::{
     misfit, read_body,
     treesearch::{Searching, check_graph, constraints, whole_seconds},
 };
-use crate::fields::{Fault, Faults, Fields, Input, between, choice, integer, nullable, storable, text};
+use crate::fields::{
+    Fault, Faults, Fields, Input, between, boolean, choice, integer, nullable, storable, text,
+};
 
 /// Seconds that an account is charged for each molecule until it is known what it took.
 const EXPANSION_SECONDS: f64 = 0.01;
 const CHECKED_EXPANSION_SECONDS: f64 = 0.03;
 const BUILDING_BLOCK_SECONDS: f64 = 0.001;
+const INCHIKEY_SECONDS: f64 = 0.001;
 const ANALOGUE_SECONDS: f64 = 0.1;
 
 /// Seconds that an account is charged for a search of the catalogue until it is known what it took: as long as one for a pattern may take.
@@ -149,7 +152,9 @@ impl Wanted {
         match &self.look {
             Look::Expansions { check: StepCheck::Rules, .. } => EXPANSION_SECONDS * molecules,
             Look::Expansions { check: StepCheck::Forwards, .. } => CHECKED_EXPANSION_SECONDS * molecules,
-            Look::BuildingBlocks { .. } => BUILDING_BLOCK_SECONDS * molecules,
+            Look::BuildingBlocks { inchikey, .. } => {
+                (BUILDING_BLOCK_SECONDS + if *inchikey { INCHIKEY_SECONDS } else { 0.0 }) * molecules
+            }
             Look::Synthesizability { max_seconds } => max_seconds * molecules,
             Look::Analogues { .. } => ANALOGUE_SECONDS * molecules,
             Look::Catalogue { sought: Sought::Substructure { .. }, .. } => SUBSTRUCTURE_SECONDS,
@@ -173,9 +178,11 @@ pub(crate) fn parse_building_blocks(body: &[u8], faults: &mut Faults) -> Option<
     let mut body = Fields::body(body, faults)?;
     let smiles = smiles(&mut body);
     let offers = offers(&mut body);
+    let inchikey = body.optional("inchikey", false, boolean);
     body.finish();
     let (ships_to, max_offers) = offers?;
-    Some(Wanted { smiles: smiles?, look: Look::BuildingBlocks { ships_to, max_offers }, engine: None })
+    let look = Look::BuildingBlocks { ships_to, max_offers, inchikey: inchikey? };
+    Some(Wanted { smiles: smiles?, look, engine: None })
 }
 
 /// Where offers are shipped to, and how many are listed.
@@ -343,7 +350,7 @@ fn expansion_fits(look: &Look, item: &ExpandedMolecule) -> bool {
 
 /// Whether there is either a route to a target or a reason why there is none.
 fn analogue_fits(_: &Look, item: &Analogue) -> bool {
-    let is_whole = item.plausibility.is_some_and(|share| (0.0..=1.0).contains(&share));
+    let is_whole = item.plausibility.is_none_or(|share| (0.0..=1.0).contains(&share));
     match (&item.route, &item.error) {
         (Some(route), None) => is_whole && item.target.is_some() && check_graph(route).is_ok(),
         (None, Some(_)) => true,

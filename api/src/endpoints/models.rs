@@ -135,7 +135,8 @@ fn model(ready: Option<i64>, LiveModel { model_id, card, .. }: LiveModel) -> Mod
 
 /// The figures of the first conditions, which are those that samples are drawn under.
 fn summary(card: &ModelCard) -> Map<String, Value> {
-    let figures = card.metrics.values().next().cloned().unwrap_or_default();
+    let mut conditions = card.metrics.iter().filter(|(name, _)| *name != ModelCard::TRAINING_SET);
+    let figures = conditions.next().map(|(_, figures)| figures.clone()).unwrap_or_default();
     members(&ModelMetrics { properties: BTreeMap::new(), ..figures })
 }
 

@@ -98,6 +98,7 @@ async fn the_console_needs_nothing_from_elsewhere_and_nothing_inline() {
         "login.js",
         "marking.js",
         "marks.js",
+        "measures.js",
         "menu.js",
         "models.js",
         "molecule.js",

@@ -1,7 +1,6 @@
 //! The part "Account" in a real browser, and the page of the authorization server behind it: organisation, logins, tokens for scripts.
 
 use crate::{
-    console_parts::{go, until},
     console_plan::{breaks_no_rule, no_complaint, stage},
     support::{add_account, answer, join_one_organisation},
 };
@@ -12,12 +11,10 @@ async fn an_account_knows_its_organisation_and_makes_a_token_for_scripts_that_is
     let colleague = add_account(&service.pool, "eve@example.org").await;
     join_one_organisation(&service.pool, &[&service.account, &colleague]).await;
 
-    go(&browser, "#/account").await;
-    until(
-        &browser,
-        "return document.querySelector('#part_account .known')?.textContent.includes('lab') === true",
-    )
-    .await;
+    browser.go("#/account").await;
+    browser
+        .until("return document.querySelector('#part_account .known')?.textContent.includes('lab') === true")
+        .await;
     browser.screenshot("account").await;
     breaks_no_rule(&browser).await;
     no_complaint(&browser).await;

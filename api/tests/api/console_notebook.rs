@@ -4,8 +4,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::{
-    console_parts::{go, until},
-    console_plan::{breaks_no_rule, count, find_routes, no_complaint, put, stage},
+    console_plan::{breaks_no_rule, count, find_routes, no_complaint, stage},
     console_plan_work::{ONE_STEP, act, choose},
     support::Service,
     webdriver::Chromium,
@@ -48,7 +47,7 @@ async fn a_route_is_kept_named_starred_found_again_by_its_link_and_let_go() {
     browser.click("#keep").await;
     browser.wait_for_text("#kept_whose", |text| text == "You keep this route.").await;
     fill(&browser, "kept_name", "The textbook's").await;
-    until(&browser, "return document.getElementById('toast').textContent === 'Saved.'").await;
+    browser.until("return document.getElementById('toast').textContent === 'Saved.'").await;
     fill(&browser, "kept_note", "Ask Ada first").await;
     browser.click("#kept_star").await;
     browser.wait_for_text("#kept_star", |text| text == "★ Starred").await;
@@ -58,7 +57,7 @@ async fn a_route_is_kept_named_starred_found_again_by_its_link_and_let_go() {
     browser.click("[data-part=notebook]").await;
     let entry = browser.wait_for_text(".entries li", |text| text.contains("The textbook's")).await;
     browser.wait_for_text("[aria-label=Searches]", |text| text.contains("10 routes")).await;
-    until(&browser, "return document.querySelectorAll('.entries svg').length === 2").await;
+    browser.until("return document.querySelectorAll('.entries svg').length === 2").await;
     browser.screenshot("notebook").await;
     breaks_no_rule(&browser).await;
     browser.run("document.querySelector('.entries a').click()").await;
@@ -91,20 +90,20 @@ async fn a_structure_is_written_by_the_name_of_a_route_that_is_kept() {
     browser.click("#keep").await;
     browser.wait_for_text("#kept_whose", |text| text == "You keep this route.").await;
     fill(&browser, "kept_name", "Tyrosine kinase hit").await;
-    until(&browser, "return document.getElementById('toast').textContent === 'Saved.'").await;
+    browser.until("return document.getElementById('toast').textContent === 'Saved.'").await;
     items(&service, ROUTES, 1).await;
 
     browser.click("#change").await;
-    put(&browser, "search_smiles", "tyrosine KINASE hit ").await;
+    browser.put("search_smiles", "tyrosine KINASE hit ").await;
     browser.click("#run").await;
-    until(&browser, &format!("return document.getElementById('search_smiles').value === {smiles}")).await;
-    until(
-        &browser,
-        "return document.getElementById('target_form').hidden && document.getElementById('bar').hidden",
-    )
-    .await;
+    browser.until(&format!("return document.getElementById('search_smiles').value === {smiles}")).await;
+    browser
+        .until(
+            "return document.getElementById('target_form').hidden && document.getElementById('bar').hidden",
+        )
+        .await;
     browser.click("#change").await;
-    put(&browser, "search_smiles", "nobody's hit").await;
+    browser.put("search_smiles", "nobody's hit").await;
     browser.click("#run").await;
     let fault = browser.wait_for_text("#search_smiles_fault", |text| !text.is_empty()).await;
 
@@ -136,7 +135,7 @@ async fn a_route_that_was_made_by_hand_is_kept_whole() {
     let edge = &kept["route"]["edges"][0];
     assert_eq!((&edge["reaction_class"], &edge["precedents"]), (&json!("N-alkylation"), &json!(956)));
     assert_eq!(kept["pricing_annotations"][0]["vendor_name"], "Lab");
-    go(&browser, &format!("#/plan/{}", listed["id"].as_str().unwrap())).await;
+    browser.go(&format!("#/plan/{}", listed["id"].as_str().unwrap())).await;
     browser.wait_for_text("#results_how", |text| text.starts_with("kept ")).await;
     let told = browser.text("#shopping").await;
     assert!(told.starts_with("What is put together by hand"), "{told}");
@@ -146,24 +145,24 @@ async fn a_route_that_was_made_by_hand_is_kept_whole() {
 #[tokio::test]
 async fn a_search_is_found_again_by_its_address_asks_the_same_again_and_is_deleted() {
     let Some((service, browser)) = stage().await else { return };
-    put(&browser, "amount_mmol", "2.5").await;
-    put(&browser, "molecules_never", "CO").await;
+    browser.put("amount_mmol", "2.5").await;
+    browser.put("molecules_never", "CO").await;
     find_routes(&browser, "46").await;
     browser.wait_for_text("#route_count", |text| text == "10").await;
     let stored = items(&service, PLANS, 1).await.remove(0);
     let id = stored["id"].as_str().unwrap().to_owned();
-    until(&browser, &format!("return location.hash === '#/plan/{id}'")).await;
+    browser.until(&format!("return location.hash === '#/plan/{id}'")).await;
 
     // As somebody who is sent the address, with another draft.
-    put(&browser, "search_smiles", "CCO").await;
-    put(&browser, "amount_mmol", "7").await;
-    go(&browser, "#/notebook").await;
+    browser.put("search_smiles", "CCO").await;
+    browser.put("amount_mmol", "7").await;
+    browser.go("#/notebook").await;
     browser.wait_for_text("[aria-label=Searches]", |text| text.contains("10 routes")).await;
     browser.run("document.querySelector('[aria-label=Searches] a').click()").await;
-    until(&browser, "return document.getElementById('amount_mmol').value === '2.5'").await;
+    browser.until("return document.getElementById('amount_mmol').value === '2.5'").await;
     let typed = browser.run("return document.getElementById('search_smiles').value").await;
     let shown = browser.text("#route_count").await;
-    go(&browser, "#/notebook").await;
+    browser.go("#/notebook").await;
     browser.wait_for_text("[aria-label=Searches] li", |text| text.contains("10 routes")).await;
     browser.click("[aria-label=Searches] button").await;
     browser.click("#ask_yes").await;
@@ -193,7 +192,7 @@ async fn what_a_colleague_keeps_is_read_and_not_changed() {
         .await
         .unwrap();
 
-    go(&browser, &format!("#/plan/{id}")).await;
+    browser.go(&format!("#/plan/{id}")).await;
     browser.wait_for_text("#results_how", |text| text.ends_with("by a colleague")).await;
     let state = browser
         .run("return ['kept_name', 'kept_note'].map((id) => document.getElementById(id).readOnly).concat(document.getElementById('kept_star').disabled, document.getElementById('kept_not').hidden)")

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::{
     auth_clients::skip,
     console::log_in,
-    console_plan::{breaks_no_rule, count, no_complaint, put, stage},
+    console_plan::{breaks_no_rule, count, no_complaint, stage},
     recorded::HOSTILE,
     support::{Service, complete_plan, sample_id},
     webdriver::{Chromium, Script},
@@ -20,26 +20,10 @@ const KEEP_FILES: &str = "
     URL.createObjectURL = (blob) => { const key = `blob:${blobs.size}`; blobs.set(key, blob); return key; };
     HTMLAnchorElement.prototype.click = function () { blobs.get(this.href).text().then((text) => { window.saved[this.download] = text; }); };";
 
-/// Leads to a part as a link of the page does.
-pub async fn go(browser: &Chromium, part: &str) {
-    browser.run(&format!("location.hash = {}", json!(part))).await;
-}
-
-/// Waits until the function of the page is true.
-pub async fn until(browser: &Chromium, is_so: &str) {
-    for _ in 0..600 {
-        if browser.run(is_so).await == true {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    panic!("never: {is_so}");
-}
-
 /// The file of this name, once it was taken away.
 async fn saved(browser: &Chromium, name: &str) -> String {
     let name = json!(name);
-    until(browser, &format!("return typeof window.saved[{name}] === 'string'")).await;
+    browser.until(&format!("return typeof window.saved[{name}] === 'string'")).await;
     browser.run(&format!("return window.saved[{name}]")).await.as_str().unwrap().to_owned()
 }
 
@@ -69,7 +53,7 @@ async fn parts_are_reached_by_links_and_the_back_button_and_keep_what_they_knew(
     let wire = browser
         .run("return performance.getEntriesByType('resource').reduce((sum, file) => sum + file.encodedBodySize, 0)")
         .await;
-    put(&browser, "search_smiles", "CCO").await;
+    browser.put("search_smiles", "CCO").await;
 
     browser.click("[data-part=models]").await;
     browser.wait_for_title("Models · Retort").await;
@@ -102,30 +86,28 @@ async fn molecules_are_drawn_measured_sieved_ticked_and_taken_away() {
     .await;
     browser.run(KEEP_FILES).await;
 
-    go(&browser, &format!("#/sample/{id}")).await;
+    browser.go(&format!("#/sample/{id}")).await;
     browser.wait_for_text(".gallery [aria-posinset='5']", |text| text.contains("226 Da")).await;
-    until(&browser, "return document.querySelectorAll('.cell svg').length === 6").await;
+    browser.until("return document.querySelectorAll('.cell svg').length === 6").await;
     let weights =
         browser.wait_for_text("section[aria-label='Molecular weight']", |text| text.contains("median")).await;
     browser.screenshot("sample").await;
-    put(&browser, "part", "n1ccccc1").await;
-    until(&browser, "return document.querySelectorAll('.cell').length === 2").await;
+    browser.put("part", "n1ccccc1").await;
+    browser.until("return document.querySelectorAll('.cell').length === 2").await;
     browser.run("document.querySelector('.sieve_of .row button').click()").await;
-    until(
-        &browser,
-        "return document.querySelector('.part_editor[open] canvas, .part_editor[open] .editor *') !== null",
+    browser.until("return document.querySelector('.part_editor[open] canvas, .part_editor[open] .editor *') !== null",
     )
     .await;
     browser.run("document.querySelector('.part_editor button[value=use]').click()").await;
-    until(&browser, "return document.getElementById('part').value === 'c1ccncc1'").await;
-    put(&browser, "molecular_weight_from", "80,5").await;
-    until(&browser, "return document.querySelectorAll('.cell').length === 1").await;
+    browser.until("return document.getElementById('part').value === 'c1ccncc1'").await;
+    browser.put("molecular_weight_from", "80,5").await;
+    browser.until("return document.querySelectorAll('.cell').length === 1").await;
     let shown = browser.run("return document.querySelector('.cell').title").await;
-    put(&browser, "part", "C1CC").await;
+    browser.put("part", "C1CC").await;
     let fault = browser.wait_for_text("#part_fault", |text| !text.is_empty()).await;
-    put(&browser, "part", "").await;
-    put(&browser, "molecular_weight_from", "").await;
-    until(&browser, "return document.querySelectorAll('.cell').length === 6").await;
+    browser.put("part", "").await;
+    browser.put("molecular_weight_from", "").await;
+    browser.until("return document.querySelectorAll('.cell').length === 6").await;
     // Space ticks the molecule where the keys have led.
     browser.type_into(".gallery", "\u{e014} \u{e014} ").await;
     let said = browser.wait_for_text(".sampled .found p", |text| text.contains("ticked")).await;
@@ -157,19 +139,19 @@ async fn molecules_are_drawn_measured_sieved_ticked_and_taken_away() {
 #[tokio::test]
 async fn of_ten_thousand_molecules_only_those_in_sight_are_in_the_page() {
     let Some((_service, browser)) = stage().await else { return };
-    go(&browser, "#/sample").await;
-    until(&browser, "return document.querySelectorAll('#model_id option').length > 1").await;
+    browser.go("#/sample").await;
+    browser.until("return document.querySelectorAll('#model_id option').length > 1").await;
 
-    put(&browser, "size", "10.001").await;
+    browser.put("size", "10.001").await;
     browser.click("#draw").await;
     let refused = browser.text("#size_fault").await;
-    put(&browser, "size", "10,000").await;
+    browser.put("size", "10,000").await;
     browser.click("#draw").await;
     browser.wait_for_text(".sampled h2", |text| text == "10,000 molecules").await;
-    until(&browser, "return document.querySelectorAll('.cell svg').length > 3").await;
+    browser.until("return document.querySelectorAll('.cell svg').length > 3").await;
     let first = count(&browser, ".cell").await;
     browser.type_into(".gallery", "\u{e010}").await; // End.
-    until(&browser, "return document.querySelector('.cell.active svg') !== null").await;
+    browser.until("return document.querySelector('.cell.active svg') !== null").await;
     let last =
         browser.run("return document.querySelector('.cell.active').getAttribute('aria-posinset')").await;
     let then = count(&browser, ".cell").await;
@@ -205,23 +187,23 @@ async fn complete(service: &Service, smiles: &str) {
 #[tokio::test]
 async fn a_batch_is_read_stored_followed_sorted_opened_and_deleted() {
     let Some((service, browser)) = stage().await else { return };
-    go(&browser, "#/batches/new").await;
+    browser.go("#/batches/new").await;
     browser.wait_for_title("Batches · Retort").await;
     browser.run(KEEP_FILES).await;
 
-    put(&browser, "molecules", "id;smiles\nEXP-9;CCN\n2;Cxx\nEXP-10;CCO\n4;\nEXP-8;CCCC").await;
+    browser.put("molecules", "id;smiles\nEXP-9;CCN\n2;Cxx\nEXP-10;CCO\n4;\nEXP-8;CCCC").await;
     let faults = browser.wait_for_text("#molecules_faults", |text| text.contains("Line 5")).await;
     let read = browser.text("#molecules_read").await;
     browser.click("#molecules_faults button").await;
-    until(&browser, "return document.getElementById('molecules_faults').hidden").await;
+    browser.until("return document.getElementById('molecules_faults').hidden").await;
     let left = browser.run("return document.getElementById('molecules').value").await;
-    put(&browser, "batch_name", HOSTILE).await;
+    browser.put("batch_name", HOSTILE).await;
     browser.click("#plan_all").await;
     browser.wait_for_text(".batch .counts", |text| text == "3 molecules: 3 waiting").await;
     complete(&service, "CCO").await;
     browser.wait_for_text(".batch .counts", |text| text == "3 molecules: 1 done, 2 waiting").await;
     // Lines are made anew when there is news of them.
-    until(&browser, "return document.querySelector(\".lines [aria-rowindex='3']\")?.textContent.includes('2 routes') === true").await;
+    browser.until("return document.querySelector(\".lines [aria-rowindex='3']\")?.textContent.includes('2 routes') === true").await;
     browser.screenshot("batch").await;
     browser.run("document.querySelector('.price .sorts').click()").await;
     let cheapest =
@@ -272,19 +254,19 @@ async fn a_batch_is_read_stored_followed_sorted_opened_and_deleted() {
 #[tokio::test]
 async fn a_batch_is_cancelled_and_goes_on_and_what_the_service_refuses_stands_at_its_line() {
     let Some((_service, browser)) = stage().await else { return };
-    go(&browser, "#/batches/new").await;
+    browser.go("#/batches/new").await;
     browser.wait_for_title("Batches · Retort").await;
 
-    put(&browser, "molecules", "# two salts\nCCO\nCC.CC\nCCN").await;
+    browser.put("molecules", "# two salts\nCCO\nCC.CC\nCCN").await;
     browser.wait_for_text("#plan_all", |text| text == "Plan 3 molecules").await;
-    put(&browser, "batch_max_depth", "51").await;
+    browser.put("batch_max_depth", "51").await;
     browser.click("#plan_all").await;
     let refused = browser.wait_for_text("#molecules_faults", |text| text.contains("Line")).await;
     let depth = browser.text("#batch_max_depth_fault").await;
     let refusal = browser.complaints().await;
     browser.click("#molecules_faults button").await;
     browser.wait_for_text("#plan_all", |text| text == "Plan 2 molecules").await;
-    put(&browser, "batch_max_depth", "5").await;
+    browser.put("batch_max_depth", "5").await;
     browser.click("#plan_all").await;
     browser.wait_for_text(".batch .counts", |text| text == "2 molecules: 2 waiting").await;
     let buttons = "[...document.querySelectorAll('.batch .tools button')]";
@@ -302,7 +284,7 @@ async fn a_batch_is_cancelled_and_goes_on_and_what_the_service_refuses_stands_at
 #[tokio::test]
 async fn molecules_come_from_files_of_every_usual_kind() {
     let Some((_service, browser)) = stage().await else { return };
-    go(&browser, "#/batches/new").await;
+    browser.go("#/batches/new").await;
     browser.wait_for_title("Batches · Retort").await;
     let folder = tempfile::tempdir().unwrap();
     let molfile = "ethanol\n  x\n\n  3  2  0  0  0  0  0  0  0  0999 V2000\n    0.0000    0.0000    0.0000 C   0  0\n    1.2990    0.7500    0.0000 C   0  0\n    \
@@ -348,9 +330,9 @@ async fn molecules_come_from_files_of_every_usual_kind() {
 async fn no_rule_of_wcag_that_a_program_can_check_is_broken_in_any_part() {
     let Some((service, browser)) = stage().await else { return };
     let id = store_sample(&service, &texts(&["CCO", "c1ccncc1", "CC(=O)Nc1ccc(O)cc1"])).await;
-    go(&browser, "#/batches/new").await;
+    browser.go("#/batches/new").await;
     browser.wait_for_title("Batches · Retort").await;
-    put(&browser, "molecules", "CCO\nCCN").await;
+    browser.put("molecules", "CCO\nCCN").await;
     browser.wait_for_text("#plan_all", |text| text == "Plan 2 molecules").await;
     browser.click("#plan_all").await;
     browser.wait_for_text(".batch .counts", |text| text == "2 molecules: 2 waiting").await;
@@ -367,8 +349,8 @@ async fn no_rule_of_wcag_that_a_program_can_check_is_broken_in_any_part() {
         ("#/models", ".models .card"),
         ("#/account", "#part_account .known dd"),
     ] {
-        go(&browser, part).await;
-        until(&browser, &format!("return document.querySelector({}) !== null", json!(is_there))).await;
+        browser.go(part).await;
+        browser.until(&format!("return document.querySelector({}) !== null", json!(is_there))).await;
         breaks_no_rule(&browser).await;
         // Nothing is wider than a small telephone.
         browser.resize(360, 800).await;
@@ -386,11 +368,11 @@ async fn the_catalogue_is_searched_and_what_is_found_is_planned() {
 
     browser.click("#search_catalogue").await;
     let nothing = browser.wait_for_text("#sought_fault", |text| !text.is_empty()).await;
-    put(&browser, "sought", "C1CC").await;
+    browser.put("sought", "C1CC").await;
     browser.click("#search_catalogue").await;
     let fault = browser.wait_for_text("#sought_fault", |text| text.contains("byte")).await;
     let refusal = browser.complaints().await;
-    put(&browser, "sought", "C/C=C/C").await;
+    browser.put("sought", "C/C=C/C").await;
     browser.click("#search_catalogue").await;
     let facts = browser.wait_for_text(".block_facts", |text| text.contains("alike")).await;
     let similar = browser.text(".block .sellers").await;
@@ -401,9 +383,9 @@ async fn the_catalogue_is_searched_and_what_is_found_is_planned() {
     browser.wait_for_text(".block", |text| text.contains("like Nc1ccc(O)cc1 to 0.3")).await;
     let typed = browser.run("return document.getElementById('sought').value").await;
     // An address is a search as well, of any kind and for any region.
-    go(&browser, "#/catalogue/substructure/%5B%236%5DBr/DE").await;
+    browser.go("#/catalogue/substructure/%5B%236%5DBr/DE").await;
     let part = browser.wait_for_text(".block", |text| text.contains("with [#6]Br")).await;
-    go(&browser, "#/catalogue/number/EN300/anywhere").await;
+    browser.go("#/catalogue/number/EN300/anywhere").await;
     let number = browser.wait_for_text(".block", |text| text.contains("number EN300")).await;
     let draws = browser.run("return document.querySelector('.of_catalogue .acts button.plain').hidden").await;
     browser.run("document.querySelector('.block a.button').click()").await;

@@ -33,21 +33,11 @@ pub async fn stage() -> Option<(Service, Chromium)> {
     Some((service, browser))
 }
 
-/// Types into a field, wherever it is hidden, as a person would.
-pub async fn put(browser: &Chromium, field: &str, text: &str) {
-    let (field, text) = (json!(field), json!(text));
-    browser
-        .run(&format!(
-            "const field = document.getElementById({field}); field.value = {text}; field.dispatchEvent(new Event('input'));"
-        ))
-        .await;
-}
-
 /// Searches for routes of the kind that `depth` stands for.
 pub async fn find_routes(browser: &Chromium, depth: &str) {
-    put(browser, "search_smiles", TARGET).await;
+    browser.put("search_smiles", TARGET).await;
     for (field, text) in [("max_depth", depth), ("max_backbone_groups", "100")] {
-        put(browser, field, text).await;
+        browser.put(field, text).await;
     }
     browser.click("#run").await;
 }
@@ -107,9 +97,9 @@ async fn routes_are_sorted_filtered_ordered_and_taken_away() {
 
     browser.run("const order = document.getElementById('order'); order.value = 'steps'; order.dispatchEvent(new Event('change'));").await;
     let shortest = browser.text("#route_list [role=option]").await;
-    put(&browser, "filter", "suzuki coupling").await;
+    browser.put("filter", "suzuki coupling").await;
     let some = browser.text("#route_count").await;
-    put(&browser, "filter", "nothing of this name").await;
+    browser.put("filter", "nothing of this name").await;
     let none = browser.text("#route_none").await;
     for button in ["#take_svg", "#take_csv", "#take_json", "#take_all", "#take_aizynth", "#take_retrocast"] {
         browser.click(button).await;
@@ -209,7 +199,7 @@ async fn of_a_thousand_routes_only_those_in_sight_are_in_the_page() {
 async fn what_strangers_wrote_is_text_and_their_links_lead_nowhere() {
     let Some((_service, browser)) = stage().await else { return };
 
-    put(&browser, "vendors_only", HOSTILE).await;
+    browser.put("vendors_only", HOSTILE).await;
     find_routes(&browser, "44").await;
     browser.wait_for_text("#route_count", |text| text == "10").await;
     browser.run("document.querySelector('#scheme .bought').dispatchEvent(new Event('click'))").await;
@@ -233,13 +223,13 @@ async fn what_is_wrong_with_a_request_stands_at_its_field() {
 
     browser.click("#run").await;
     let nothing = browser.text("#search_smiles_fault").await;
-    put(&browser, "search_smiles", "CCO").await;
-    put(&browser, "amount_mmol", "1,000").await;
+    browser.put("search_smiles", "CCO").await;
+    browser.put("amount_mmol", "1,000").await;
     browser.click("#run").await;
     let ambiguous = browser.text("#amount_mmol_fault").await;
-    put(&browser, "amount_mmol", "0,5").await;
-    put(&browser, "max_depth", "51").await;
-    put(&browser, "search_smiles", "CC.CC").await;
+    browser.put("amount_mmol", "0,5").await;
+    browser.put("max_depth", "51").await;
+    browser.put("search_smiles", "CC.CC").await;
     browser.click("#run").await;
     let depth = browser.wait_for_text("#max_depth_fault", |text| !text.is_empty()).await;
     let target = browser.text("#search_smiles_fault").await;
@@ -258,7 +248,7 @@ async fn what_is_wrong_with_a_request_stands_at_its_field() {
 async fn a_search_that_is_stopped_is_cancelled_and_one_without_a_route_says_why() {
     let Some((service, browser)) = stage().await else { return };
 
-    put(&browser, "max_seconds", "60").await;
+    browser.put("max_seconds", "60").await;
     find_routes(&browser, "47").await;
     browser.wait_for_text("#elapsed_text", |text| text.starts_with("Searching")).await;
     let in_hand = async || -> i64 {
@@ -277,7 +267,7 @@ async fn a_search_that_is_stopped_is_cancelled_and_one_without_a_route_says_why(
     browser
         .run("const change = document.getElementById('change'); if (!change.hidden) change.click();")
         .await;
-    put(&browser, "max_depth", "5").await;
+    browser.put("max_depth", "5").await;
     browser.click("#run").await;
     let nothing = browser.wait_for_text("#nothing", |text| !text.is_empty()).await;
     until(0).await;

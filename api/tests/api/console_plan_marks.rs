@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use crate::{
-    console_plan::{breaks_no_rule, count, find_routes, no_complaint, put, stage},
+    console_plan::{breaks_no_rule, count, find_routes, no_complaint, stage},
     webdriver::Chromium,
 };
 
@@ -29,7 +29,7 @@ async fn bonds_that_are_pressed_are_broken_or_kept_and_the_answer_says_what_beca
     let Some((_service, browser)) = stage().await else { return };
     browser.run(LISTEN).await;
 
-    put(&browser, "search_smiles", "CC(=O)Nc1ccc(O)cc1").await;
+    browser.put("search_smiles", "CC(=O)Nc1ccc(O)cc1").await;
     browser.click("[data-key='bond 2']").await;
     browser.run("document.querySelector('[data-key=\"bond 3\"]').focus()").await;
     press(&browser, "Enter").await;
@@ -41,8 +41,8 @@ async fn bonds_that_are_pressed_are_broken_or_kept_and_the_answer_says_what_beca
     browser.click("#run").await;
     let nothing = browser.wait_for_text("#nothing", |text| text.starts_with("No route")).await;
     let first = asked(&browser).await;
-    put(&browser, "max_depth", "46").await;
-    put(&browser, "max_backbone_groups", "100").await;
+    browser.put("max_depth", "46").await;
+    browser.put("max_backbone_groups", "100").await;
     browser.click("#run").await;
     browser.wait_for_text("#route_count", |text| text == "10").await;
     browser.click("#constraints summary").await;
@@ -66,7 +66,7 @@ async fn marks_are_reached_by_arrows_go_over_to_a_target_that_changed_and_are_ta
     let Some((_service, browser)) = stage().await else { return };
     browser.run(LISTEN).await;
 
-    put(&browser, "search_smiles", "CC(=O)Nc1ccc(O)cc1").await;
+    browser.put("search_smiles", "CC(=O)Nc1ccc(O)cc1").await;
     for atom in ["atom 4", "atom 5", "atom 6"] {
         browser.click(&format!("[data-key='{atom}']")).await;
     }
@@ -78,10 +78,10 @@ async fn marks_are_reached_by_arrows_go_over_to_a_target_that_changed_and_are_ta
         let here = browser.run("return document.activeElement.getAttribute('data-key')").await;
         reached.insert(here.as_str().unwrap().to_owned());
     }
-    put(&browser, "search_smiles", "COc1ccc(NC(C)=O)cc1").await;
+    browser.put("search_smiles", "COc1ccc(NC(C)=O)cc1").await;
     let carried = browser.wait_for_text("#marked", |text| text.contains("C8–N7")).await;
-    put(&browser, "max_depth", "46").await;
-    put(&browser, "max_backbone_groups", "100").await;
+    browser.put("max_depth", "46").await;
+    browser.put("max_backbone_groups", "100").await;
     browser.click("#run").await;
     browser.wait_for_text("#route_count", |text| text == "10").await;
     let body = asked(&browser).await;
@@ -109,7 +109,7 @@ async fn what_routes_must_and_may_not_have_is_a_list_of_which_each_can_be_taken_
     browser.type_into("#molecules_never", "CC(=O)Cl\u{e007}CCO\u{e007}CCN").await;
     browser.type_into("#building_blocks_own", "OC(=O)c1ccccc1 12,5\u{e007}").await;
     browser.type_into("#reaction_classes_never", "Boc removal, amide coupling\u{e007}").await;
-    put(&browser, "max_steps", "4").await;
+    browser.put("max_steps", "4").await;
     browser.click(".field:has(#molecules_never) .cross").await;
     breaks_no_rule(&browser).await;
     find_routes(&browser, "46").await;

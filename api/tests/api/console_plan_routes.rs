@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::console_plan::{breaks_no_rule, count, find_routes, no_complaint, put, stage};
+use crate::console_plan::{breaks_no_rule, count, find_routes, no_complaint, stage};
 
 #[tokio::test]
 async fn two_routes_are_compared_and_what_they_share_is_faint() {
@@ -51,12 +51,12 @@ async fn routes_are_filtered_by_what_they_cost_need_and_take_and_folded_under_th
 
     browser.click(".finer summary").await;
     breaks_no_rule(&browser).await;
-    put(&browser, "most_usd", "22,5").await;
+    browser.put("most_usd", "22,5").await;
     let cheap = browser.text("#route_count").await;
-    put(&browser, "most_usd", "cheap").await;
+    browser.put("most_usd", "cheap").await;
     let fault = browser.text("#most_usd_fault").await;
     browser.click("#filters_clear").await;
-    put(&browser, "most_steps", "4").await;
+    browser.put("most_steps", "4").await;
     let short = browser.text("#route_count").await;
     browser.click("#filters_clear").await;
     let without = choose("without_class", "N-alkylation").await;

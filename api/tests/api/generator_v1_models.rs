@@ -33,7 +33,7 @@ async fn models_are_listed_with_their_cards_and_what_is_ready() {
         "name": "Drug-like", "version": null, "summary": { "validity": 0.97 },
         "metadata": { "created": "2026-01-02", "architecture": "GRU", "licence": "MIT" },
         "created": "2026-01-02", "architecture": "GRU", "training_data": null, "licence": "MIT",
-        "metrics": { "temperature_1": { "validity": 0.97 } },
+        "metrics": { "training_set": { "n_molecules": 3 }, "unconstrained": { "validity": 0.97 } },
     });
     assert_eq!((one.status, one.json()), (200, expected.clone()));
     assert_eq!(list["data"][0], expected);

@@ -25,9 +25,10 @@ impl Handler<StoredLookJob> for Looker {
             Look::Expansions { limit, check } => {
                 packed(&job, |smiles| expanded(smiles, &format!("limit {limit}, {}", check.name())))?
             }
-            Look::BuildingBlocks { ships_to, max_offers } => packed(&job, |smiles| {
+            Look::BuildingBlocks { ships_to, max_offers, inchikey } => packed(&job, |smiles| {
                 let to = ships_to.map_or("anywhere", |country| country.code());
-                sold(smiles, &format!("{to}, at most {max_offers} offers"))
+                let sold = sold(smiles, &format!("{to}, at most {max_offers} offers"));
+                SoldMolecule { inchikey: inchikey.then(|| format!("KEY-{smiles}")), ..sold }
             })?,
             Look::Synthesizability { max_seconds } => packed(&job, |smiles| made(smiles, max_seconds))?,
             Look::Analogues { route, building_block } => {
@@ -134,7 +135,7 @@ fn sold(smiles: &str, vendor: &str) -> SoldMolecule {
         building_block_idx: None,
         price: None,
         lead_time_days: None,
-        inchikey: Some(format!("KEY-{smiles}")),
+        inchikey: None,
         vendors: vec![vendor.to_owned()],
         offers: Vec::new(),
     }

@@ -49,7 +49,7 @@ impl Service {
         let card = |id| match id {
             "druglike_gru" => json!({
                 "name": "Drug-like", "description": "drugs", "created": "2026-01-02", "architecture": "GRU", "licence": "MIT",
-                "metrics": { "temperature_1": { "validity": 0.97 } }, "relative_cost": 1.0,
+                "metrics": { "training_set": { "n_molecules": 3 }, "unconstrained": { "validity": 0.97 } }, "relative_cost": 1.0,
             }),
             _ => json!({}),
         };

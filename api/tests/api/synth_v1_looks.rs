@@ -52,12 +52,14 @@ async fn what_is_asked_for_reaches_the_worker() {
         first(EXPANSIONS, json!({ "smiles": ["CCO"], "limit": 7, "check": "forwards", "engine": "thieme" }))
             .await;
     let sold = first(BUILDING_BLOCKS, json!({ "smiles": ["CCO"], "ships_to": "DE", "max_offers": 0 })).await;
-    let anywhere = first(BUILDING_BLOCKS, json!({ "smiles": ["CCO"], "ships_to": null })).await;
+    let anywhere =
+        first(BUILDING_BLOCKS, json!({ "smiles": ["CCO"], "ships_to": null, "inchikey": true })).await;
     let small = first(SYNTHESIZABILITY, json!({ "smiles": ["CCO"], "max_seconds": 1 })).await;
 
     assert_eq!(expansions["precursors"][0]["reaction_class"], "limit 7, forwards");
     assert_eq!(sold["vendors"], json!(["DE, at most 0 offers"]));
     assert_eq!(anywhere["vendors"], json!(["anywhere, at most 10 offers"]));
+    assert_eq!((&sold["inchikey"], &anywhere["inchikey"]), (&Value::Null, &json!("KEY-CCO")));
     assert_eq!(small["seconds"], 1.0);
 }
 
@@ -92,10 +94,12 @@ async fn every_fault_of_a_look_has_its_place() {
         fault("engine", "string_pattern_mismatch"),
     ];
     assert_eq!(faults(EXPANSIONS, of_expansions).await, expected);
-    let of_blocks = json!({ "smiles": ["C"], "ships_to": "XX", "max_offers": -1, "engine": "toy_engine" });
+    let of_blocks =
+        json!({ "smiles": ["C"], "ships_to": "XX", "max_offers": -1, "inchikey": 1, "engine": "toy_engine" });
     let expected = [
         fault("ships_to", "enum"),
         fault("max_offers", "greater_than_equal"),
+        fault("inchikey", "bool_type"),
         fault("engine", "extra_forbidden"),
     ];
     assert_eq!(faults(BUILDING_BLOCKS, of_blocks).await, expected);
@@ -226,7 +230,7 @@ async fn what_the_catalogue_is_searched_by_reaches_the_worker() {
 
     let item = json!({
         "smiles": "Nc1ccc(O)cc1", "error": null, "in_stock": true, "building_block_idx": 7, "price": 2.5,
-        "lead_time_days": null, "inchikey": "KEY-Nc1ccc(O)cc1", "vendors": ["Acme", "like CCO to 0.3, limit 25, US, at most 10 offers"],
+        "lead_time_days": null, "inchikey": null, "vendors": ["Acme", "like CCO to 0.3, limit 25, US, at most 10 offers"],
         "offers": [], "mw": 46.07, "similarity": 0.5,
     });
     let expected =

@@ -116,6 +116,18 @@ impl Chromium {
         self.call(Method::POST, &format!("/element/{element}/value"), Some(json!({ "text": keys }))).await;
     }
 
+    /// Writes into the field of this id, wherever it is hidden.
+    pub async fn put(&self, field: &str, text: &str) {
+        let act = "field.value = text; field.dispatchEvent(new Event('input'))";
+        let (field, text) = (json!(field), json!(text));
+        self.run(&format!("const [field, text] = [document.getElementById({field}), {text}]; {act}")).await;
+    }
+
+    /// Leads to a part of the console as a link of its pages does.
+    pub async fn go(&self, part: &str) {
+        self.run(&format!("location.hash = {}", json!(part))).await;
+    }
+
     pub async fn type_where_the_cursor_is(&self, keys: &str) {
         let element = text(&self.call(Method::GET, "/element/active", None).await[ELEMENT]);
         self.call(Method::POST, &format!("/element/{element}/value"), Some(json!({ "text": keys }))).await;
@@ -142,6 +154,15 @@ impl Chromium {
                 return text;
             }
             assert!(begun.elapsed() < PATIENCE, "{selector} says {text}");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// Waits until the function of this text says that it is so.
+    pub async fn until(&self, is_so: &str) {
+        let begun = Instant::now();
+        while self.run(is_so).await != true {
+            assert!(begun.elapsed() < PATIENCE, "never: {is_so}");
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }

@@ -81,6 +81,7 @@ pub fn figures(evaluation: &Evaluation) -> ModelMetrics {
     let properties = evaluation.properties.iter();
     ModelMetrics {
         n_strings: Some(evaluation.strings as u64),
+        n_molecules: None,
         validity: known(Some(evaluation.validity)),
         uniqueness: known(Some(evaluation.uniqueness)),
         novelty: known(evaluation.novelty),
@@ -141,6 +142,7 @@ pub fn distribution(values: &[f64], likeness: Option<f64>) -> Option<PropertyDis
         p75: percentile(0.75),
         p95: percentile(0.95),
         likeness: likeness.map(rounded),
+        histogram: None,
     })
 }
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{
     installation::{Installation, Role},
-    process::{eventually, root},
+    process::root,
     searches::{CATALOGUE, TARGET},
     webdriver::{Chromium, Script},
 };
@@ -43,22 +43,6 @@ async fn log_in(browser: &Chromium, home: &str) {
     browser.type_into("#password", PASSWORD).await;
     browser.click("button").await;
     browser.wait_for_text("#run", |text| text == "Find routes").await;
-}
-
-/// Shows a part of the console.
-async fn go(browser: &Chromium, part: &str) {
-    browser.run(&format!("location.hash = {}", json!(part))).await;
-}
-
-/// Types into a field of the page.
-async fn put(browser: &Chromium, field: &str, text: &str) {
-    let act = "field.value = text; field.dispatchEvent(new Event('input'))";
-    let (field, text) = (json!(field), json!(text));
-    browser.run(&format!("const [field, text] = [document.getElementById({field}), {text}]; {act}")).await;
-}
-
-async fn until(browser: &Chromium, is_so: &str) {
-    eventually(is_so, async || (browser.run(is_so).await == true).then_some(())).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -109,40 +93,40 @@ async fn molecules_are_drawn_and_planned_and_blocks_are_found_and_replaced() {
     add_account(&installation, "ada@example.org");
     log_in(&browser, &home).await;
 
-    go(&browser, "#/sample").await;
-    until(&browser, "return document.querySelectorAll('#model_id option').length > 1").await;
-    put(&browser, "size", "200").await;
+    browser.go("#/sample").await;
+    browser.until("return document.querySelectorAll('#model_id option').length > 1").await;
+    browser.put("size", "200").await;
     browser.click("#draw").await;
     browser.wait_for_text(".sampled h2", |text| text == "200 molecules").await;
-    browser.wait_for_text("section[aria-label='Molecular weight']", |text| text.contains("median")).await;
-    until(&browser, "return document.querySelectorAll('.cell svg').length > 5").await;
+    let beside = |text: &str| text.contains("median") && text.contains("training set: ");
+    browser.wait_for_text("section[aria-label='Molecular weight']", beside).await;
+    browser.until("return document.querySelectorAll('.histogram .learned').length === 7").await;
+    browser.until("return document.querySelectorAll('.cell svg').length > 5").await;
     browser.screenshot("sample_real").await;
     // Space ticks the molecule where the keys have led.
     browser.type_into(".gallery", " \u{e014} \u{e014} ").await;
     browser.wait_for_text(".sampled .found p", |text| text.ends_with("3 ticked")).await;
     browser.run("[...document.querySelectorAll('.sampled .tools button')].at(-1).click()").await;
     browser.wait_for_title("Batches · Retort").await;
-    put(&browser, "batch_name", "Drawn this morning").await;
+    browser.put("batch_name", "Drawn this morning").await;
     browser.wait_for_text("#plan_all", |text| text == "Plan 3 molecules").await;
     browser.click("#plan_all").await;
     let planned = browser.wait_for_text(".batch .counts", |text| text == "3 molecules: 3 done").await;
-    until(&browser, "return document.querySelectorAll('.lines .picture svg, .lines svg').length >= 3").await;
+    browser.until("return document.querySelectorAll('.lines .picture svg, .lines svg').length >= 3").await;
     browser.screenshot("batch_real").await;
 
-    go(&browser, "#/catalogue/similar/Cc1cccc(C)c1N/US").await;
+    browser.go("#/catalogue/similar/Cc1cccc(C)c1N/US").await;
     let found = browser.wait_for_text(".block_facts", |text| text.contains("alike")).await;
-    until(&browser, "return document.querySelectorAll('.block svg').length > 3").await;
+    browser.until("return document.querySelectorAll('.block svg').length > 3").await;
     browser.screenshot("catalogue_real").await;
 
-    go(&browser, "#/plan").await;
-    put(&browser, "search_smiles", TARGET).await;
+    browser.go("#/plan").await;
+    browser.put("search_smiles", TARGET).await;
     browser.click("#run").await;
     browser.wait_for_text("#route_count", |text| !text.is_empty() && text != "0").await;
-    until(
-        &browser,
-        "return document.getElementById('stop').hidden || !document.getElementById('run').disabled",
-    )
-    .await;
+    browser
+        .until("return document.getElementById('stop').hidden || !document.getElementById('run').disabled")
+        .await;
     let leaf = "document.querySelector('#scheme .bought').dispatchEvent(new Event('click'))";
     browser.run(leaf).await;
     browser.run("[...document.querySelectorAll('#acts button')].find((one) => one.textContent.startsWith('Analogues')).click()").await;

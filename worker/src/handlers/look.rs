@@ -85,9 +85,10 @@ impl Looks {
                 };
                 looked(self.tell("expansions", tell).await?, deadline_seconds).await?
             }
-            Look::BuildingBlocks { ships_to, max_offers } => {
+            Look::BuildingBlocks { ships_to, max_offers, inchikey } => {
                 let shelf = self.shelf(sold_to(ships_to, &terms));
-                let tell = move |planner: &Planner| building_blocks(planner, &shelf, &smiles, &allowance);
+                let tell =
+                    move |planner: &Planner| building_blocks(planner, &shelf, &smiles, inchikey, &allowance);
                 let mut sold = self.tell("building blocks", tell).await?;
                 let offered = blocks(sold.items.iter());
                 let offers = offers_for(pool, &offered, ships_to, &terms);

@@ -4,11 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use catalogue::{Shelf, Stock};
 use chem::{Fingerprint, Molecule};
-use contract::{Analogue, Edge, Node, NodeData, RouteGraph};
-use petgraph::{
-    algo::toposort,
-    graph::{DiGraph, NodeIndex},
-};
+use contract::{Analogue, Edge, Node, NodeData, RouteFigures, RouteGraph};
+use petgraph::{algo::toposort, graph::NodeIndex};
 use synth::{Allowance, Budget, KnownStep, Planner};
 
 use super::{Answer, Told, molecule, tell};
@@ -66,7 +63,7 @@ impl<'a> Rework<'a> {
         let names: Vec<String> = molecules.iter().map(Molecule::canonical_smiles).collect();
         let replaced = molecule(replaced)?.canonical_smiles();
         let block = names.iter().position(|name| *name == replaced).ok_or("the block is not in the route")?;
-        let graph = graph(route);
+        let graph = route.molecules();
         let order = toposort(&graph, None).map_err(|_| "a molecule of the route is made of itself")?;
         let mut changed = HashSet::from([block]);
         let mut steps = Vec::new();
@@ -121,7 +118,7 @@ impl<'a> Rework<'a> {
             error: None,
             in_stock: route.nodes[self.block].data.is_building_block,
             target: Some(names.swap_remove(0)),
-            plausibility: Some(rounded(plausibility(&route))),
+            plausibility: RouteFigures::of(&route).plausibility.map(rounded),
             route: Some(route),
         })
     }
@@ -168,33 +165,10 @@ impl<'a> Rework<'a> {
     }
 }
 
-/// The molecules in their order, edges from product to precursor.
-fn graph(route: &RouteGraph) -> DiGraph<(), ()> {
-    let mut graph = DiGraph::with_capacity(route.nodes.len(), route.edges.len());
-    let places: HashMap<&str, NodeIndex> =
-        route.nodes.iter().map(|node| (node.id.as_str(), graph.add_node(()))).collect();
-    for edge in &route.edges {
-        if let (Some(&product), Some(&precursor)) =
-            (places.get(edge.source.as_str()), places.get(edge.target.as_str()))
-        {
-            graph.update_edge(product, precursor, ());
-        }
-    }
-    graph
-}
-
 /// The hash of the template by which the molecule of this node is made, as its edges say.
 fn template_of<'a>(route: &'a RouteGraph, product: &str) -> Option<&'a str> {
     let mut edges = route.edges.iter().filter(|edge| edge.source == product);
     edges.find_map(|edge| Some(edge.evidence.as_ref()?.template.as_str()))
-}
-
-/// The probability that all steps give what they are to give.
-fn plausibility(route: &RouteGraph) -> f64 {
-    let steps: HashMap<&str, f64> =
-        route.edges.iter().map(|edge| (edge.source.as_str(), edge.plausibility.unwrap_or(1.0))).collect();
-    // In the order of the molecules, so that it is the same whenever it is asked.
-    route.nodes.iter().filter_map(|node| steps.get(node.id.as_str())).product()
 }
 
 /// Tells how like the nearest block the molecules are that are none, all in one pass.

@@ -9,15 +9,18 @@ use synth::{Allowance, Planner};
 use super::{Answer, Told, tell};
 use crate::rounding::rounded;
 
-/// What is on `shelf` of each of the molecules, without its offers.
+/// What is on `shelf` of each of the molecules, with its InChIKey where that is wanted, without its offers.
 pub(crate) fn building_blocks(
     planner: &Planner,
     shelf: &Shelf,
     texts: &[String],
+    with_keys: bool,
     allowance: &Allowance,
 ) -> Answer<SoldMolecule> {
     tell(planner, texts, allowance, |molecule, _| {
-        Some(sold(shelf, molecule.canonical_smiles(), shelf.find(molecule)))
+        let smiles = molecule.canonical_smiles();
+        let inchikey = if with_keys { inchi_key(&smiles) } else { None };
+        Some(SoldMolecule { inchikey, ..sold(shelf, smiles, shelf.find(molecule)) })
     })
 }
 
@@ -25,13 +28,13 @@ pub(crate) fn building_blocks(
 pub(super) fn sold(shelf: &Shelf, smiles: String, block: Option<Block>) -> SoldMolecule {
     let figure = |figure: Option<f32>| figure.map(|figure| rounded(f64::from(figure)));
     SoldMolecule {
-        inchikey: inchi_key(&smiles),
         smiles,
         error: None,
         in_stock: block.is_some(),
         building_block_idx: block.map(|block| shelf.id(block)),
         price: figure(block.and_then(|block| shelf.usd_per_gram(block))),
         lead_time_days: figure(block.and_then(|block| shelf.lead_time_days(block))),
+        inchikey: None,
         vendors: Vec::new(),
         offers: Vec::new(),
     }

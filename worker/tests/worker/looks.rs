@@ -217,10 +217,11 @@ async fn what_is_sold_says_where_and_what_is_not_says_nothing() {
     let acid = shelve(&database.pool, "CC(=O)O").await;
     offer(&database.pool, acid, "Zenith", Some(20_000.0), Some(3.0)).await;
     offer(&database.pool, acid, "Acme", Some(30_000.0), Some(4.0)).await;
-    let sold = |ships_to, max_offers| Look::BuildingBlocks { ships_to, max_offers };
+    let sold =
+        |max_offers, inchikey| Look::BuildingBlocks { ships_to: Some(Country::Us), max_offers, inchikey };
 
     let items: Vec<SoldMolecule> =
-        look(&database, &["CC(=O)[O-]", "CCC", "OC(C)=O", "x"], sold(Some(Country::Us), 1), LONG).await;
+        look(&database, &["CC(=O)[O-]", "CCC", "OC(C)=O", "x"], sold(1, true), LONG).await;
 
     let acetate = &items[0];
     assert_eq!((acetate.smiles.as_str(), acetate.in_stock), ("CC(=O)[O-]", true));
@@ -250,7 +251,7 @@ async fn offers_of_a_vendor_that_is_not_shown_to_the_account_are_not_told() {
     offer(&database.pool, acid, "Ours", Some(1.0), Some(3.0)).await;
     let private = "update vendors set is_private = true where name = 'Ours'";
     sqlx::query(private).execute(&database.pool).await.unwrap();
-    let sold = Look::BuildingBlocks { ships_to: None, max_offers: 10 };
+    let sold = Look::BuildingBlocks { ships_to: None, max_offers: 10, inchikey: false };
 
     let hidden: Vec<SoldMolecule> = look(&database, &["CC(=O)O"], sold.clone(), LONG).await;
     let shown = "insert into organisations (id, name) values ('org_lab', 'lab');

@@ -332,7 +332,9 @@ async fn a_stored_look_is_replayed_and_its_answer_unpacked() {
     let sought = Sought::Structure { smiles: "CCN".to_owned() };
 
     let expanded = replayed(&[TARGET], Look::Expansions { limit: 5, check: StepCheck::Rules }).await;
-    let sold = replayed(&["CCN", "CCC"], Look::BuildingBlocks { ships_to: None, max_offers: 3 }).await;
+    let sold =
+        replayed(&["CCN", "CCC"], Look::BuildingBlocks { ships_to: None, max_offers: 3, inchikey: false })
+            .await;
     let solved = replayed(&[TARGET], Look::Synthesizability { max_seconds: 1.0 }).await;
     let found = replayed(&[], Look::Catalogue { sought, limit: 5, ships_to: None, max_offers: 3 }).await;
 

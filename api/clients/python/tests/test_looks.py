@@ -30,11 +30,11 @@ def test_an_expansion_has_its_precursors_the_most_probable_first(call: Call) -> 
 @pytest.mark.parametrize("call", BOTH)
 def test_building_blocks_have_their_price_and_who_sells_them(call: Call) -> None:
     with open_shop() as shop:
-        amine, unknown = call(lambda retort: retort.building_blocks([AMINE, UNKNOWN], ships_to=None, max_offers=3), shop.url, "t")
+        amine, unknown = call(lambda retort: retort.building_blocks([AMINE, UNKNOWN], ships_to=None, max_offers=3, inchikey=True), shop.url, "t")
 
     assert (amine.in_stock, amine.price, amine.vendors) == (True, 2.5, ("Acme", "Bolt"))
     assert (unknown.in_stock, unknown.price, unknown.vendors) == (False, None, ())
-    assert shop.asked == [("building-blocks", {"smiles": [AMINE, UNKNOWN], "ships_to": None, "max_offers": 3})]
+    assert shop.asked == [("building-blocks", {"smiles": [AMINE, UNKNOWN], "ships_to": None, "max_offers": 3, "inchikey": True})]
 
 
 @pytest.mark.parametrize("call", BOTH)

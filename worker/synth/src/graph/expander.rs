@@ -8,7 +8,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use chem::{Change, Flask, Key, Molecule, Outcome, Precursor, PreparedMolecule, block};
+use chem::{Change, Flask, Key, Molecule, Outcome, Precursor, PreparedMolecule, Site, block};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use reactivity::{Certainty, Facts, ReactionClass, Refusal, Step, classify, judge};
@@ -136,10 +136,10 @@ impl Expander {
     }
 
     /// The probability of a template's outcome at these sites, 0 where the template is not in the list.
-    pub fn probability(&self, expansion: &Expansion, template: u32, outcome: &Outcome) -> f32 {
+    pub fn probability(&self, expansion: &Expansion, template: u32, sites: &[Site]) -> f32 {
         let ranking = self.ranking(expansion);
         let ranked = ranking.templates().iter().find(|ranked| ranked.template == template);
-        ranked.map_or(0.0, |ranked| ranked.probability * ranking.share(template, &outcome.sites))
+        ranked.map_or(0.0, |ranked| ranked.probability * ranking.share(template, sites))
     }
 
     fn apply(

@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use chem::{Key, Molecule, Outcome};
+use chem::{Key, Molecule, Outcome, Site};
 use reactivity::ReactionClass;
 
 use crate::graph::expander::{Expander, Expansion, Found};
@@ -133,11 +133,12 @@ fn run_by(
             outcome.precursors.iter().map(|precursor| precursor.molecule.key()).eq(keys.iter().copied())
         };
         let Some(outcome) = compiled.apply(expansion.prepared()).into_iter().find(of_these) else { continue };
-        let found = Found::new(outcome.precursors.clone());
+        let Outcome { precursors, sites, .. } = outcome;
+        let found = Found::new(precursors);
         if wanted.is_some_and(|wanted| found.class(&expansion) != wanted) {
             continue;
         }
-        match written(expander, &expansion, template, &outcome, &found) {
+        match written(expander, &expansion, template, &sites, &found) {
             Ok(made) if best.as_ref().is_none_or(|best| best.step.plausibility < made.step.plausibility) => {
                 best = Some(made);
             }
@@ -152,7 +153,7 @@ fn written(
     expander: &Expander,
     product: &Expansion,
     template: u32,
-    outcome: &Outcome,
+    sites: &[Site],
     found: &Found,
 ) -> Result<Made, StepFault> {
     let model = expander.model();
@@ -164,7 +165,7 @@ fn written(
     let step = Step {
         template,
         template_hash: model.template_hash(template).to_owned(),
-        probability: expander.probability(product, template, outcome),
+        probability: expander.probability(product, template, sites),
         rank: product.rank_of(template),
         plausibility,
         precedent,

@@ -115,13 +115,14 @@ class Retort:
         return self.run(looks.expansions(self._session, smiles, limit, engine))
 
     def building_blocks(
-        self, smiles: Iterable[str], *, ships_to: Country | None = "US", max_offers: int | None = None
+        self, smiles: Iterable[str], *, ships_to: Country | None = "US", max_offers: int | None = None, inchikey: bool = False
     ) -> tuple[SoldMolecule, ...]:
-        """Whether and where molecules are sold to a country (anywhere for none), each with at most `max_offers` (0 to 100) offers.
+        """Whether and where molecules are sold to a country (anywhere for none), each with at most `max_offers` (0 to 100) offers, and with
+        its InChIKey where that is asked for.
 
         The answers stand in the order of `smiles`; one that has an `error` says nothing else.
         """
-        return self.run(looks.building_blocks(self._session, smiles, ships_to, max_offers))
+        return self.run(looks.building_blocks(self._session, smiles, ships_to, max_offers, inchikey))
 
     def search_building_blocks(self, **asked: Unpack[BlockSearch]) -> FoundBlocks:
         """Building blocks by exactly one of a structure, what they are like, a part of them (SMARTS), and a vendor's number.

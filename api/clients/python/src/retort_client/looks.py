@@ -71,6 +71,7 @@ class SoldMolecule(Body):
     """USD per gram of the cheapest offer."""
     lead_time_days: float | None = None
     inchikey: str | None = None
+    """Where it was asked for."""
     vendors: tuple[str, ...]
     offers: tuple[Offer, ...]
     """The cheapest first."""
@@ -157,10 +158,10 @@ def expansions(session: Session, smiles: Iterable[str], limit: int, engine: str 
 
 
 def building_blocks(
-    session: Session, smiles: Iterable[str], ships_to: Country | None, max_offers: int | None
+    session: Session, smiles: Iterable[str], ships_to: Country | None, max_offers: int | None, inchikey: bool
 ) -> Steps[tuple[SoldMolecule, ...]]:
     """Who sells molecules."""
-    settings = {"ships_to": ships_to} | ({} if max_offers is None else {"max_offers": max_offers})
+    settings = {"ships_to": ships_to} | ({} if max_offers is None else {"max_offers": max_offers}) | ({"inchikey": True} if inchikey else {})
     return _look(session, BUILDING_BLOCKS, smiles, settings, Looked[SoldMolecule])
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from datetime import date, datetime
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import NotRequired, TypedDict
 
 Country = Literal["US", "CA", "GB", "FR", "CH", "DE", "CN", "AU"]
@@ -49,6 +49,14 @@ class SamplePage(Body):
     has_more: bool
 
 
+class PropertyHistogram(Body):
+    """Bars of one width, the first of which begins at `from_`; what lies beyond either end counts in the bar there."""
+
+    from_: float = Field(alias="from")
+    width: float
+    counts: tuple[int, ...]
+
+
 class PropertyDistribution(Body):
     """How a property is distributed over a model's molecules."""
 
@@ -61,12 +69,15 @@ class PropertyDistribution(Body):
     p95: float
     likeness: float | None = None
     """How like the distribution is to that of known molecules, from 0 to 1."""
+    histogram: PropertyHistogram | None = None
 
 
 class ModelMetrics(Body):
     """What strings of a model were measured to be under some conditions; what is not known is `None`."""
 
     n_strings: int | None = None
+    n_molecules: int | None = None
+    """Of a training set."""
     validity: float | None = None
     uniqueness: float | None = None
     novelty: float | None = None

@@ -4,7 +4,7 @@
 import { element } from "./picture.js";
 import { percent, significant } from "./words.js";
 
-/** @typedef {{from: number, width: number, counts: number[]}} Bars of one width, from the left */
+/** @typedef {{start: number, width: number, counts: number[]}} Bars of one width, from the left */
 /** @typedef {{mean: number, standard_deviation: number, p05: number, p25: number, p50: number, p75: number, p95: number, likeness?: number, histogram?: Bars}} Distribution */
 /** @typedef {{n_strings?: number, n_molecules?: number, validity?: number, uniqueness?: number, novelty?: number, kl_score?: number, properties?: Record<string, Distribution>, [other: string]: any}} Metrics */
 /**

@@ -147,11 +147,11 @@ function counted(values, { low, high, bars }) {
  * @param {import("./figures.js").Bars} bars
  * @param {number} share molecules of the sample times the width of its bars
  */
-function outline({ from, width, counts }, share) {
+function outline({ start, width, counts }, share) {
   const all = counts.reduce((sum, many) => sum + many, 0);
   // Cards are written by anybody.
   if (!(all * width > 0)) return [];
-  return counts.map((many, index) => ({ from: from + index * width, to: from + (index + 1) * width, many: (many * share) / (all * width) }));
+  return counts.map((many, index) => ({ from: start + index * width, to: start + (index + 1) * width, many: (many * share) / (all * width) }));
 }
 
 /** @param {Float32Array} values */

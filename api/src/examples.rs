@@ -222,7 +222,7 @@ fn model() -> Value {
             "n_molecules": 844_803,
             "properties": { "rings": {
                 "mean": 3.2, "standard_deviation": 1.2, "p05": 1.0, "p25": 2.0, "p50": 3.0, "p75": 4.0, "p95": 5.0,
-                "histogram": { "from": 0.5, "width": 1.0, "counts": [63_000, 180_000, 290_000, 215_000, 96_803] },
+                "histogram": { "start": 0.5, "width": 1.0, "counts": [63_000, 180_000, 290_000, 215_000, 96_803] },
             } },
         } },
     })

@@ -254,8 +254,8 @@ def test_a_training_set_is_measured_as_the_console_does() -> None:
     weight, donors = (measured["properties"][name] for name in ("molecular_weight", "donors"))
 
     assert measured["n_molecules"] == 3
-    assert (weight["p50"], weight["histogram"]) == (60.0516, {"from": 40, "width": 10, "counts": [1, 0, 1, 0, 0, 1]})
-    assert (donors["mean"], donors["histogram"]) == (1.0, {"from": 0.5, "width": 1, "counts": [3]})
+    assert (weight["p50"], weight["histogram"]) == (60.0518, {"start": 40, "width": 10, "counts": [1, 0, 1, 0, 0, 1]})
+    assert (donors["mean"], donors["histogram"]) == (1.0, {"start": 0.5, "width": 1, "counts": [3]})
 
 
 def test_a_corpus_gives_its_molecules_back() -> None:

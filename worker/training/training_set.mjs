@@ -22,10 +22,10 @@ function percentile(sorted, share) {
 
 function histogram(sorted, name) {
   const width = WIDTHS[name] ?? 1;
-  const [from, last] = [BEYOND, 1 - BEYOND].map((share) => Math.floor(sorted[Math.round(share * (sorted.length - 1))] / width));
-  const counts = Array(last - from + 1).fill(0);
-  for (const value of sorted) counts[Math.min(counts.length - 1, Math.max(0, Math.floor(value / width) - from))] += 1;
-  return { from: from * width - (name in WIDTHS ? 0 : width / 2), width, counts };
+  const [first, last] = [BEYOND, 1 - BEYOND].map((share) => Math.floor(sorted[Math.round(share * (sorted.length - 1))] / width));
+  const counts = Array(last - first + 1).fill(0);
+  for (const value of sorted) counts[Math.min(counts.length - 1, Math.max(0, Math.floor(value / width) - first))] += 1;
+  return { start: first * width - (name in WIDTHS ? 0 : width / 2), width, counts };
 }
 
 function distribution(values, name) {

@@ -138,7 +138,7 @@ pub enum Look {
         ships_to: Option<Country>,
         /// The most offers of each that are listed.
         max_offers: u32,
-        /// Whether the InChIKey of each is told. Absent in jobs of earlier versions, whose answers have one.
+        /// Whether the InChIKey of each is told. Absent in jobs of earlier versions.
         #[serde(default)]
         inchikey: bool,
     },

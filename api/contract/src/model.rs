@@ -127,11 +127,11 @@ pub struct PropertyDistribution {
     pub histogram: Option<PropertyHistogram>,
 }
 
-/// Bars of one width, the first of which begins at `from`; what lies beyond either end counts in the bar there.
+/// Bars of one width, the first of which begins at `start`; what lies beyond either end counts in the bar there.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct PropertyHistogram {
     /// Where the first bar begins.
-    pub from: f64,
+    pub start: f64,
     /// How wide each bar is.
     #[schema(exclusive_minimum = 0.0)]
     pub width: f64,

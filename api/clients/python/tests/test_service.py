@@ -56,7 +56,11 @@ def test_models_say_what_they_are(call: Call, installation: Installation) -> Non
     model = call(lambda retort: retort.models.retrieve(models[0].id), installation.url, installation.token)
 
     assert (model.id, model.licence) == (models[0].id, "CC-BY-SA-3.0")
-    assert all(metrics.properties["heavy_atoms"].mean > 10 for metrics in model.metrics.values() if metrics.properties)
+    training_set = model.metrics["training_set"]
+    drawn = [metrics for name, metrics in model.metrics.items() if name != "training_set" and metrics.properties]
+    histogram = training_set.properties["molecular_weight"].histogram
+    assert drawn and all(metrics.properties["heavy_atoms"].mean > 10 for metrics in drawn)
+    assert histogram is not None and sum(histogram.counts) == training_set.n_molecules
     with pytest.raises(InvalidRequest, match="names something that is not there"):
         call(lambda retort: retort.samples.create(1, "no_such_model"), installation.url, installation.token)
 

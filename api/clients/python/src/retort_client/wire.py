@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from datetime import date, datetime
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 from typing_extensions import NotRequired, TypedDict
 
 Country = Literal["US", "CA", "GB", "FR", "CH", "DE", "CN", "AU"]
@@ -50,9 +50,9 @@ class SamplePage(Body):
 
 
 class PropertyHistogram(Body):
-    """Bars of one width, the first of which begins at `from_`; what lies beyond either end counts in the bar there."""
+    """Bars of one width, the first of which begins at `start`; what lies beyond either end counts in the bar there."""
 
-    from_: float = Field(alias="from")
+    start: float
     width: float
     counts: tuple[int, ...]
 

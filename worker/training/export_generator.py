@@ -2,23 +2,17 @@
 
 import argparse
 import datetime
-import tomllib
 from pathlib import Path
 
 import metadata
 import pack
 import train_generator
 
-def packs() -> dict[str, dict]:
-    """Reads what packs.toml says of each pack."""
-    return tomllib.loads(Path(__file__).with_name("packs.toml").read_text(encoding="utf-8"))
-
-
 def export(checkpoint: Path, folder: Path, temperature: float = 1.0, max_length: int = 102) -> None:
     """Writes the pack's files but its card; what metrics the pack had are dropped."""
     model, vocabulary = train_generator.load(checkpoint)
     pack.write(folder, model, vocabulary, temperature, max_length)
-    facts = packs()[folder.name]
+    facts = metadata.packs()[folder.name]
     shape = model.shape()
     metadata.write_json(
         folder / "metadata.json",

@@ -28,10 +28,7 @@ CARGO = ["cargo", "run", "--release", "--quiet", "--example", "strings", "--"]
 
 def prepared(recipe: dict, data: Path, work: Path) -> tuple[corpus.Corpus, corpus.Corpus]:
     """Gives the training and the held-out molecules of a recipe, in its tokens."""
-    atoms = work / recipe["subset"]
-    if not (atoms / "valid.npz").exists():
-        prepare_molecules.prepare(data, atoms, recipe["subset"])
-    folder = atoms
+    folder = atoms = prepare_molecules.prepared(data, work, recipe["subset"])
     if recipe["tokens"] == "pairs":
         folder = work / f"{recipe['subset']}_pairs"
         if not (folder / "valid.npz").exists():
@@ -41,7 +38,7 @@ def prepared(recipe: dict, data: Path, work: Path) -> tuple[corpus.Corpus, corpu
 
 def trained(name: str, data: Path, work: Path) -> tuple[Path, int]:
     """Gives the finished checkpoint of a pack, trained where that is missing, and its longest molecule in tokens."""
-    recipe = export_generator.packs()[name]["recipe"]
+    recipe = metadata.packs()[name]["recipe"]
     corpora = prepared(recipe, data, work)
     checkpoint = work / f"{name}.pt"
     torch.manual_seed(0)
@@ -69,7 +66,7 @@ def figures(folder: Path, data: Path, work: Path, strings: list[str]) -> None:
 
 def main() -> None:
     """Makes one pack; its card is written by hand."""
-    names = list(export_generator.packs())
+    names = list(metadata.packs())
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("pack", choices=names)
     parser.add_argument("--data", type=Path, required=True, help="folder with train.smi.gz and valid.smi.gz")

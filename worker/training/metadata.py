@@ -1,7 +1,13 @@
 """What a pack says of itself in `metadata.json`, and how its JSON is written."""
 
 import json
+import tomllib
 from pathlib import Path
+
+
+def packs() -> dict[str, dict]:
+    """Reads what packs.toml says of each pack."""
+    return tomllib.loads(Path(__file__).with_name("packs.toml").read_text(encoding="utf-8"))
 
 
 def write_json(path: Path, value: dict) -> None:

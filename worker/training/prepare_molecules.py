@@ -40,6 +40,14 @@ def prepare(data: Path, out: Path, subset: str, min_molecules: int = 100, max_to
         print(f"{name}: {len(encoded)} of {len(smiles)} molecules, {len(encoded.ids)} tokens of {len(vocabulary)} kinds")
 
 
+def prepared(data: Path, work: Path, subset: str) -> Path:
+    """Gives the folder of a subset's corpus under `work`, which is written where it is missing."""
+    folder = work / subset
+    if not (folder / "valid.npz").exists():
+        prepare(data, folder, subset)
+    return folder
+
+
 def main() -> None:
     """Prepares one folder."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)

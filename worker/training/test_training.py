@@ -19,7 +19,6 @@ import compare_generators
 import corpus
 import demo_catalogue
 import evaluate
-import export_generator
 import extend_library
 import extract_templates
 import flask_reactions
@@ -141,7 +140,7 @@ def test_a_training_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
 
 
 def test_every_recipe_says_from_what_and_for_how_long() -> None:
-    for name, facts in export_generator.packs().items():
+    for name, facts in metadata.packs().items():
         assert set(facts["recipe"]) == {"subset", "tokens", "hidden_size", "cpu_minutes", "learning_rate"}, name
         assert facts["recipe"]["subset"] in prepare_molecules.SUBSETS
         assert facts["recipe"]["tokens"] in ("atoms", "pairs")
@@ -152,7 +151,7 @@ def test_a_recipe_is_made_from_molecules_to_pack(tmp_path: Path, monkeypatch: py
         with gzip.open(tmp_path / f"{name}.smi.gz", "wt") as out:
             out.writelines(f"{smiles}\ttoy\n" for smiles in MOLECULES * 100)
     recipe = {"subset": "all", "tokens": "pairs", "hidden_size": 8, "cpu_minutes": 0.005, "learning_rate": 1e-3}
-    monkeypatch.setattr(export_generator, "packs", lambda: {"toy": {"recipe": recipe}})
+    monkeypatch.setattr(metadata, "packs", lambda: {"toy": {"recipe": recipe}})
     monkeypatch.setattr(make_generator.train_generator, "fast_loss_sum", train_generator.torch_loss_sum)
 
     checkpoint, longest = make_generator.trained("toy", tmp_path, tmp_path / "work")

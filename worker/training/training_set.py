@@ -9,7 +9,6 @@ import json
 import shutil
 import subprocess
 import tempfile
-import tomllib
 from pathlib import Path
 
 import corpus
@@ -23,11 +22,8 @@ NAME = "training_set"
 
 
 def learnt_from(subset: str, data: Path, work: Path) -> list[str]:
-    """Gives the molecules of a subset's corpus, which is prepared under `work` where it is missing."""
-    folder = work / subset
-    if not (folder / "valid.npz").exists():
-        prepare_molecules.prepare(data, folder, subset)
-    return list(corpus.Corpus.load(folder / "train.npz").smiles())
+    """Gives the molecules of a subset's corpus."""
+    return list(corpus.Corpus.load(prepare_molecules.prepared(data, work, subset) / "train.npz").smiles())
 
 
 def measured(smiles: list[str]) -> dict[str, object]:
@@ -41,7 +37,7 @@ def measured(smiles: list[str]) -> dict[str, object]:
 
 def main() -> None:
     """Measures the training sets of packs."""
-    packs = tomllib.loads((HERE / "packs.toml").read_text(encoding="utf-8"))
+    packs = metadata.packs()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("pack", nargs="+", choices=list(packs))
     parser.add_argument("--data", type=Path, required=True, help="folder with train.smi.gz and valid.smi.gz")

@@ -10,6 +10,7 @@ use std::{collections::BTreeMap, pin::pin, sync::Arc, time::Duration};
 use apalis::prelude::{BackendExt, Task, WorkerBuilder, WorkerBuilderExt, WorkerContext, WorkerError};
 use apalis_postgres::{Config, PostgresStorage};
 use database::{Background, Database, Heard};
+use futures::{StreamExt, stream::FuturesUnordered};
 use serde_json::Value;
 use tracing::{debug, info, warn};
 use ulid::Ulid;
@@ -80,7 +81,11 @@ where
         let name = format!("{}/{}", process.name, Ulid::generate());
         let context = WorkerContext::new(&name);
         let is_over = {
-            let mut worker = pin!(deal::<J, H>(&context, &process, &bell, runner.clone()));
+            // Polled when it is woken itself, and not when its neighbours in the task are: at every poll apalis looks for jobs, and the looks
+            // of the workers of one process would wake each other without end.
+            let mut alone =
+                FuturesUnordered::from_iter([deal::<J, H>(&context, &process, &bell, runner.clone())]);
+            let mut worker = alone.select_next_some();
             tokio::select! {
                 () = process.silent.notified() => {
                     warn!("the database does not answer, starting another of apalis' workers");

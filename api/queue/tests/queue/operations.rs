@@ -1,12 +1,13 @@
 //! What operators do to queues and jobs, against a real Postgres.
 
-use std::time::Duration;
+use std::{future::pending, time::Duration};
 
-use crate::support::{Act, Database, Put, Toy, Toys, Worker, eventually, live};
+use crate::support::{Act, Database, Put, Toy, Toys, Worker, config, eventually, live};
 use contract::{JobId, JobState, Problem};
 use queue::{
     AwaitError, SubmitError,
     operations::{self, Refusal, Standing},
+    run_worker,
 };
 use sqlx::postgres::PgListener;
 
@@ -192,5 +193,32 @@ async fn what_failed_is_told_with_the_last_attempts_error_and_what_callers_left_
     );
     assert_eq!(live.host.is_some(), std::path::Path::new("/proc/sys/kernel/hostname").exists());
     worker.stop().await;
+    database.drop_database().await;
+}
+
+/// Three workers of one process look once a second each, and a few times more after their start and their heartbeats; every look that woke
+/// the others would come to hundreds a second.
+#[tokio::test(flavor = "multi_thread")]
+async fn workers_that_share_a_task_do_not_wake_each_other_to_look_for_jobs() {
+    let database = Database::create().await;
+    let toys = Toys::new(&database);
+    sqlx::raw_sql(
+        "create sequence looks;
+        alter function apalis.get_jobs rename to dealt;
+        create function apalis.get_jobs(text, text, integer) returns setof apalis.jobs language sql as
+            'select nextval(''looks''); select * from apalis.dealt($1, $2, $3)'",
+    )
+    .execute(&database.pool)
+    .await
+    .unwrap();
+    let worker = || run_worker::<Toy, _>(database.pool.clone(), config(1), toys.clone(), pending());
+
+    let together = async { tokio::try_join!(worker(), worker(), worker()) };
+    let ended = tokio::time::timeout(Duration::from_secs(4), together).await;
+
+    assert!(ended.is_err(), "the workers ended: {ended:?}");
+    let looks: i64 =
+        sqlx::query_scalar("select last_value from looks").fetch_one(&database.pool).await.unwrap();
+    assert!((3..200).contains(&looks), "{looks} looks of three workers in four seconds");
     database.drop_database().await;
 }

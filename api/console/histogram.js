@@ -47,7 +47,8 @@ export class Histogram {
    * @param {{card?: Distribution, learned?: Distribution}} known what the model's card says of its molecules, and of what it learned from
    */
   show(all, some, { card, learned }) {
-    this.#bounds = boundsOf(all, learned ?? card, this.#property.digits === 0 && this.#property.figure !== "molecular_weight" && this.#property.figure !== "polar_surface");
+    const [source, known] = learned ? ["training set", learned] : ["card", card];
+    this.#bounds = boundsOf(all, known, this.#property.digits === 0 && this.#property.figure !== "molecular_weight" && this.#property.figure !== "polar_surface");
     const { low, high, bars } = this.#bounds;
     const at = (/** @type {number} */ value) => SIZE.width * Math.min(1, Math.max(0, (value - low) / (high - low)));
     const [counts, shown] = [all, some].map((values) => counted(values, this.#bounds));
@@ -61,7 +62,6 @@ export class Histogram {
     this.#svg.replaceChildren(...counts.map((many, index) => bar("all", many, index)), ...shown.map((many, index) => bar("some", many, index)));
     const step = (/** @type {{from: number, to: number, many: number}} */ { from, to, many }) => [from, to].map((end) => `${at(end)},${SIZE.bars - height(many)}`);
     this.#svg.append(element("polyline", { class: "learned", points: expected.flatMap(step).join(" ") }));
-    const [source, known] = learned ? ["training set", learned] : ["card", card];
     if (known) this.#svg.append(spread(known, at, SIZE.bars + 7));
     const said = some.length ? `median ${median(some).toFixed(this.#property.digits)}` : "none";
     const beside = known ? `${source}: ${known.p50.toFixed(this.#property.digits)}` : "not in the card";

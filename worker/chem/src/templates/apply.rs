@@ -1,6 +1,7 @@
 //! A template applied backwards: product to precursors.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use chematic::rxn::transform::TracedProduct;
@@ -92,22 +93,19 @@ pub(super) fn on_the_graph(
 ) -> Option<Vec<Outcome>> {
     let (script, target) = (template.script.as_ref()?, product.target()?);
     let mut outcomes: BTreeMap<Told, Outcome> = BTreeMap::new();
-    let end = run::run(script, target, go_on, &mut |draft, images| match build::molecules(
-        script,
-        draft,
-        target,
-        product.parts(),
-    ) {
+    let end = run::run(script, target, go_on, &mut |draft, images| match draft
+        .map_or(Made::Unsure, |draft| build::molecules(script, draft, target, product.parts()))
+    {
         Made::Molecules(precursors) => {
             let outcome =
                 outcomes.entry(alike.told(&precursors)).or_insert(Outcome { precursors, sites: Vec::new() });
             outcome.sites.extend(Site::of(target, images));
-            true
+            ControlFlow::Continue(())
         }
-        Made::StereoLost => true,
-        Made::Unsure => false,
+        Made::StereoLost => ControlFlow::Continue(()),
+        Made::Unsure => ControlFlow::Break(()),
     });
-    (end != End::Unsure).then(|| outcomes.into_values().collect())
+    (end != End::Left).then(|| outcomes.into_values().collect())
 }
 
 /// Through chematic: its reactions, its sanitiser, its canonical SMILES.
@@ -118,7 +116,8 @@ pub(super) fn the_long_way(
     go_on: &mut dyn FnMut() -> bool,
 ) -> Vec<Outcome> {
     let mut outcomes: BTreeMap<Told, Outcome> = BTreeMap::new();
-    let mut duplicates = Duplicates::default();
+    // Before and after canonicalising: like groups make most matches repeat others.
+    let (mut duplicates, mut written) = (Duplicates::default(), HashSet::new());
     if !go_on() {
         return Vec::new();
     }
@@ -127,10 +126,18 @@ pub(super) fn the_long_way(
         if !go_on() {
             break;
         }
-        if duplicates.contains(&products) {
+        if duplicates.contains(&products, |source| source.atom.0) {
             continue;
         }
-        let Some(mut precursors) = precursors(&products) else { continue };
+        let names: Result<Vec<String>, _> = products
+            .iter()
+            .map(|product| chematic::smiles::rdkit_canonical_smiles(&product.molecule))
+            .collect();
+        let Ok(names) = names else { continue };
+        if alike == Alike::Once && !written.insert(names.clone()) {
+            continue;
+        }
+        let Some(mut precursors) = precursors(&products, names) else { continue };
         precursors.sort_by_key(|precursor| precursor.molecule.key());
         outcomes.entry(alike.told(&precursors)).or_insert(Outcome { precursors, sites: Vec::new() });
     }
@@ -143,11 +150,10 @@ fn keeps_stereo(template: &Template, product: &PreparedMolecule, outcome: &Outco
     template.states_stereo || product.stereo().is_kept(parts)
 }
 
-/// The molecules of one match, or `None` where one of them is no molecule.
-fn precursors(products: &[TracedProduct]) -> Option<Vec<Precursor>> {
+/// The molecules of one match, given how each is written, or `None` where one of them is no molecule.
+fn precursors(products: &[TracedProduct], names: Vec<String>) -> Option<Vec<Precursor>> {
     let mut precursors = Vec::new();
-    for product in products {
-        let canonical = chematic::smiles::rdkit_canonical_smiles(&product.molecule).ok()?;
+    for (product, canonical) in products.iter().zip(names) {
         let whole = Molecule::from_canonical(canonical.clone()).ok()?;
         let order = correspondence::find(&product.molecule, whole.graph())?;
         let mut sources =

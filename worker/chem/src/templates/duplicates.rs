@@ -1,30 +1,30 @@
-//! Recognising matches that build the same precursors, before anything is canonicalised.
+//! Recognising matches that build the same molecules, before anything is canonicalised.
 //!
 //! A template with three like groups (a Boc group, a trifluoromethyl group) matches six times in one place, and
-//! every match builds the same graph on the same atoms of the product. Writing that graph down atom by atom and
+//! every match builds the same graph of the same atoms. Writing that graph down atom by atom and
 //! comparing costs a fiftieth of canonicalising it.
 
 use std::collections::HashSet;
 
 use chematic::core::{BondIdx, BondOrder, Chirality, Molecule as Graph};
-use chematic::rxn::transform::TracedProduct;
+use chematic::rxn::transform::{ReactantAtom, TracedProduct};
 
 use crate::graph::index::index;
 use crate::graph::parity::is_odd;
 
-/// The graphs seen so far, each written down on the atoms of the product.
+/// The graphs seen so far, each written down on the atoms it is made of.
 #[derive(Default)]
 pub(super) struct Duplicates {
     seen: HashSet<Vec<u32>>,
 }
 
 impl Duplicates {
-    /// Whether these products are a graph that was given before.
-    pub fn contains(&mut self, products: &[TracedProduct]) -> bool {
+    /// Whether these molecules are a graph that was given before; `name` numbers the atoms that they are made of, below 2^20.
+    pub fn contains(&mut self, products: &[TracedProduct], name: impl Fn(&ReactantAtom) -> u32) -> bool {
         let mut text = Vec::with_capacity(256);
         let mut new = FIRST_NEW;
         for product in products {
-            describe(product, &mut new, &mut text);
+            describe(product, &name, &mut new, &mut text);
         }
         !self.seen.insert(text)
     }
@@ -33,13 +33,18 @@ impl Duplicates {
 /// Atoms that the template adds are numbered from here, in the order in which it writes them.
 const FIRST_NEW: u32 = 1 << 20;
 
-fn describe(product: &TracedProduct, new: &mut u32, text: &mut Vec<u32>) {
+fn describe(
+    product: &TracedProduct,
+    name: impl Fn(&ReactantAtom) -> u32,
+    new: &mut u32,
+    text: &mut Vec<u32>,
+) {
     let graph = &product.molecule;
     let names: Vec<u32> = product
         .atom_sources
         .iter()
         .map(|source| match source {
-            Some(source) => source.atom.0,
+            Some(source) => name(source),
             None => {
                 *new += 1;
                 *new

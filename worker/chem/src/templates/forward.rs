@@ -1,7 +1,11 @@
 //! A template applied forwards: precursors to product.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::ops::ControlFlow;
 
+use chematic::rxn::transform::ReactantAtom;
+
+use super::duplicates::Duplicates;
 use super::edit::build::{self, Made};
 use super::edit::parts::{Parts, Precursor};
 use super::edit::run::{self, End};
@@ -34,29 +38,86 @@ impl Template {
     pub fn forward_traced(&self, precursors: &[Molecule]) -> Vec<Precursor> {
         on_the_graph(self, precursors).unwrap_or_else(|| the_long_way(self, precursors))
     }
+
+    /// Whether the template, [run forwards](Self::forward) on precursors, gives this product, whatever else it gives: less work than all
+    /// that it gives.
+    #[must_use]
+    pub fn gives(&self, precursors: &[Molecule], product: Key) -> bool {
+        gives_on_the_graph(self, precursors, product).unwrap_or_else(|| {
+            let is_it = |made: Precursor| {
+                if made.molecule.key() == product {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                }
+            };
+            each_the_long_way(self, precursors, is_it).is_break()
+        })
+    }
 }
 
 /// By the template's script; `None` where a match has to go the long way.
 pub(super) fn on_the_graph(template: &Template, precursors: &[Molecule]) -> Option<Vec<Precursor>> {
+    let mut products: BTreeMap<Key, Precursor> = BTreeMap::new();
+    let end = each_on_the_graph(template, precursors, &mut |made| match made {
+        Made::Molecules(made) => {
+            products.extend(made.into_iter().map(|part| (part.molecule.key(), part)));
+            ControlFlow::Continue(())
+        }
+        Made::StereoLost | Made::Unsure => ControlFlow::Break(()),
+    })?;
+    (end != End::Left).then(|| products.into_values().collect())
+}
+
+/// Whether a match gives the product, by the template's script; `None` where that is for the long way to say.
+fn gives_on_the_graph(template: &Template, precursors: &[Molecule], product: Key) -> Option<bool> {
+    let mut is_sure = true;
+    let end = each_on_the_graph(template, precursors, &mut |made| match made {
+        Made::Molecules(made) if made.iter().any(|part| part.molecule.key() == product) => {
+            ControlFlow::Break(())
+        }
+        Made::Molecules(_) => ControlFlow::Continue(()),
+        // Another match may give it.
+        Made::StereoLost | Made::Unsure => {
+            is_sure = false;
+            ControlFlow::Continue(())
+        }
+    })?;
+    let given = end == End::Left;
+    (given || is_sure).then_some(given)
+}
+
+/// Calls `each` with what every match makes, until it has enough; `None` where the template has no script or the precursors are too large.
+fn each_on_the_graph(
+    template: &Template,
+    precursors: &[Molecule],
+    each: &mut dyn FnMut(Made) -> ControlFlow<()>,
+) -> Option<End> {
     let script = template.forward_script.as_ref()?;
     let target = Target::new(&precursors.iter().collect::<Vec<_>>())?;
     let parts = Parts::default();
-    let mut products: BTreeMap<Key, Precursor> = BTreeMap::new();
-    let end = run::run(script, &target, &mut || true, &mut |draft, _| match build::molecules(
-        script, draft, &target, &parts,
-    ) {
-        Made::Molecules(made) => {
-            products.extend(made.into_iter().map(|part| (part.molecule.key(), part)));
-            true
-        }
-        Made::StereoLost | Made::Unsure => false,
-    });
-    (end != End::Unsure).then(|| products.into_values().collect())
+    Some(run::run(script, &target, &mut || true, &mut |draft, _| {
+        each(draft.map_or(Made::Unsure, |draft| build::molecules(script, draft, &target, &parts)))
+    }))
 }
 
 /// Through chematic.
 pub(super) fn the_long_way(template: &Template, precursors: &[Molecule]) -> Vec<Precursor> {
-    let mut products: BTreeMap<String, Precursor> = BTreeMap::new();
+    let mut products = Vec::new();
+    let _ = each_the_long_way(template, precursors, |product| {
+        products.push(product);
+        ControlFlow::Continue(())
+    });
+    products.sort_by_key(|product| product.molecule.key());
+    products
+}
+
+/// Calls `each` with every product, each once, until it has enough.
+fn each_the_long_way(
+    template: &Template,
+    precursors: &[Molecule],
+    mut each: impl FnMut(Precursor) -> ControlFlow<()>,
+) -> ControlFlow<()> {
     let parts = template.text.precursors.len();
     let ways = template.forward.get_or_make(|| {
         partitions(parts)
@@ -64,36 +125,43 @@ pub(super) fn the_long_way(template: &Template, precursors: &[Molecule]) -> Vec<
             .map(|groups| (groups.len(), Engine::new(template.text.forward(&groups))))
             .collect()
     });
-    let starts: Vec<usize> = precursors
+    let starts: Vec<u32> = precursors
         .iter()
-        .scan(0, |start, molecule| Some(std::mem::replace(start, *start + molecule.atoms())))
+        .scan(0, |start, molecule| Some(std::mem::replace(start, *start + molecule.atoms() as u32)))
         .collect();
+    // Before and after canonicalising, which takes most of the time: like groups make most matches repeat others.
+    let (mut duplicates, mut written) = (Duplicates::default(), HashSet::new());
     for (_, engine) in ways.iter().filter(|(groups, _)| *groups == precursors.len()) {
         for order in orders(precursors.len()) {
             let reactants: Vec<&Molecule> = order.iter().map(|&i| &precursors[i]).collect();
+            let name = |source: &ReactantAtom| starts[order[source.reactant]] + source.atom.0;
             for product in engine.run(&reactants).iter().flatten() {
+                if duplicates.contains(std::slice::from_ref(product), name) {
+                    continue;
+                }
                 let Ok(smiles) = chematic::smiles::rdkit_canonical_smiles(&product.molecule) else {
                     continue;
                 };
+                if !written.insert(smiles.clone()) {
+                    continue;
+                }
                 let Ok(whole) = Molecule::from_canonical(smiles.clone()) else { continue };
                 // Which atom is which is of use where it can be told; the molecule is there in any case.
                 let atoms = correspondence::find(&product.molecule, whole.graph());
-                let source = |atom: usize| {
-                    let source = product.atom_sources[*atoms.as_ref()?.get(atom)?]?;
-                    u32::try_from(starts[order[source.reactant]] + source.atom.0 as usize).ok()
-                };
+                let source =
+                    |atom: usize| product.atom_sources[*atoms.as_ref()?.get(atom)?].as_ref().map(name);
                 let mut sources = (0..whole.atoms()).map(source);
                 for part in smiles.split('.') {
                     let Ok(molecule) = Molecule::from_canonical(part.to_owned()) else { continue };
                     let sources = sources.by_ref().take(molecule.atoms()).collect();
-                    products.entry(part.to_owned()).or_insert(Precursor { molecule, sources });
+                    if part.len() == smiles.len() || written.insert(part.to_owned()) {
+                        each(Precursor { molecule, sources })?;
+                    }
                 }
             }
         }
     }
-    let mut products: Vec<Precursor> = products.into_values().collect();
-    products.sort_by_key(|product| product.molecule.key());
-    products
+    ControlFlow::Continue(())
 }
 
 /// Every way to deal `parts` template components out to molecules, as groups of components.

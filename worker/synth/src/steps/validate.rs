@@ -162,17 +162,16 @@ pub fn fault(
     precursors: &[Molecule],
     certainty: Certainty,
 ) -> Option<Fault> {
-    let products = template.forward_traced(precursors);
-    if !products.iter().any(|other| other.molecule.key() == product) {
-        return Some(Fault::ProductNotRegained);
-    }
     if certainty == Certainty::Decided {
-        return None;
+        return (!template.gives(precursors, product)).then_some(Fault::ProductNotRegained);
     }
+    let products = template.forward_traced(precursors);
+    let Some(regained) = products.iter().find(|other| other.molecule.key() == product) else {
+        return Some(Fault::ProductNotRegained);
+    };
     // A tautomer of the product is the product.
-    let tautomer = products.iter().find(|other| other.molecule.key() == product).map(tautomer_key);
-    let is_other =
-        |other: &&Precursor| other.molecule.key() != product && Some(tautomer_key(other)) != tautomer;
+    let tautomer = tautomer_key(regained);
+    let is_other = |other: &&Precursor| other.molecule.key() != product && tautomer_key(other) != tautomer;
     let mut others = products.iter().filter(is_other).peekable();
     others.peek()?;
     let flask: Vec<Facts> = precursors.iter().map(Facts::of).collect();

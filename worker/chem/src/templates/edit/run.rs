@@ -19,11 +19,12 @@ pub(crate) enum End {
     Done,
     /// The caller's time is over.
     Stopped,
-    /// A match needs the long way; what was found so far stands.
-    Unsure,
+    /// Whoever is told of the matches had enough.
+    Left,
 }
 
-/// Calls `each` with the draft of every match that gives molecules and the atoms matched, and goes the long way when it gives false.
+/// Calls `each` with the draft of every match that gives molecules and the atoms matched, until it has enough; there is no draft where a
+/// match can be followed by the long way alone.
 ///
 /// Matches that build the same thing on the same atoms are drafted once: a template with three like groups (a Boc
 /// group) matches six times in one place. `go_on` is asked before each match.
@@ -31,7 +32,7 @@ pub(crate) fn run(
     script: &Script,
     target: &Target,
     go_on: &mut dyn FnMut() -> bool,
-    each: &mut dyn FnMut(&Draft, &[u8]) -> bool,
+    each: &mut dyn FnMut(Option<&Draft>, &[u8]) -> ControlFlow<()>,
 ) -> End {
     let mut draft = Draft::default();
     let mut seen = HashSet::new();
@@ -53,16 +54,15 @@ pub(crate) fn run(
             return ControlFlow::Continue(());
         }
         draft.fill(script, target, images);
-        let sure = match judge::judge(script, target, &mut draft) {
-            Verdict::Molecules => each(&draft, images),
-            Verdict::Nothing => true,
-            Verdict::Unsure => false,
+        let going = match judge::judge(script, target, &mut draft) {
+            Verdict::Molecules => each(Some(&draft), images),
+            Verdict::Nothing => ControlFlow::Continue(()),
+            Verdict::Unsure => each(None, images),
         };
-        if sure {
-            return ControlFlow::Continue(());
+        if going.is_break() {
+            end = End::Left;
         }
-        end = End::Unsure;
-        ControlFlow::Break(())
+        going
     });
     end
 }

@@ -93,17 +93,19 @@ pub(super) fn on_the_graph(
 ) -> Option<Vec<Outcome>> {
     let (script, target) = (template.script.as_ref()?, product.target()?);
     let mut outcomes: BTreeMap<Told, Outcome> = BTreeMap::new();
-    let end = run::run(script, target, go_on, &mut |draft, images| match draft
-        .map_or(Made::Unsure, |draft| build::molecules(script, draft, target, product.parts()))
-    {
-        Made::Molecules(precursors) => {
-            let outcome =
-                outcomes.entry(alike.told(&precursors)).or_insert(Outcome { precursors, sites: Vec::new() });
-            outcome.sites.extend(Site::of(target, images));
-            ControlFlow::Continue(())
+    let end = run::run(script, target, go_on, |draft, images| {
+        let made =
+            draft.map_or(Made::Unsure, |draft| build::molecules(script, draft, target, product.parts()));
+        match made {
+            Made::Molecules(precursors) => {
+                let told = alike.told(&precursors);
+                let outcome = outcomes.entry(told).or_insert(Outcome { precursors, sites: Vec::new() });
+                outcome.sites.extend(Site::of(target, images));
+                ControlFlow::Continue(())
+            }
+            Made::StereoLost => ControlFlow::Continue(()),
+            Made::Unsure => ControlFlow::Break(()),
         }
-        Made::StereoLost => ControlFlow::Continue(()),
-        Made::Unsure => ControlFlow::Break(()),
     });
     (end != End::Left).then(|| outcomes.into_values().collect())
 }

@@ -96,7 +96,7 @@ fn each_on_the_graph(
     let script = template.forward_script.as_ref()?;
     let target = Target::new(&precursors.iter().collect::<Vec<_>>())?;
     let parts = Parts::default();
-    Some(run::run(script, &target, &mut || true, &mut |draft, _| {
+    Some(run::run(script, &target, &mut || true, |draft, _| {
         each(draft.map_or(Made::Unsure, |draft| build::molecules(script, draft, &target, &parts)))
     }))
 }

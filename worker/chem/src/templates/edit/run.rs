@@ -32,7 +32,7 @@ pub(crate) fn run(
     script: &Script,
     target: &Target,
     go_on: &mut dyn FnMut() -> bool,
-    each: &mut dyn FnMut(Option<&Draft>, &[u8]) -> ControlFlow<()>,
+    mut each: impl FnMut(Option<&Draft>, &[u8]) -> ControlFlow<()>,
 ) -> End {
     let mut draft = Draft::default();
     let mut seen = HashSet::new();

@@ -1,6 +1,6 @@
 //! A template applied backwards: product to precursors.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -118,8 +118,7 @@ pub(super) fn the_long_way(
     go_on: &mut dyn FnMut() -> bool,
 ) -> Vec<Outcome> {
     let mut outcomes: BTreeMap<Told, Outcome> = BTreeMap::new();
-    // Before and after canonicalising: like groups make most matches repeat others.
-    let (mut duplicates, mut written) = (Duplicates::default(), HashSet::new());
+    let mut duplicates = Duplicates::default();
     if !go_on() {
         return Vec::new();
     }
@@ -131,15 +130,7 @@ pub(super) fn the_long_way(
         if duplicates.contains(&products, |source| source.atom.0) {
             continue;
         }
-        let names: Result<Vec<String>, _> = products
-            .iter()
-            .map(|product| chematic::smiles::rdkit_canonical_smiles(&product.molecule))
-            .collect();
-        let Ok(names) = names else { continue };
-        if alike == Alike::Once && !written.insert(names.clone()) {
-            continue;
-        }
-        let Some(mut precursors) = precursors(&products, names) else { continue };
+        let Some(mut precursors) = precursors(&products) else { continue };
         precursors.sort_by_key(|precursor| precursor.molecule.key());
         outcomes.entry(alike.told(&precursors)).or_insert(Outcome { precursors, sites: Vec::new() });
     }
@@ -152,10 +143,11 @@ fn keeps_stereo(template: &Template, product: &PreparedMolecule, outcome: &Outco
     template.states_stereo || product.stereo().is_kept(parts)
 }
 
-/// The molecules of one match, given how each is written, or `None` where one of them is no molecule.
-fn precursors(products: &[TracedProduct], names: Vec<String>) -> Option<Vec<Precursor>> {
+/// The molecules of one match, or `None` where one of them is no molecule.
+fn precursors(products: &[TracedProduct]) -> Option<Vec<Precursor>> {
     let mut precursors = Vec::new();
-    for (product, canonical) in products.iter().zip(names) {
+    for product in products {
+        let canonical = chematic::smiles::rdkit_canonical_smiles(&product.molecule).ok()?;
         let whole = Molecule::from_canonical(canonical.clone()).ok()?;
         let order = correspondence::find(&product.molecule, whole.graph())?;
         let mut sources =

@@ -51,8 +51,9 @@ pub fn smiles(input: &[u8]) {
 fn comes_back(text: &str, molecule: &Molecule) {
     let canonical = molecule.as_canonical();
     // RDKit reads some of what it wrote as something else: it moves the charges of halogen oxides, drops a
-    // hydrogen that it kept for a mark which has gone, and is of two minds about aromatic bonds in no ring.
-    let unsettled = ["[ClH", "[BrH", "[IH", "[H]", ":"];
+    // hydrogen that it kept for a mark which has gone, is of two minds about aromatic bonds in no ring, and gives squares,
+    // bipyramids and octahedra another number each time where two ligands or more are missing.
+    let unsettled = ["[ClH", "[BrH", "[IH", "[H]", ":", "@SP", "@TB", "@OH"];
     if unsettled.iter().any(|part| canonical.contains(part) || text.contains(part)) {
         return;
     }
@@ -92,36 +93,37 @@ pub fn smarts(input: &[u8]) {
     }
 }
 
-/// A string that may be a reaction template: what it makes of molecules are molecules of atoms that were there, and the index
-/// finds it wherever it makes something.
+/// A string that may be a reaction template: what it makes of a molecule are molecules of atoms that were there, the index finds it
+/// wherever it makes something, and what it gives forwards it says that it gives.
+///
+/// One molecule an input, which the input picks, so that it is always the same: all of them took seven times as long.
 pub fn template(input: &[u8]) {
     let Some(template) = str::from_utf8(input).ok().and_then(|text| Template::parse(text).ok()) else {
         return;
     };
     let index = TemplateIndex::new([(0, &template)]);
-    for product in MOLECULES.iter() {
-        let mut tries = 0;
-        let outcomes = template.apply_while(product, &mut || {
-            tries += 1;
-            tries <= MATCHES
-        });
-        let atoms = product.molecule().atoms();
-        for precursor in outcomes.iter().flat_map(|outcome| &outcome.precursors) {
-            let molecule = &precursor.molecule;
-            assert_eq!(precursor.sources.len(), molecule.atoms());
-            assert!(precursor.sources.iter().flatten().all(|&source| (source as usize) < atoms));
-            assert!(!molecule.as_canonical().is_empty(), "what is made can be written down");
-        }
+    let picked = input.iter().map(|&byte| usize::from(byte)).sum::<usize>() % MOLECULES.len();
+    let product = &MOLECULES[picked];
+    let mut tries = 0;
+    let outcomes = template.apply_while(product, &mut || {
+        tries += 1;
+        tries <= MATCHES
+    });
+    let molecule = product.molecule();
+    for precursor in outcomes.iter().flat_map(|outcome| &outcome.precursors) {
+        let made = &precursor.molecule;
+        assert_eq!(precursor.sources.len(), made.atoms());
+        assert!(precursor.sources.iter().flatten().all(|&source| (source as usize) < molecule.atoms()));
+        assert!(!made.as_canonical().is_empty(), "what is made can be written down");
+    }
+    assert!(outcomes.is_empty() || !index.matches(product).templates.is_empty(), "of {molecule:?}");
+    if let Some(outcome) = outcomes.first() {
+        let precursors: Vec<Molecule> = outcome.precursors.iter().map(|part| part.molecule.clone()).collect();
+        let given = template.forward_traced(&precursors);
         assert!(
-            outcomes.is_empty() || !index.matches(product).templates.is_empty(),
-            "of {:?}",
-            product.molecule()
+            given.iter().all(|product| template.gives(&precursors, product.molecule.key())),
+            "of {molecule:?}: {given:?}"
         );
-        if let Some(outcome) = outcomes.first() {
-            let precursors: Vec<Molecule> =
-                outcome.precursors.iter().map(|part| part.molecule.clone()).collect();
-            let _ = template.forward_traced(&precursors);
-        }
     }
 }
 

@@ -52,18 +52,18 @@ impl Molecule {
 
 /// The key of a molecule.
 fn key(molecule: &Molecule) -> TautomerKey {
+    let neutral = molecule.neutral();
+    if neutral.is_perceived() {
+        return of_neutral(&neutral);
+    }
+    // What RDKit reads it can write, so the canonical string is a molecule.
+    Molecule::trusted(neutral.as_canonical())
+        .map_or_else(|_| TautomerKey(neutral.key()), |read| of_neutral(&read))
+}
+
+/// The key of a molecule that is as RDKit perceives it and has the charges that stay.
+fn of_neutral(molecule: &Molecule) -> TautomerKey {
     let graph = molecule.graph();
-    if molecule.is_charged() {
-        let neutral = molecule.neutral();
-        if neutral.key() != molecule.key() {
-            return key(&neutral);
-        }
-    }
-    if !molecule.is_perceived() {
-        // What RDKit reads it can write, so the canonical string is a molecule.
-        return Molecule::trusted(molecule.as_canonical())
-            .map_or(TautomerKey(molecule.key()), |read| key(&read));
-    }
     let Some(roles) = Roles::new(graph).filter(Roles::has_mobile) else { return TautomerKey(molecule.key()) };
     TautomerKey(by_colours(graph, &roles).or_else(|| by_text(molecule)).unwrap_or_else(|| molecule.key()))
 }

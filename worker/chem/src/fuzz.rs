@@ -5,6 +5,8 @@
 
 use std::sync::LazyLock;
 
+use chematic::perception::find_sssr;
+
 use crate::molecules::descriptors::{Descriptors, scaffold};
 use crate::ordinary::canonicalise;
 use crate::{
@@ -55,6 +57,10 @@ fn comes_back(text: &str, molecule: &Molecule) {
     // bipyramids and octahedra another number each time where two ligands or more are missing.
     let unsettled = ["[ClH", "[BrH", "[IH", "[H]", ":", "@SP", "@TB", "@OH"];
     if unsettled.iter().any(|part| canonical.contains(part) || text.contains(part)) {
+        return;
+    }
+    // Of two rings of nine atoms or more RDKit before 2026.09 may see either, as the atoms stand, and only one may be aromatic.
+    if find_sssr(molecule.graph()).rings().iter().any(|ring| ring.len() > 8) {
         return;
     }
     // What it writes may be longer than what it takes.

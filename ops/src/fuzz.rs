@@ -8,7 +8,7 @@ use std::{
     sync::Arc,
 };
 
-use ::catalogue::read::{self, Input, KnownKeys, Options, Profile, ReadError};
+use ::catalogue::read::{self, Batch, Input, KnownKeys, Options, Profile};
 use contract::{Country, Sample, TreeSearchRequest, TreeSearchResult};
 use serde_json::{Value, json};
 
@@ -52,12 +52,7 @@ pub fn catalogue(input: &[u8]) {
         return;
     }
     let Ok(opened) = read::open(&Input::Bytes("input".into(), input.to_vec()), &options) else { return };
-    for batch in opened.read() {
-        let batch = match batch {
-            Ok(batch) => batch,
-            Err(ReadError::Panicked) => panic!("a thread of the reader panicked"),
-            Err(_) => return,
-        };
+    let copied = |batch: Batch| {
         assert!(batch.entries.iter().map(|entry| entry.place).is_sorted(), "{:?}", batch.entries);
         for entry in batch.entries {
             let mut copied = String::new();
@@ -66,7 +61,9 @@ pub fn catalogue(input: &[u8]) {
             assert_eq!(copied.matches('\t').count() + 1, COPIED, "{copied:?}");
             assert!(entry.normalised_usd.is_none_or(|usd| usd.is_finite() && usd >= 0.0), "{entry:?}");
         }
-    }
+    };
+    // Where it fails it has said so.
+    let _ = opened.read_here(copied);
 }
 
 /// A file of targets in any format, packed or not: what it is said to hold are targets.

@@ -53,9 +53,9 @@ pub fn smiles(input: &[u8]) {
 fn comes_back(text: &str, molecule: &Molecule) {
     let canonical = molecule.as_canonical();
     // RDKit reads some of what it wrote as something else: it moves the charges of halogen oxides, drops a
-    // hydrogen that it kept for a mark which has gone, is of two minds about aromatic bonds in no ring, and gives squares,
-    // bipyramids and octahedra another number each time where two ligands or more are missing.
-    let unsettled = ["[ClH", "[BrH", "[IH", "[H]", ":", "@SP", "@TB", "@OH"];
+    // hydrogen that it kept for a mark which has gone, is of two minds about aromatic bonds in no ring and about rings
+    // with an atom that is any, and gives squares, bipyramids and octahedra another number each time where two ligands or more are missing.
+    let unsettled = ["[ClH", "[BrH", "[IH", "[H]", ":", "*", "@SP", "@TB", "@OH"];
     if unsettled.iter().any(|part| canonical.contains(part) || text.contains(part)) {
         return;
     }

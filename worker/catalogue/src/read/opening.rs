@@ -16,7 +16,7 @@ use super::{
     offers::Rules,
     parquet::Rows,
     profile::{Column, HeaderError, Profile, Reader},
-    reading::{Reading, Understanding},
+    reading::{Batch, Reading, Understanding, read_here},
     records::Records,
     source::{Compression, Input, Source},
     window::{Cut, Window},
@@ -93,6 +93,14 @@ impl Opened {
     #[must_use]
     pub fn read(self) -> Reading {
         Reading::begin(self.cutter, self.understanding, self.taken, self.threads)
+    }
+
+    /// Reads it on this thread and calls `each` with what becomes of it: for files that are over before a thread has begun.
+    ///
+    /// # Errors
+    /// Fails where it cannot be read any more; what came before has been told.
+    pub fn read_here(self, each: impl FnMut(Batch)) -> Result<(), ReadError> {
+        read_here(self.cutter, &self.understanding, &self.taken, each)
     }
 
     /// Its records as they stand in it.

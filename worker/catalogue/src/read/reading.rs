@@ -7,6 +7,7 @@
 use std::{
     collections::HashMap,
     num::NonZeroUsize,
+    ops::ControlFlow,
     rc::Rc,
     sync::{
         Arc, Mutex, PoisonError,
@@ -118,42 +119,63 @@ impl Drop for Reading {
     }
 }
 
-/// Cuts a file into batches. Ends when nobody wants more.
+/// Reads a file on this thread and calls `each` with what became of it, in its order.
+pub(crate) fn read_here(
+    open: impl FnOnce() -> Result<Cutter, ReadError>,
+    understanding: &Understanding,
+    taken: &AtomicU64,
+    mut each: impl FnMut(Batch),
+) -> Result<(), ReadError> {
+    let mut names = Names::new(understanding);
+    cut_each(open, |cut| {
+        let bytes_read = taken.load(Ordering::Relaxed);
+        each(Batch { bytes_read, ..understand(&cut, understanding, &mut names) });
+        ControlFlow::Continue(())
+    })
+}
+
+/// Cuts a file into work. Ends when nobody wants more.
 fn cut_all(
     open: impl FnOnce() -> Result<Cutter, ReadError>,
     taken: &AtomicU64,
     work: &SyncSender<Work>,
     queue: &SyncSender<Receiver<Outcome>>,
 ) {
-    let fail = |error| {
+    let end = cut_each(open, |cut| {
+        let (tell, outcome) = sync_channel(1);
+        let bytes_read = taken.load(Ordering::Relaxed);
+        if queue.send(outcome).is_err() || work.send((cut, bytes_read, tell)).is_err() {
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    });
+    if let Err(error) = end {
         let (tell, outcome) = sync_channel(1);
         let _ = tell.send(Err(error));
         let _ = queue.send(outcome);
-    };
-    let mut cutter = match open() {
-        Ok(cutter) => cutter,
-        Err(error) => return fail(error),
-    };
+    }
+}
+
+/// Opens a file and cuts it, to its end or to where `each` has enough.
+fn cut_each(
+    open: impl FnOnce() -> Result<Cutter, ReadError>,
+    mut each: impl FnMut(Cut) -> ControlFlow<()>,
+) -> Result<(), ReadError> {
+    let mut cutter = open()?;
     loop {
         let mut cut = Cut::default();
         let more = cutter.cut(&mut cut);
-        if !cut.is_empty() {
-            let (tell, outcome) = sync_channel(1);
-            let bytes_read = taken.load(Ordering::Relaxed);
-            if queue.send(outcome).is_err() || work.send((cut, bytes_read, tell)).is_err() {
-                return;
-            }
+        if !cut.is_empty() && each(cut).is_break() {
+            return Ok(());
         }
-        match more {
-            Ok(true) => {}
-            Ok(false) => return,
-            Err(error) => return fail(error),
+        if !more? {
+            return Ok(());
         }
     }
 }
 
 fn understand_all(jobs: &Mutex<Receiver<Work>>, understanding: &Understanding) {
-    let mut names = Names { reader: &understanding.reader, known: HashMap::new() };
+    let mut names = Names::new(understanding);
     loop {
         let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok((cut, bytes_read, tell)) = job else { return };
@@ -224,9 +246,13 @@ struct Names<'a> {
     known: HashMap<String, Rc<Column>>,
 }
 
-impl Names<'_> {
+impl<'a> Names<'a> {
     /// Names kept; a file with more of them is read more slowly.
     const KEPT: usize = 4_096;
+
+    fn new(understanding: &'a Understanding) -> Self {
+        Self { reader: &understanding.reader, known: HashMap::new() }
+    }
 
     fn column(&mut self, name: &str) -> Rc<Column> {
         if let Some(column) = self.known.get(name) {

@@ -305,7 +305,10 @@ fn resolve(graph: &Graph, begin: u8, end: u8, symbol: Option<Symbol>) -> Bond {
 }
 
 fn add_bond(graph: &mut Graph, bond: Bond) -> Option<()> {
-    if graph.bonds.len() == MOST {
+    let is_aromatic = |atom: u8| graph.atoms[usize::from(atom)].aromatic;
+    // RDKit makes such a bond single where it finds no other way, and the long way sees an atom of too many bonds.
+    let is_multiple = matches!(bond.kind, Kind::Double | Kind::Triple);
+    if graph.bonds.len() == MOST || is_multiple && is_aromatic(bond.begin) && is_aromatic(bond.end) {
         return None;
     }
     let index = u8::try_from(graph.bonds.len()).ok()?;

@@ -18,15 +18,21 @@ use crate::graph::valence::valences;
 use crate::molecules::molecule::Molecule;
 use crate::smiles::limits::Limits;
 
+/// As many times what can be taken away is looked for.
+const MOST_TIMES: usize = 8;
+
 impl Molecule {
     /// The molecule without the charges that protons or a shift of bonds can take away: one form for salts' ions,
     /// zwitterions and dipolar spellings. Quaternary ammonium, N-oxides, nitro groups and borates keep theirs.
     #[must_use]
     pub fn neutral(&self) -> Self {
-        if !self.is_charged() {
-            return self.clone();
+        let mut neutral = self.clone();
+        // A proton that has gone may leave a charge that can go as well: mostly none is left for a second time.
+        for _ in 0..MOST_TIMES {
+            let Some(next) = neutral.is_charged().then(|| discharged(&neutral)).flatten() else { break };
+            neutral = next;
         }
-        discharged(self).unwrap_or_else(|| self.clone())
+        neutral
     }
 }
 
@@ -246,5 +252,13 @@ mod tests {
 
         assert_eq!(molecule.neutral().as_canonical(), molecule.as_canonical());
         assert_eq!(molecule.tautomer_key().0, molecule.key());
+    }
+
+    #[test]
+    fn what_is_neutral_stays_as_it_is() {
+        for smiles in ["NC(=[NH+])NC(=[NH+2])C1CBCCC1", "C[N+](C)(C)C(CC(=O)[O-])CC(=O)[O-]"] {
+            let once = neutral(smiles);
+            assert_eq!(neutral(&once), once, "{smiles}");
+        }
     }
 }

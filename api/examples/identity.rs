@@ -20,7 +20,7 @@ use anyhow::{Context, bail};
 use argon2::{Argon2, PasswordHasher, password_hash::SaltString};
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde_json::Value;
-use sqlx::{AssertSqlSafe, Connection, PgConnection};
+use sqlx::{Connection, PgConnection};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
@@ -43,20 +43,11 @@ const TICKS: f64 = 100.0;
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> anyhow::Result<()> {
     let binary = std::env::args().nth(1).context("usage: identity RETORT_API")?;
-    let server = std::env::var("TEST_DATABASE_URL").context("TEST_DATABASE_URL names no PostgreSQL")?;
-    let name = format!("identity_{}", std::process::id());
-    let url = server.rsplit_once('/').map(|(server, _)| format!("{server}/{name}")).context("no database")?;
-    let mut admin = PgConnection::connect(&server).await?;
-    sqlx::raw_sql(AssertSqlSafe(format!("create database {name}"))).execute(&mut admin).await?;
-
-    let measured = measure(&binary, &url).await;
-
-    sqlx::raw_sql(AssertSqlSafe(format!("drop database {name} with (force)"))).execute(&mut admin).await?;
-    measured
+    let database = scratch::Database::with_schema().await;
+    measure(&binary, &database.url()).await
 }
 
 async fn measure(binary: &str, url: &str) -> anyhow::Result<()> {
-    schema::migrate(url).await?;
     let api = Api::start(binary, url, "0").await?;
     prepare(&mut PgConnection::connect(url).await?).await?;
     let good = api.token("demo@example.org", "generator_api.samples:read").await?;

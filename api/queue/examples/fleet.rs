@@ -17,7 +17,7 @@ use contract::JobId;
 use queue::{Caller, Client, Connections, Job, Work};
 use serde::{Deserialize, Serialize};
 use sqlx::{
-    AssertSqlSafe, Connection, PgConnection, PgPool,
+    PgPool,
     postgres::{PgConnectOptions, PgListener, PgPoolOptions},
 };
 use tokio::{sync::Semaphore, task::JoinSet};
@@ -58,20 +58,13 @@ async fn main() -> Result<(), Anything> {
     let (workers, rate, seconds): (usize, f64, f64) =
         (argument(1)?.parse()?, argument(2)?.parse()?, argument(3)?.parse()?);
     let work = Duration::from_millis(argument(4).map_or(Ok(10), |text| text.parse())?);
-    let server =
-        std::env::var("TEST_DATABASE_URL").map_err(|_| "TEST_DATABASE_URL names no PostgreSQL server")?;
-    let name = format!("fleet_{}", JobId::generate().to_string().to_lowercase());
-    let mut admin = PgConnection::connect(&server).await?;
-    sqlx::raw_sql(AssertSqlSafe(format!("create database {name}"))).execute(&mut admin).await?;
-    let options =
-        server.parse::<PgConnectOptions>()?.database(&name).options([("synchronous_commit", "off")]);
+    let database = scratch::Database::with_schema().await;
+    let options = database.url().parse::<PgConnectOptions>()?.options([("synchronous_commit", "off")]);
     let pool = PgPoolOptions::new()
         .max_connections(SHARED)
         .acquire_timeout(Duration::from_secs(60))
         .connect_with(options)
         .await?;
-    sqlx::migrate!("../../migrations").run(&pool).await?;
-    queue::setup(&pool).await?;
     sqlx::query("insert into queue_turns (queue) values ('light')").execute(&pool).await?;
 
     let fleet = Fleet { pool: pool.clone(), work, looks: Arc::default() };
@@ -97,7 +90,6 @@ async fn main() -> Result<(), Anything> {
     print(&fleet, workers, rate, &latencies, failed, lasted, &before, &after);
     working.abort_all();
     drop(working);
-    sqlx::raw_sql(AssertSqlSafe(format!("drop database {name} with (force)"))).execute(&mut admin).await?;
     Ok(())
 }
 

@@ -13,7 +13,7 @@ use queue::{
     run_worker,
 };
 use serde::{Deserialize, Serialize};
-use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool, postgres::PgConnectOptions};
+use sqlx::{PgPool, postgres::PgConnectOptions};
 use tokio::sync::oneshot;
 
 /// How long jobs are kept where tables are looked at over time.
@@ -51,27 +51,16 @@ impl Handler<Noop> for Nothing {
 
 #[tokio::main]
 async fn main() -> Result<(), Anything> {
-    let server =
-        std::env::var("TEST_DATABASE_URL").map_err(|_| "TEST_DATABASE_URL names no PostgreSQL server")?;
     let argument = |number| std::env::args().nth(number).map(|text| text.parse::<u64>()).transpose();
     let slots = usize::try_from(argument(1)?.unwrap_or(10))?;
     let lasting = Duration::from_secs(argument(2)?.unwrap_or(0));
-    let name = format!("noop_{}", JobId::generate().to_string().to_lowercase());
-    let mut admin = PgConnection::connect(&server).await?;
-    sqlx::raw_sql(AssertSqlSafe(format!("create database {name}"))).execute(&mut admin).await?;
-
-    let options =
-        server.parse::<PgConnectOptions>()?.database(&name).options([("synchronous_commit", "off")]);
+    let database = scratch::Database::with_schema().await;
+    let options = database.url().parse::<PgConnectOptions>()?.options([("synchronous_commit", "off")]);
     let pool = database::pool("noop", options, 20, Duration::from_secs(5)).await?;
-    let measured = measure(pool.clone(), slots, lasting).await;
-    pool.close().await;
-    sqlx::raw_sql(AssertSqlSafe(format!("drop database {name} with (force)"))).execute(&mut admin).await?;
-    measured
+    measure(pool, slots, lasting).await
 }
 
 async fn measure(pool: PgPool, slots: usize, lasting: Duration) -> Result<(), Anything> {
-    sqlx::migrate!("../../migrations").run(&pool).await?;
-    queue::setup(&pool).await?;
     let (stop, stopped) = oneshot::channel::<()>();
     let keep_finished = if lasting.is_zero() { WorkerConfig::default().keep_finished } else { KEPT };
     let config = WorkerConfig { slots, keep_finished, ..WorkerConfig::default() };

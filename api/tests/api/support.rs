@@ -17,7 +17,7 @@ use queue::{
 };
 use reqwest::{Method, RequestBuilder, StatusCode};
 use serde_json::{Value, json};
-use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool};
+use sqlx::{PgConnection, PgPool};
 use tokio::{net::TcpListener, sync::watch, task::JoinSet};
 
 use crate::{looker::Looker, recorded};
@@ -32,9 +32,10 @@ pub struct Service {
     pub http: reqwest::Client,
     /// The account of [`Service::request`].
     pub account: String,
-    database: String,
     variables: BTreeMap<String, String>,
     tasks: JoinSet<()>,
+    /// Dropped last.
+    _database: scratch::Database,
 }
 
 impl Service {
@@ -96,12 +97,8 @@ impl Service {
     /// the real one, for clients that are no part of the test.
     pub async fn start_without_workers(settings: &[(&str, &str)]) -> Self {
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let database = format!("api_{}", JobId::generate().to_string().to_lowercase());
-        let mut admin = PgConnection::connect(&server()).await.unwrap();
-        let create = AssertSqlSafe(format!("create database {database}"));
-        sqlx::raw_sql(create).execute(&mut admin).await.unwrap();
-
-        let url = server().rsplit_once('/').map(|(server, _)| format!("{server}/{database}")).unwrap();
+        let database = scratch::Database::with_schema().await;
+        let url = database.url();
         let mut variables: BTreeMap<String, String> = [
             ("DATABASE_URL", url.as_str()),
             ("DATABASE_CONNECTIONS", "12"),
@@ -115,12 +112,11 @@ impl Service {
         .collect();
         variables.retain(|_, value| !value.is_empty());
         let pool = api::connect(&Config::from_variables(&variables).unwrap()).await.unwrap().pool;
-        schema::migrate(&url).await.unwrap();
         let mut tasks = JoinSet::new();
         let base = serve(&variables, &pool, &mut tasks).await;
         let account = add_account(&pool, "demo@example.org").await;
         let http = reqwest::Client::new();
-        Self { base, pool, http, account, database, variables, tasks }
+        Self { base, pool, http, account, variables, tasks, _database: database }
     }
 
     /// Starts another API over the same database; returns its address.
@@ -197,23 +193,6 @@ impl Service {
         insert_sample(&mut self.pool.acquire().await.unwrap(), id, account, "druglike_gru", 2, 0)
             .await
             .unwrap();
-    }
-}
-
-impl Drop for Service {
-    fn drop(&mut self) {
-        self.tasks.abort_all();
-        let drop = AssertSqlSafe(format!("drop database {} with (force)", self.database));
-        let dropped = std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-            runtime.block_on(async {
-                let mut admin = PgConnection::connect(&server()).await?;
-                sqlx::raw_sql(drop).execute(&mut admin).await
-            })
-        });
-        if let Ok(Err(error)) = dropped.join() {
-            eprintln!("a test database remains: {error}");
-        }
     }
 }
 
@@ -331,11 +310,6 @@ pub async fn add_operator(pool: &PgPool, email: &str) -> String {
 /// The id of the `n`th sample of a test; later is greater.
 pub fn sample_id(n: u8) -> String {
     format!("smp_01jd6xq1v3m4c5t6y7z8a9b0{n:02}")
-}
-
-fn server() -> String {
-    std::env::var("TEST_DATABASE_URL")
-        .expect("TEST_DATABASE_URL names no PostgreSQL server for tests; ./ops/test starts one")
 }
 
 async fn insert_sample(

@@ -115,7 +115,7 @@ impl Installation {
     pub fn postgres(&self) -> &Server {
         match &self.database {
             Database::Own(server) => server,
-            Database::Shared { .. } => panic!("this installation shares its PostgreSQL"),
+            Database::Shared(_) => panic!("this installation shares its PostgreSQL"),
         }
     }
 

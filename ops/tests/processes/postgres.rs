@@ -7,7 +7,6 @@ use std::{
     process::Command,
 };
 
-use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
 use tempfile::TempDir;
 
 use crate::process::{free_port, output};
@@ -15,8 +14,8 @@ use crate::process::{free_port, output};
 /// A database for one test.
 #[derive(Debug)]
 pub enum Database {
-    /// In the server of TEST_DATABASE_URL; dropped at the end.
-    Shared { server: String, name: String },
+    /// In the server of TEST_DATABASE_URL.
+    Shared(scratch::Database),
     /// A server of its own.
     Own(Server),
 }
@@ -24,46 +23,14 @@ pub enum Database {
 impl Database {
     /// An empty database in the server of TEST_DATABASE_URL.
     pub async fn shared() -> Self {
-        let server = std::env::var("TEST_DATABASE_URL").expect(
-            "TEST_DATABASE_URL names no PostgreSQL: run ./ops/test, which starts one, or set it to a superuser's address",
-        );
-        let name = format!("processes_{}", ulid::Ulid::generate().to_string().to_lowercase());
-        let mut connection =
-            PgConnection::connect(&server).await.expect("the database of TEST_DATABASE_URL answers");
-        connection
-            .execute(AssertSqlSafe(format!("create database {name}")))
-            .await
-            .expect("a database can be made");
-        Self::Shared { server, name }
+        Self::Shared(scratch::Database::empty().await)
     }
 
     /// The address that processes get as DATABASE_URL.
     pub fn url(&self) -> String {
         match self {
-            Self::Shared { server, name } => {
-                let (address, _) = server.rsplit_once('/').expect("TEST_DATABASE_URL ends with a database");
-                format!("{address}/{name}")
-            }
+            Self::Shared(database) => database.url(),
             Self::Own(server) => format!("postgres://postgres@127.0.0.1:{}/postgres", server.port),
-        }
-    }
-}
-
-impl Drop for Database {
-    fn drop(&mut self) {
-        let Self::Shared { server, name } = self else { return };
-        let (server, statement) = (server.clone(), format!("drop database if exists {name} with (force)"));
-        // A runtime of its own: the test's may be on its way out.
-        let dropped = std::thread::spawn(move || {
-            let runtime =
-                tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-            runtime.block_on(async {
-                let mut connection = PgConnection::connect(&server).await?;
-                connection.execute(AssertSqlSafe(statement)).await
-            })
-        });
-        if !matches!(dropped.join(), Ok(Ok(_))) {
-            println!("the database {name} is left behind");
         }
     }
 }

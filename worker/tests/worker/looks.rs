@@ -99,7 +99,6 @@ async fn molecules_are_expanded_and_what_is_none_is_told_in_its_place() {
     );
     assert_eq!((set.probability, set.plausibility, set.precedents), (1.0, 1.0, 3));
     assert_eq!((set.template_id.as_str(), set.reaction_class.as_str()), ("amide", "amide coupling"));
-    database.drop_database().await;
 }
 
 /// N-ethylacetamide out of its acid and its amine.
@@ -193,7 +192,6 @@ async fn a_route_gives_another_molecule_with_another_block() {
         ]
     );
     assert!(told[2..].iter().all(|item| item.route.is_none() && item.target.is_none()));
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -208,7 +206,6 @@ async fn a_step_that_the_engine_does_not_know_is_named() {
 
     assert_eq!(told[0].error.as_deref(), Some("the engine does not know the step to CCNC(C)=O"));
     assert_eq!(told[1].error.as_deref(), FAULTS[2]);
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -241,7 +238,6 @@ async fn what_is_sold_says_where_and_what_is_not_says_nothing() {
     );
     assert_eq!((&items[2].offers, items[2].smiles.as_str()), (&acetate.offers, "CC(=O)O"));
     assert!(items[3].error.as_deref().is_some_and(|error| error.contains("byte 0")), "{items:?}");
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -263,7 +259,6 @@ async fn offers_of_a_vendor_that_is_not_shown_to_the_account_are_not_told() {
 
     assert_eq!((hidden[0].in_stock, hidden[0].vendors.len()), (false, 0));
     assert_eq!((seen[0].in_stock, &seen[0].vendors[..]), (true, &["Ours".to_owned()][..]));
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -284,7 +279,6 @@ async fn what_can_be_made_or_bought_is_solved() {
     assert_eq!(told(&items[2]), (false, None, None, None));
     assert_eq!((told(&items[3]), items[3].error.as_deref()), ((false, None, None, None), FAULTS[2]));
     assert_eq!(items[2].error, None);
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -296,7 +290,6 @@ async fn molecules_that_a_call_does_not_reach_say_so() {
 
     let told: Vec<_> = items.iter().map(|item| (item.smiles.as_str(), item.error.as_deref())).collect();
     assert_eq!(told, [("OCC", Some(NOT_REACHED)), ("C1CC", Some(NOT_REACHED))]);
-    database.drop_database().await;
 }
 
 /// Alcohols, an acid, and two aromatic molecules, of a vendor that ships the last one nowhere.
@@ -343,7 +336,6 @@ async fn the_catalogue_has_a_structure_as_what_it_is_bought_as() {
     assert_eq!((&block.sold.vendors[..], block.sold.offers.len()), (&["Acme".to_owned()][..], 1));
     assert_eq!((block.similarity, acetate.more, acetate.searched), (None, false, 1.0));
     assert_eq!((nothing.items.len(), nothing.more), (0, false));
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -363,7 +355,6 @@ async fn the_catalogue_is_searched_for_what_is_like_a_molecule_the_most_similar_
     assert!(similarity("CCCCO") > similarity("CCO") && similarity("CC(O)CO") < 0.3);
     assert_eq!((all.more, all.searched), (false, 1.0));
     assert_eq!((names(&first), first.more), (vec!["CCCO", "CCCCO"], true));
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -378,7 +369,6 @@ async fn the_catalogue_is_searched_for_a_part_of_molecules_the_lightest_first() 
     assert_eq!((names(&alcohols), alcohols.more), (vec!["CCO", "CCCO", "CCCCO"], true));
     assert_eq!((names(&rings), rings.more, rings.searched), (vec!["Brc1ccccc1"], false, 1.0));
     assert_eq!((nothing.items.len(), nothing.searched), (0, 1.0));
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -389,7 +379,6 @@ async fn a_search_for_a_part_that_has_no_time_says_how_little_of_the_catalogue_i
     let (found, _): (FoundBlocks, f64) = answer(&database, &[], search(part, 25), Duration::ZERO).await;
 
     assert_eq!((found.items.len(), found.more, found.searched), (0, true, 0.0));
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -415,7 +404,6 @@ async fn the_catalogue_is_searched_by_how_a_vendors_number_begins() {
     assert_eq!((names(&both), both.more), (vec!["CC(O)CO", "CCO"], false));
     assert_eq!((names(&first), first.more), (vec!["CC(O)CO"], true));
     assert_eq!((names(&percent), nothing.items.len()), (vec!["CCCO"], 0));
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -434,5 +422,4 @@ async fn the_catalogue_does_not_show_what_a_vendor_has_that_is_not_shown_to_the_
 
         assert_eq!((found.items.len(), found.more), (0, false), "{sought:?}");
     }
-    database.drop_database().await;
 }

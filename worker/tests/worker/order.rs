@@ -117,7 +117,6 @@ async fn chunks_that_are_made_at_once_of_the_same_molecules_have_none_in_common(
     }
     assert_eq!(count(&database.pool, "select count(*) from sample_claims").await, 0);
     drop(sampler);
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -139,7 +138,6 @@ async fn a_batch_of_more_molecules_than_its_model_knows_fails_in_part_and_repeat
     // An operator may have the chunk tried again.
     assert_eq!(count(&database.pool, "select count(*) from sample_claims").await, 6);
     drop(sampler);
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -159,7 +157,6 @@ async fn a_batch_stands_still_while_somebody_waits_for_a_sample() {
     assert_eq!(before, meanwhile);
     assert_eq!(ended(&database.pool).await, ["completed", "completed"]);
     drop(sampler);
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -187,7 +184,6 @@ async fn a_batch_goes_on_between_callers_who_come_faster_than_a_block_of_it_is_d
     callers.abort();
     assert_eq!(molecules(&database.pool).await, undisturbed, "as if nobody had come");
     drop(sampler);
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -219,5 +215,4 @@ async fn a_large_batch_has_few_jobs_and_takes_nothing_that_lies_ready() {
     assert_eq!(ended(&database.pool).await, ["completed"; 20]);
     assert_eq!(count(&database.pool, "select count(*) from reservoir_blocks").await, 1);
     drop(sampler);
-    database.drop_database().await;
 }

@@ -125,7 +125,6 @@ async fn what_a_sample_does_not_need_of_a_block_goes_back() {
     let distinct: HashSet<_> = first.iter().chain(&rest).collect();
     assert_eq!(distinct.len(), BLOCK + 100);
     assert_eq!(stage.take("cheap", 5).await, Vec::<String>::new());
-    stage.database.drop_database().await;
 }
 
 #[tokio::test]
@@ -138,7 +137,6 @@ async fn a_molecule_of_two_blocks_occurs_once_in_a_sample() {
 
     assert_eq!(taken.iter().collect::<HashSet<_>>().len(), taken.len());
     assert_eq!(taken.len(), 20);
-    stage.database.drop_database().await;
 }
 
 #[tokio::test]
@@ -156,7 +154,6 @@ async fn samples_at_the_same_time_do_not_wait_for_each_other_and_share_nothing()
     let distinct: HashSet<_> = first.iter().chain(&second).collect();
     assert_eq!((first.len(), second.len(), distinct.len()), (700, 300, 1000));
     assert_eq!(stage.level("cheap").await, 4 * BLOCK - 1000);
-    stage.database.drop_database().await;
 }
 
 #[tokio::test]
@@ -169,7 +166,6 @@ async fn an_attempt_that_fails_hands_out_nothing() {
     transaction.rollback().await.unwrap();
 
     assert_eq!((taken.len(), stage.level("cheap").await), (30, 100));
-    stage.database.drop_database().await;
 }
 
 #[tokio::test]
@@ -185,7 +181,6 @@ async fn a_changed_pack_gets_nothing_of_its_old_self() {
     assert_eq!(reservoir::levels(&stage.pool()).await.unwrap().of(cheap), 0);
     assert_eq!(reservoir::drop_other_versions(&stage.pool(), cheap).await.unwrap(), 1);
     assert_eq!(stage.level("cheap").await, 0);
-    stage.database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -208,7 +203,6 @@ async fn an_idle_sampler_fills_the_reservoir_and_a_model_that_cannot_fill_it_har
     assert_eq!(taken.len(), 2 * BLOCK);
     filling.abort();
     let _ = filling.await;
-    stage.database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -232,7 +226,6 @@ async fn nothing_is_made_ahead_while_a_job_runs() {
     assert_eq!(while_busy, 0);
     filling.abort();
     let _ = filling.await;
-    stage.database.drop_database().await;
 }
 
 #[tokio::test]
@@ -254,7 +247,6 @@ async fn what_a_job_has_leased_is_nobody_elses_until_the_time_is_over() {
     assert_eq!((level, nothing.len(), later.len()), (0, 0, 2 * BLOCK));
     assert!(!spent, "others have it");
     drop(transaction);
-    stage.database.drop_database().await;
 }
 
 #[tokio::test]
@@ -274,7 +266,6 @@ async fn of_what_a_job_has_leased_the_rest_goes_back_when_it_is_spent_and_all_wh
 
     assert_eq!((given_back, spent, kept.len(), rest.len()), (BLOCK, true, 10, BLOCK - 10));
     assert!(kept.iter().all(|molecule| !rest.contains(molecule)));
-    stage.database.drop_database().await;
 }
 
 /// What a sample does with the reservoir, and how it ends.
@@ -359,7 +350,6 @@ async fn however_samples_at_the_same_time_end_no_block_is_handed_out_twice_and_n
         all.sort_unstable();
         assert!(found == all, "seed {seed}: {} found of {}", found.len(), all.len());
     }
-    stage.database.drop_database().await;
 }
 
 #[tokio::test]
@@ -378,7 +368,6 @@ async fn a_model_is_forgotten_after_a_day_in_which_samplers_ran_and_none_offered
 
     assert_eq!((before, dropped), (0, 1));
     assert_eq!((stage.level("cheap").await, stage.level("dear").await), (10, 0));
-    stage.database.drop_database().await;
 }
 
 #[tokio::test]
@@ -401,7 +390,6 @@ async fn time_in_which_no_sampler_runs_and_a_word_of_another_sampler_keep_a_mode
     }
 
     assert_eq!(stage.level("dear").await, 10);
-    stage.database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -424,7 +412,6 @@ async fn a_sampler_knows_how_much_lies_ready_of_the_versions_that_it_serves() {
     counting.abort();
     let _ = counting.await;
     serving.end().await;
-    stage.database.drop_database().await;
 }
 
 /// A sampler at work on a stage, and somebody who asks it.
@@ -504,7 +491,6 @@ async fn a_job_takes_what_is_ready_of_its_model_and_a_refused_one_takes_nothing(
     assert!(ready.iter().all(|molecule| smiles.contains(molecule)), "{smiles:?}");
     assert_eq!(stage.level("dear").await, 0);
     serving.end().await;
-    stage.database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -526,7 +512,6 @@ async fn a_sample_that_draws_holds_no_connection_and_what_it_leased_is_free_when
 
     assert_eq!(while_drawing, 0);
     serving.end().await;
-    stage.database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -551,7 +536,6 @@ async fn what_a_sampler_leased_that_dies_comes_back_in_time() {
     // The deadline, how late a sample may be, and the time to store it.
     assert!((1.0..=30.0 + 30.0 + 10.0).contains(&left), "{left} s");
     assert_eq!(stage.take("endless", 20).await.len(), 10);
-    stage.database.drop_database().await;
 }
 
 /// What was logged.
@@ -608,7 +592,6 @@ async fn a_full_disk_stops_the_refilling_says_so_once_and_stops_no_request() {
     assert_eq!(log.matches("could not refill the reservoir").count(), 1, "{log}");
     filling.abort();
     serving.end().await;
-    stage.database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -630,5 +613,4 @@ async fn packs_that_come_change_and_go_are_taken_up_without_a_restart() {
     // A job that runs goes on with the model it began with.
     assert_eq!(began_with.sampler.raw(3, 1).unwrap().len(), 3);
     keeping_up.abort();
-    stage.database.drop_database().await;
 }

@@ -170,5 +170,4 @@ async fn an_answered_sample_is_stored_whole() {
     assert_eq!((model_id.as_str(), smiles.len(), seed), ("cheap", 20, -1));
     stop.send(()).unwrap();
     worker.await.unwrap().unwrap();
-    database.drop_database().await;
 }

@@ -98,7 +98,6 @@ async fn a_route_is_answered_with_the_offers_that_ship() {
         ["CC(=O)O.CCN>>CCNC(C)=O"]
     );
     assert_eq!((answer.metadata.total_bblocks, answer.metadata.validated_routes), (2, 1));
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -131,7 +130,6 @@ async fn what_the_caller_has_is_used_and_told_under_a_name_of_its_own() {
         list.without_price.iter().map(|block| &block.vendors[..]).next_back(),
         Some(&["Own".to_owned()][..])
     );
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -160,7 +158,6 @@ async fn the_constraint_that_forbids_all_routes_is_named_in_the_answer() {
             ("templates_never", Some(0), false, "no route was found without this one either"),
         ]
     );
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -181,7 +178,6 @@ async fn offers_are_those_that_ship_or_all_where_no_country_is_named() {
     assert_eq!(vendors(Some(Country::De)).await, ["Cheapest", "Acme", "Zenith"]);
     assert_eq!(vendors(Some(Country::Cn)).await, ["Cheapest", "Zenith"]);
     assert_eq!(vendors(None).await, ["Cheapest", "Acme", "Zenith"]);
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -207,7 +203,6 @@ async fn a_price_mask_looks_at_every_offer_that_may_ship() {
     raise_version(&database.pool).await;
     assert!(!solved(masked(1.5, Some(Country::Us))).await);
     assert!(solved(masked(1.5, None)).await);
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -234,7 +229,6 @@ async fn an_import_is_seen_without_a_restart() {
     }
     assert_eq!(view.now().len(), 2);
     drop(view);
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -259,7 +253,6 @@ async fn an_import_that_nobody_was_told_of_is_seen() {
         assert_eq!(view.now().len(), blocks);
     }
     drop(view);
-    database.drop_database().await;
 }
 
 #[test]
@@ -278,10 +271,7 @@ fn a_target_that_is_no_single_molecule_is_refused_with_the_reason() {
 
 /// Runs the job as an operator does who has it in a file.
 async fn replayed(dir: &Path, database: &Database, job: &impl Serialize) -> anyhow::Result<Value> {
-    let name: String =
-        sqlx::query_scalar("select current_database()").fetch_one(&database.pool).await.unwrap();
-    let server = std::env::var("TEST_DATABASE_URL").unwrap();
-    let url = format!("{}/{name}", server.rsplit_once('/').unwrap().0);
+    let url = database.url();
     let settings = Settings::parse_from([
         "retort-worker",
         "--database-url",
@@ -312,7 +302,6 @@ async fn a_stored_job_is_replayed_whatever_its_deadline() {
 
     assert_eq!(outcome["Ok"]["search_smiles"], TARGET);
     assert_eq!(outcome["Ok"]["metadata"]["validated_routes"], 1);
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -343,7 +332,6 @@ async fn a_stored_look_is_replayed_and_its_answer_unpacked() {
     assert_eq!(in_stock, [true, false], "{sold}");
     assert_eq!(solved["items"][0]["solved"], true, "{solved}");
     assert_eq!(found["items"][0]["smiles"], "CCN", "{found}");
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -356,5 +344,4 @@ async fn a_job_that_does_not_say_what_it_asks_for_is_not_replayed() {
         let refused = replayed(dir.path(), &database, &job).await.unwrap_err().to_string();
         assert!(refused.contains(word), "{refused}");
     }
-    database.drop_database().await;
 }

@@ -69,7 +69,6 @@ async fn a_machine_takes_the_snapshot_that_another_made_unless_it_is_damaged() {
     let (_third, made_anew) = on_a_machine(&database, &store).await;
     assert_eq!(made_anew, 0, "made of what PostgreSQL holds");
     eventually("the damaged one is replaced", async || fs::read(&object).unwrap() != bytes).await;
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -96,7 +95,6 @@ async fn a_store_keeps_a_version_and_the_one_before_it() {
     let left = snapshots(shared.path());
     assert!(newest[2..].iter().all(|name| left.contains(name)), "{left:?} of {newest:?}");
     assert!(foreign.exists());
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -113,7 +111,6 @@ async fn without_its_store_a_machine_goes_on_with_what_postgresql_holds() {
     for store in stores {
         assert_eq!(on_a_machine(&database, &store).await.1, 1, "{store}");
     }
-    database.drop_database().await;
 }
 
 #[test]
@@ -193,5 +190,4 @@ async fn machines_share_snapshots_through_s3() {
     let (_second, fetched) = on_a_machine(&database, &store).await;
 
     assert_eq!((made, fetched), (1, 1));
-    database.drop_database().await;
 }

@@ -53,5 +53,4 @@ async fn events_go_some_minutes_after_their_job_and_not_before() {
     drop(pending);
     first.stop().await;
     second.stop().await;
-    database.drop_database().await;
 }

@@ -48,7 +48,6 @@ async fn an_account_with_one_job_comes_before_the_backlog_of_another() {
     assert!(left >= 5, "of the backlog only {left} were left");
     drop(waiting);
     worker.stop().await;
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -85,7 +84,6 @@ async fn shares_are_of_time_and_not_of_jobs() {
     assert!(place(&short[3]) < place(&long[1]), "{order:?}");
     assert!(place(&long[1]) < place(&short[6]), "{order:?}");
     worker.stop().await;
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -110,7 +108,6 @@ async fn long_jobs_of_one_account_do_not_keep_another_from_its_share() {
     assert_eq!(waiting.iter().filter(|job| toys.seen(job.id()).started == 1).count(), 2);
     drop(waiting);
     worker.stop().await;
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -141,7 +138,6 @@ async fn what_lies_ready_does_not_wait_for_what_must_be_made() {
     assert_eq!(client.live_workers().await.unwrap().get("toy"), Some(&1));
     drop(waiting);
     worker.stop().await;
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -174,7 +170,6 @@ async fn an_account_has_so_many_jobs_in_flight_and_another_as_many() {
     assert!(other.is_ok());
     drop((waiting, other));
     worker.stop().await;
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -204,7 +199,6 @@ async fn a_job_that_cannot_have_its_time_any_more_is_told_so_then_and_never_begu
     assert_eq!(toys.seen(id).started, 0);
     drop(running);
     worker.stop().await;
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -236,7 +230,6 @@ async fn what_jobs_of_a_kind_took_corrects_what_they_say() {
     assert!((0.4..5.0).contains(&expected), "{expected}");
     drop(pending);
     worker.stop().await;
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -268,7 +261,6 @@ async fn jobs_of_a_process_that_died_are_cancelled_and_others_are_not() {
     assert_eq!((toys.seen(ids[1]).now, toys.seen(ids[2]).started), (1, 0));
     drop(other);
     worker.stop().await;
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -301,5 +293,4 @@ async fn a_submission_that_is_dropped_leaves_no_job_to_run() {
     eventually("what was stored after all is cancelled", cancelled).await;
     drop(running);
     worker.stop().await;
-    database.drop_database().await;
 }

@@ -29,7 +29,6 @@ async fn a_job_whose_worker_died_is_finished_by_another() {
     assert_eq!(pending.outcome().await.unwrap(), Ok(1500));
     assert_eq!((toys.seen(id).started, toys.seen(id).most_at_once), (2, 1));
     second.stop().await;
-    database.drop_database().await;
 }
 
 /// The database's clock jumps by so much, seen from all that it has written down: that moves the other way.
@@ -67,7 +66,6 @@ async fn a_clock_that_jumps_ahead_takes_no_job_from_a_worker_that_lives() {
     for worker in workers {
         worker.stop().await;
     }
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -85,7 +83,6 @@ async fn a_clock_that_goes_back_leaves_no_job_with_a_dead_worker() {
     assert_eq!(pending.outcome().await.unwrap(), Ok(1500));
     assert_eq!((toys.seen(id).started, toys.seen(id).most_at_once), (2, 1));
     second.stop().await;
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -107,7 +104,6 @@ async fn a_job_that_finished_before_its_worker_died_does_not_run_again() {
     assert_eq!(next.outcome().await.unwrap(), Ok(2));
     assert_eq!(toys.seen(id).started, 1);
     second.stop().await;
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -139,7 +135,6 @@ async fn two_workers_never_run_one_job_twice_at_the_same_time() {
     for worker in workers {
         worker.stop().await;
     }
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -172,7 +167,6 @@ async fn answers_come_after_every_connection_was_killed() {
     assert_eq!(next.await, Ok(5));
     assert!(started.elapsed() < Duration::from_secs(25), "{:?}", started.elapsed());
     worker.stop().await;
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -195,7 +189,6 @@ async fn a_killed_listen_connection_delays_an_answer_by_no_more_than_the_slow_re
     assert_eq!(pending.outcome().await.unwrap(), Ok(5));
     assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
     worker.stop().await;
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -216,7 +209,6 @@ async fn a_stopping_worker_finishes_what_it_began_and_begins_nothing() {
     let next = Worker::start(&toys, 1);
     assert_eq!(waiting.outcome().await.unwrap(), Ok(2));
     next.stop().await;
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -236,7 +228,6 @@ async fn a_job_that_outlasts_the_grace_goes_to_another_worker_at_once() {
     assert_eq!(pending.outcome().await.unwrap(), Ok(2000));
     assert_eq!(toys.seen(id).most_at_once, 1);
     next.stop().await;
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -261,7 +252,6 @@ async fn a_worker_that_lost_a_job_stops_it_and_leaves_the_lease_to_the_other() {
     assert!(left, "the other's lease is its own");
     drop(pending);
     worker.stop().await;
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -287,7 +277,6 @@ async fn a_job_that_was_dealt_to_a_worker_that_never_heard_of_it_is_dealt_again(
         sqlx::query_scalar("select attempts from jobs").fetch_one(&database.pool).await.unwrap();
     assert_eq!((attempts, toys.seen(id).started), (2, 1));
     worker.stop().await;
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -319,5 +308,4 @@ async fn a_worker_that_was_stopped_while_it_wrote_an_end_down_does_not_stand_in_
     let next = client.put(JobId::generate(), &Toy::new(Act::Answer(7))).await.unwrap();
     assert_eq!(next.outcome().await.unwrap(), Ok(7));
     worker.stop().await;
-    database.drop_database().await;
 }

@@ -27,7 +27,6 @@ async fn outcomes_come_by_notification_and_not_by_the_slow_re_read() {
     // The re-read comes after 2 s; a machine busy with other tests needs its time for the rest.
     assert!(fastest < Duration::from_millis(1900), "{fastest:?}");
     worker.stop().await;
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -43,7 +42,6 @@ async fn a_problem_is_an_answer_and_is_never_retried() {
     assert_eq!(answer, Err(Problem::BadTarget { reason: "no".to_owned() }));
     assert_eq!(toys.seen(id).started, 1);
     worker.stop().await;
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -57,7 +55,6 @@ async fn a_fault_of_the_machine_is_tried_again() {
 
     assert_eq!(pending.outcome().await.unwrap(), Ok(3));
     worker.stop().await;
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -76,7 +73,6 @@ async fn a_job_that_panics_is_given_up_after_three_attempts_and_the_worker_goes_
     assert_eq!(toys.seen(id).started, 3);
     assert_eq!(next, Ok(7));
     worker.stop().await;
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -102,7 +98,6 @@ async fn dropping_the_wait_cancels_the_job_while_it_runs() {
     };
     eventually("the outcome says so", outcome).await;
     worker.stop().await;
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -121,7 +116,6 @@ async fn a_job_cancelled_before_its_turn_is_never_begun() {
     assert_eq!(last.outcome().await.unwrap(), Ok(2));
     assert_eq!(toys.seen(id).started, 0);
     worker.stop().await;
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -148,7 +142,6 @@ async fn the_wait_ends_at_the_deadline_and_the_late_outcome_is_still_stored() {
     };
     eventually("the late outcome is stored", stored).await;
     worker.stop().await;
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -176,7 +169,6 @@ async fn a_job_whose_deadline_passed_in_the_queue_is_never_begun() {
     eventually("the outcome says so", outcome).await;
     assert_eq!(toys.seen(id).started, 0);
     worker.stop().await;
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -193,7 +185,6 @@ async fn without_a_worker_nothing_is_taken() {
             .await
             .unwrap();
     assert_eq!(rows, 0);
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -218,7 +209,6 @@ async fn work_that_would_outlast_the_deadline_is_refused_with_an_honest_time() {
     eventually("cancelled work makes room", || async { client.put(JobId::generate(), &job).await.is_ok() })
         .await;
     worker.stop().await;
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -236,7 +226,6 @@ async fn a_live_worker_shows_its_slots_and_models_until_it_stops() {
     assert_eq!(models, *config(3).models.borrow());
     assert!(client.live_workers().await.unwrap().is_empty());
     assert!(client.live_models("toy").await.unwrap().is_empty());
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -262,7 +251,6 @@ async fn old_finished_jobs_are_swept_and_open_ones_stay() {
 
     assert_eq!(open.outcome().await.unwrap(), Ok(4000));
     worker.stop().await;
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -301,5 +289,4 @@ async fn an_outcome_comes_along_where_it_is_small_and_is_read_where_it_is_not() 
         assert_eq!((told.channel(), told.payload()), ("job_finished", &*id.to_string()));
     }
     drop(listener);
-    database.drop_database().await;
 }

@@ -71,7 +71,6 @@ async fn of_a_paused_queue_nothing_is_dealt_and_to_it_nothing_is_submitted_until
     // The pool does not close before it has them back.
     drop((connection, listener));
     worker.stop().await;
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -111,7 +110,6 @@ async fn whoever_waits_for_a_cancelled_job_is_told_that_an_operator_did_it() {
     let error = "cancelled by an operator: ada@example.org";
     assert_eq!(told, [(&*first_id, error), (&*second_id, error)]);
     worker.stop().await;
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -162,7 +160,6 @@ async fn a_failed_job_that_is_retried_has_all_of_its_time_and_attempts_again() {
     );
     assert_eq!(retry(&database, late).await, Ok(()));
     worker.stop().await;
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -193,7 +190,6 @@ async fn what_failed_is_told_with_the_last_attempts_error_and_what_callers_left_
     );
     assert_eq!(live.host.is_some(), std::path::Path::new("/proc/sys/kernel/hostname").exists());
     worker.stop().await;
-    database.drop_database().await;
 }
 
 /// Three workers of one process look once a second each, and a few times more after their start and their heartbeats; every look that woke
@@ -220,5 +216,4 @@ async fn workers_that_share_a_task_do_not_wake_each_other_to_look_for_jobs() {
     let looks: i64 =
         sqlx::query_scalar("select last_value from looks").fetch_one(&database.pool).await.unwrap();
     assert!((3..200).contains(&looks), "{looks} looks of three workers in four seconds");
-    database.drop_database().await;
 }

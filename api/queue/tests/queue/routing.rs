@@ -46,7 +46,6 @@ async fn a_job_goes_only_to_a_worker_that_serves_its_model() {
     }
     first.stop().await;
     second.stop().await;
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -71,7 +70,6 @@ async fn a_backlog_of_one_model_holds_up_no_other() {
     drop(backlog);
     first.stop().await;
     second.stop().await;
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -100,7 +98,6 @@ async fn work_that_others_can_take_counts_by_the_share_that_falls_to_ours() {
     drop((backlog, later));
     first.stop().await;
     second.stop().await;
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -131,7 +128,6 @@ async fn a_model_that_nobody_has_is_unknown_and_one_whose_worker_is_away_is_not(
     })
     .await;
     first.stop().await;
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -158,5 +154,4 @@ async fn of_many_workers_some_that_may_take_a_job_are_told_of_it_and_of_few_all(
     let words: BTreeSet<&str> = many.split(' ').collect();
     assert_eq!((words.len(), words.contains("toy")), (5, true), "{many}");
     drop(listener);
-    database.drop_database().await;
 }

@@ -52,7 +52,6 @@ async fn one_is_stored_with_its_callers_row_or_not_at_all() {
             .await
             .unwrap();
     assert_eq!(left, (0, 0));
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -65,7 +64,6 @@ async fn one_is_taken_while_no_worker_lives_and_done_when_one_does() {
 
     eventually("it is done", || async { database.outcome(id).await == Some(json!({ "Ok": 7 })) }).await;
     worker.stop().await;
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -95,7 +93,6 @@ async fn those_that_somebody_comes_back_for_go_before_batches_and_accounts_take_
     let place = |job| order.iter().position(|&other| other == job).unwrap();
     assert!(place(3) < place(1), "the second account waits for one job of the first: {order:?}");
     worker.stop().await;
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -111,7 +108,6 @@ async fn one_outlives_the_process_that_submitted_it() {
 
     eventually("it is done", || async { database.outcome(id).await == Some(json!({ "Ok": 5000 })) }).await;
     worker.stop().await;
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -132,7 +128,6 @@ async fn a_worker_that_is_told_to_stop_hands_it_over_and_the_attempt_does_not_co
         .await
         .unwrap();
     assert_eq!(left, (0, None));
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -146,7 +141,6 @@ async fn its_attempts_end() {
     let abandoned = json!({ "Err": { "problem": "abandoned", "attempts": 3 } });
     eventually("it is given up", || async { database.outcome(id).await.as_ref() == Some(&abandoned) }).await;
     worker.stop().await;
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -168,7 +162,6 @@ async fn one_can_be_cancelled_whether_it_waits_or_runs() {
         .await;
     assert!(toys.seen(running).cancelled && toys.seen(waiting).started == 0);
     worker.stop().await;
-    database.drop_database().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -187,5 +180,4 @@ async fn batches_leave_the_place_of_guests_to_who_soon_comes_back() {
     eventually("it is done", || async { database.outcome(asked).await == Some(json!({ "Ok": 2 })) }).await;
     assert_eq!(toys.seen(of_another).started, 0);
     drop(worker);
-    database.drop_database().await;
 }

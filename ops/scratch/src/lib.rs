@@ -1,0 +1,126 @@
+//! A database of a test's own, in the PostgreSQL that `TEST_DATABASE_URL` names.
+//!
+//! The schema is made once a server, in a database that all others are copies of: a copy takes a fifth of the time of the
+//! migrations, and hundreds of tests want one.
+
+use std::hash::{DefaultHasher, Hash, Hasher as _};
+
+use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
+use ulid::Ulid;
+
+/// Any number that nobody else takes: who holds this lock makes the database that is copied.
+const LOCK: i64 = 0x0073_6372_6174_6368;
+
+/// A database; it is gone when this is dropped, whoever is still connected.
+#[derive(Debug)]
+pub struct Database {
+    server: String,
+    name: String,
+}
+
+impl Database {
+    /// An empty database.
+    ///
+    /// # Panics
+    /// Panics where `TEST_DATABASE_URL` names no PostgreSQL in which databases can be made.
+    pub async fn empty() -> Self {
+        let server = server();
+        let mut connection = connect(&server).await;
+        Self::copy_of("template1", server, &mut connection).await
+    }
+
+    /// A database with the project's schema.
+    ///
+    /// # Panics
+    /// As [`Self::empty`], and where a migration fails.
+    pub async fn with_schema() -> Self {
+        let server = server();
+        let mut connection = connect(&server).await;
+        let model = model(&server, &mut connection).await;
+        let database = Self::copy_of(&model, server, &mut connection).await;
+        // A server that outlives the run may have a model whose functions of the queue are older.
+        schema::migrate(&database.url()).await.expect("the schema can be brought up to date");
+        database
+    }
+
+    async fn copy_of(model: &str, server: String, connection: &mut PgConnection) -> Self {
+        let name = format!("test_{}", Ulid::generate().to_string().to_lowercase());
+        run(connection, format!("create database {name} template {model}")).await;
+        Self { server, name }
+    }
+
+    /// Its address.
+    #[must_use]
+    pub fn url(&self) -> String {
+        url(&self.server, &self.name)
+    }
+}
+
+impl Drop for Database {
+    #[expect(
+        clippy::print_stdout,
+        reason = "who runs tests on a server of their own has to know what stays there"
+    )]
+    fn drop(&mut self) {
+        let (server, statement) =
+            (self.server.clone(), format!("drop database if exists {} with (force)", self.name));
+        // A runtime of its own: the test's may be on its way out.
+        let dropped = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            runtime.expect("a runtime").block_on(async {
+                let mut connection = PgConnection::connect(&server).await?;
+                sqlx::raw_sql(AssertSqlSafe(statement)).execute(&mut connection).await
+            })
+        });
+        if !matches!(dropped.join(), Ok(Ok(_))) {
+            println!("the database {} is left behind", self.name);
+        }
+    }
+}
+
+/// The name of the database that has these migrations, which is made if nobody has.
+async fn model(server: &str, connection: &mut PgConnection) -> String {
+    let mut hasher = DefaultHasher::new();
+    schema::MIGRATIONS.iter().for_each(|migration| migration.checksum.hash(&mut hasher));
+    let model = format!("test_schema_{:016x}", hasher.finish());
+    // Given back with the connection, where a migration fails.
+    run(connection, format!("select pg_advisory_lock({LOCK})")).await;
+    let known: bool = sqlx::query_scalar("select exists (select from pg_database where datname = $1)")
+        .bind(&model)
+        .fetch_one(&mut *connection)
+        .await
+        .expect("databases can be listed");
+    if !known {
+        // Named once it is whole: a test that is killed leaves none that is not.
+        let unfinished = format!("{model}_unfinished");
+        run(connection, format!("drop database if exists {unfinished} with (force)")).await;
+        run(connection, format!("create database {unfinished}")).await;
+        schema::migrate(&url(server, &unfinished)).await.expect("the migrations can be applied");
+        run(connection, format!("alter database {unfinished} rename to {model}")).await;
+    }
+    run(connection, format!("select pg_advisory_unlock({LOCK})")).await;
+    model
+}
+
+async fn run(connection: &mut PgConnection, statement: String) {
+    let told = statement.clone();
+    if let Err(error) = sqlx::raw_sql(AssertSqlSafe(statement)).execute(connection).await {
+        panic!("{told}: {error}");
+    }
+}
+
+async fn connect(server: &str) -> PgConnection {
+    PgConnection::connect(server).await.expect("the PostgreSQL of TEST_DATABASE_URL answers")
+}
+
+fn server() -> String {
+    std::env::var("TEST_DATABASE_URL").expect(
+        "TEST_DATABASE_URL names no PostgreSQL: ./ops/test starts one; else it is the address of a superuser",
+    )
+}
+
+/// The address of a database of the server.
+fn url(server: &str, name: &str) -> String {
+    let (address, _) = server.rsplit_once('/').expect("TEST_DATABASE_URL ends with a database");
+    format!("{address}/{name}")
+}

@@ -5,6 +5,7 @@
 
 use std::sync::LazyLock;
 
+use chematic::core::{AtomIdx, ez_markers};
 use chematic::perception::find_sssr;
 
 use crate::molecules::descriptors::{Descriptors, scaffold};
@@ -52,16 +53,18 @@ pub fn smiles(input: &[u8]) {
 /// What is written of a molecule is the molecule.
 fn comes_back(text: &str, molecule: &Molecule) {
     let canonical = molecule.as_canonical();
-    // RDKit reads some of what it wrote as something else: it moves the charges of halogen oxides, drops a
-    // hydrogen that it kept for a mark which has gone, is of two minds about aromatic bonds in no ring and about rings
-    // with an atom that is any, and gives squares, bipyramids and octahedra another number each time where two ligands or more are missing.
-    let unsettled = ["[ClH", "[BrH", "[IH", "[H]", ":", "*", "@SP", "@TB", "@OH"];
-    if unsettled.iter().any(|part| canonical.contains(part) || text.contains(part)) {
+    // RDKit reads some of what it wrote as something else: it moves the charges of halogen oxides, drops a hydrogen
+    // that it kept for a mark which has gone, is of two minds about aromatic bonds in no ring, makes one bond of a metal
+    // after the other dative, and gives squares, bipyramids and octahedra another number each time where two ligands
+    // or more are missing.
+    let unsettled = ["[ClH", "[BrH", "[IH", "[H]", ":", "->", "<-", "@SP", "@TB", "@OH"];
+    if unsettled.iter().any(|part| canonical.contains(part) || text.contains(part))
+        || has_unsettled_rings(molecule)
+    {
         return;
     }
-    // Of two rings of nine atoms or more RDKit before 2026.09 may see either, as the atoms stand, and only one may be aromatic; and in a
-    // ring of eight beside one of four any RDKit may find more to be aromatic the second time.
-    if find_sssr(molecule.graph()).rings().iter().any(|ring| ring.len() > 7) {
+    // Marks that contradict each other say nothing of their double bond; those of its neighbours, once written, may.
+    if ez_markers::read_ez_facts(molecule.graph()).is_some_and(|(_, conflict)| conflict) {
         return;
     }
     // What it writes may be longer than what it takes.
@@ -70,6 +73,17 @@ fn comes_back(text: &str, molecule: &Molecule) {
     assert_eq!(again.as_canonical(), canonical);
     assert_eq!((again.key(), again.heavy_atoms()), (molecule.key(), molecule.heavy_atoms()));
     assert_eq!(again.fingerprint(), molecule.fingerprint());
+}
+
+/// Whether RDKit may see other aromatic rings in what it wrote: of two rings of nine atoms or more it saw either before 2026.09,
+/// as the atoms stood, and only one may be aromatic; beside a ring of four it may see one of eight the second time alone; and it
+/// is of two minds about an atom that is any.
+fn has_unsettled_rings(molecule: &Molecule) -> bool {
+    let graph = molecule.graph();
+    let rings = find_sssr(graph);
+    let of_size = |size: usize| rings.rings().iter().any(|ring| ring.len() == size);
+    let is_any = |&atom: &AtomIdx| graph.atom(atom).wildcard;
+    rings.rings().iter().any(|ring| ring.len() > 8 || ring.iter().any(is_any)) || of_size(8) && of_size(4)
 }
 
 /// All that is asked of molecules has an answer.

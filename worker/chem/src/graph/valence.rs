@@ -4,6 +4,8 @@
 //! phosphorus, sulphur, arsenic and selenium past the next noble gas, which keep their own list, shifted by the
 //! charge. Elements whose list RDKit leaves open (most metals) may have any valence and take no hydrogens.
 
+pub(crate) const BORON: u8 = 5;
+
 /// The numbers of bonds that a neutral atom may have, ascending; `None` where any will do.
 #[must_use]
 pub fn valences(element: u8) -> Option<&'static [u8]> {

@@ -6,7 +6,7 @@
 //! `CloseMolRings`, `SetUnspecifiedBondTypes`, `AdjustAtomChiralityFlags`).
 
 use super::graph::{Atom, Bond, Direction, Edge, Graph, Hand, Kind, MOST, MOST_AROUND, Sides};
-use crate::graph::parity::is_odd;
+use crate::graph::{parity::is_odd, valence::BORON};
 use crate::smiles::limits::Limits;
 
 /// Branches nested deeper than this are left to the long way.
@@ -305,10 +305,12 @@ fn resolve(graph: &Graph, begin: u8, end: u8, symbol: Option<Symbol>) -> Bond {
 }
 
 fn add_bond(graph: &mut Graph, bond: Bond) -> Option<()> {
-    let is_aromatic = |atom: u8| graph.atoms[usize::from(atom)].aromatic;
-    // RDKit makes such a bond single where it finds no other way, and the long way sees an atom of too many bonds.
-    let is_multiple = matches!(bond.kind, Kind::Double | Kind::Triple);
-    if graph.bonds.len() == MOST || is_multiple && is_aromatic(bond.begin) && is_aromatic(bond.end) {
+    let [begin, end] = [bond.begin, bond.end].map(|atom| &graph.atoms[usize::from(atom)]);
+    // RDKit makes such a bond single where it finds no other way, and the long way sees an atom of too many bonds: a
+    // boron's RDKit does not count.
+    let is_overfull = begin.aromatic && end.aromatic
+        || [begin, end].iter().any(|atom| atom.aromatic && atom.number == BORON);
+    if graph.bonds.len() == MOST || is_overfull && matches!(bond.kind, Kind::Double | Kind::Triple) {
         return None;
     }
     let index = u8::try_from(graph.bonds.len()).ok()?;

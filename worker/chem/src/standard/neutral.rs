@@ -43,7 +43,8 @@ fn discharged(molecule: &Molecule) -> Option<Molecule> {
     let before = charges(&graph);
     recombine::recombine(&mut graph, &aromatic);
     uncharge(&mut graph, &aromatic);
-    // Either step takes charges away, or has done nothing; and RDKit gives some molecules another name each time.
+    // Either step takes charges away or moves them, or has done nothing: the name alone would not tell, since RDKit gives some
+    // molecules another one each time.
     if charges(&graph) == before {
         return None;
     }

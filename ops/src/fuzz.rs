@@ -40,6 +40,12 @@ const COPIED: usize = 29;
 
 /// A vendor's file in any format, packed or not: what is copied to the database is a line for each offer.
 pub fn catalogue(input: &[u8]) {
+    // Where it fails it has said so.
+    let _ = opened(input).map(|opened| opened.read_here(is_copied));
+}
+
+/// The file, where it is one.
+fn opened(input: &[u8]) -> Option<read::Opened> {
     let options = Options {
         vendor: Some("House".into()),
         profile: Profile::default(),
@@ -49,21 +55,20 @@ pub fn catalogue(input: &[u8]) {
     };
     // The crate that reads Parquet panics at damaged tables; the reader survives that, and libFuzzer does not.
     if cfg!(fuzzing) && input.starts_with(b"PAR1") {
-        return;
+        return None;
     }
-    let Ok(opened) = read::open(&Input::Bytes("input".into(), input.to_vec()), &options) else { return };
-    let copied = |batch: Batch| {
-        assert!(batch.entries.iter().map(|entry| entry.place).is_sorted(), "{:?}", batch.entries);
-        for entry in batch.entries {
-            let mut copied = String::new();
-            push_row(&mut copied, 1, &entry);
-            assert!(copied.ends_with('\n') && copied.lines().count() == 1, "{copied:?}");
-            assert_eq!(copied.matches('\t').count() + 1, COPIED, "{copied:?}");
-            assert!(entry.normalised_usd.is_none_or(|usd| usd.is_finite() && usd >= 0.0), "{entry:?}");
-        }
-    };
-    // Where it fails it has said so.
-    let _ = opened.read_here(copied);
+    read::open(&Input::Bytes("input".into(), input.to_vec()), &options).ok()
+}
+
+fn is_copied(batch: Batch) {
+    assert!(batch.entries.iter().map(|entry| entry.place).is_sorted(), "{:?}", batch.entries);
+    for entry in batch.entries {
+        let mut copied = String::new();
+        push_row(&mut copied, 1, &entry);
+        assert!(copied.ends_with('\n') && copied.lines().count() == 1, "{copied:?}");
+        assert_eq!(copied.matches('\t').count() + 1, COPIED, "{copied:?}");
+        assert!(entry.normalised_usd.is_none_or(|usd| usd.is_finite() && usd >= 0.0), "{entry:?}");
+    }
 }
 
 /// A file of targets in any format, packed or not: what it is said to hold are targets.
@@ -158,6 +163,22 @@ mod tests {
     #[test]
     fn any_file_of_a_vendor_is_read_row_by_row() {
         replay("catalogue", 4_000, catalogue);
+    }
+
+    #[test]
+    fn by_threads_it_is_read_as_on_one() {
+        replay("catalogue", 500, |input| {
+            let Some((here, elsewhere)) = opened(input).zip(opened(input)) else { return };
+            let (mut one, mut other) = (0, 0);
+            let ended = here.read_here(|batch| one += batch.entries.len());
+            let outcomes: Vec<_> = elsewhere.read().collect();
+            let failed = outcomes.iter().any(Result::is_err);
+            outcomes.into_iter().flatten().for_each(|batch| {
+                other += batch.entries.len();
+                is_copied(batch);
+            });
+            assert_eq!((one, ended.is_err()), (other, failed));
+        });
     }
 
     #[test]

@@ -119,12 +119,17 @@ pub fn smarts(input: &[u8]) {
 ///
 /// One molecule an input, which the input picks, so that it is always the same: all of them took seven times as long.
 pub fn template(input: &[u8]) {
-    let Some(template) = str::from_utf8(input).ok().and_then(|text| Template::parse(text).ok()) else {
-        return;
-    };
-    let index = TemplateIndex::new([(0, &template)]);
+    let Some(template) = read_template(input) else { return };
     let picked = input.iter().map(|&byte| usize::from(byte)).sum::<usize>() % MOLECULES.len();
-    let product = &MOLECULES[picked];
+    is_applied(&template, &MOLECULES[picked]);
+}
+
+fn read_template(input: &[u8]) -> Option<Template> {
+    Template::parse(str::from_utf8(input).ok()?).ok()
+}
+
+fn is_applied(template: &Template, product: &PreparedMolecule) {
+    let index = TemplateIndex::new([(0, template)]);
     let mut tries = 0;
     let outcomes = template.apply_while(product, &mut || {
         tries += 1;
@@ -167,5 +172,13 @@ mod tests {
     #[test]
     fn any_string_is_a_template_or_has_its_fault() {
         replay("template", 5_000, template);
+    }
+
+    #[test]
+    fn every_seed_is_tried_on_every_molecule() {
+        replay("template", 0, |input| {
+            let Some(template) = read_template(input) else { return };
+            MOLECULES.iter().for_each(|product| is_applied(&template, product));
+        });
     }
 }

@@ -4,8 +4,6 @@
 //! phosphorus, sulphur, arsenic and selenium past the next noble gas, which keep their own list, shifted by the
 //! charge. Elements whose list RDKit leaves open (most metals) may have any valence and take no hydrogens.
 
-pub(crate) const BORON: u8 = 5;
-
 /// The numbers of bonds that a neutral atom may have, ascending; `None` where any will do.
 #[must_use]
 pub fn valences(element: u8) -> Option<&'static [u8]> {
@@ -22,6 +20,11 @@ pub fn valences(element: u8) -> Option<&'static [u8]> {
         54 => &[0, 2, 4, 6],
         _ => return None,
     })
+}
+
+/// Whether RDKit finds the double bonds of an aromatic atom of this element also where one is written.
+pub(crate) fn settles_its_double_bonds(element: u8) -> bool {
+    matches!(element, 6 | 7)
 }
 
 /// Whether an element keeps its own list although its charge makes it like another one.

@@ -3,16 +3,13 @@
 use std::str::FromStr;
 use std::sync::{Arc, OnceLock};
 
-use chematic::core::{Element, Molecule as Graph};
+use chematic::core::{BondOrder, Element, Molecule as Graph};
 use chematic::smiles::{RdkitSmilesError, SmilesError as ParserError};
 
 use super::key::{self, Key, Skeleton, TautomerKey};
 use crate::error::SmilesError;
 use crate::graph::correspondence;
-use crate::graph::{
-    index::index,
-    valence::{self, BORON},
-};
+use crate::graph::{index::index, valence::settles_its_double_bonds};
 use crate::ordinary::{self, Ordinary};
 use crate::smiles::limits::Limits;
 use crate::smiles::symbols;
@@ -81,8 +78,8 @@ impl Molecule {
         let graph = chematic::smiles::parse(smiles).map_err(|error| parser_error(error, &syntax))?;
         let canonical = chematic::smiles::rdkit_canonical_smiles(&graph)
             .map_err(|error| sanitiser_error(&graph, error, &syntax))?;
-        if let Some((boron, bonds)) = overfull_boron(&graph) {
-            return Err(SmilesError::Valence { element: "B".to_owned(), bonds, at: syntax.atoms[boron] });
+        if let Some(place) = doubtful_aromatic(&graph).filter(|_| !is_read(&canonical)) {
+            return Err(SmilesError::Kekule { at: syntax.atoms[place] });
         }
         if syntax.has_hydrogen_atoms {
             // RDKit merges most hydrogen atoms into their neighbours; the canonical string shows which.
@@ -358,19 +355,21 @@ fn sanitiser_error(graph: &Graph, error: RdkitSmilesError, syntax: &Syntax) -> S
     found.unwrap_or(SmilesError::Refused { reason, at: None })
 }
 
-/// An aromatic boron of more bonds than it may have, and their number. RDKit does not count them where the bonds around it are
-/// written as alternating ones, and cannot read what it writes then (`Cb1=CC=CC=C1`).
-fn overfull_boron(graph: &Graph) -> Option<(usize, u32)> {
-    graph.atoms().enumerate().find_map(|(place, (at, atom))| {
-        if !atom.aromatic || atom.element.atomic_number() != BORON {
-            return None;
-        }
-        let orders =
-            graph.neighbor_slice(at).iter().map(|&(_, bond)| i16::from(graph.bond(bond).order.order_int()));
-        let bonds = orders.sum::<i16>() + i16::from(atom.hydrogen_count.unwrap_or(0));
-        let is_too_much = !valence::may_have(BORON, atom.charge, bonds);
-        is_too_much.then_some((place, u32::from(bonds.unsigned_abs())))
+/// An aromatic atom, neither carbon nor nitrogen, that is written with a double or triple bond. RDKit counts its bonds only
+/// where others of them are aromatic too, and cannot always read what it writes then (`Cb1=CC=CC=C1`).
+fn doubtful_aromatic(graph: &Graph) -> Option<usize> {
+    let is_multiple = |bond| matches!(graph.bond(bond).order, BondOrder::Double | BondOrder::Triple);
+    graph.atoms().position(|(at, atom)| {
+        atom.aromatic
+            && !settles_its_double_bonds(atom.element.atomic_number())
+            && graph.neighbor_slice(at).iter().any(|&(_, bond)| is_multiple(bond))
     })
+}
+
+/// Whether RDKit reads what it writes of such a molecule.
+fn is_read(canonical: &str) -> bool {
+    chematic::smiles::parse(canonical)
+        .is_ok_and(|graph| chematic::smiles::rdkit_canonical_smiles(&graph).is_ok())
 }
 
 /// The 5 of "Explicit valence for atom # 1 C, 5, is greater than permitted".

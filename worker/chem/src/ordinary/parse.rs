@@ -6,7 +6,7 @@
 //! `CloseMolRings`, `SetUnspecifiedBondTypes`, `AdjustAtomChiralityFlags`).
 
 use super::graph::{Atom, Bond, Direction, Edge, Graph, Hand, Kind, MOST, MOST_AROUND, Sides};
-use crate::graph::{parity::is_odd, valence::BORON};
+use crate::graph::{parity::is_odd, valence::settles_its_double_bonds};
 use crate::smiles::limits::Limits;
 
 /// Branches nested deeper than this are left to the long way.
@@ -306,11 +306,11 @@ fn resolve(graph: &Graph, begin: u8, end: u8, symbol: Option<Symbol>) -> Bond {
 
 fn add_bond(graph: &mut Graph, bond: Bond) -> Option<()> {
     let [begin, end] = [bond.begin, bond.end].map(|atom| &graph.atoms[usize::from(atom)]);
-    // RDKit makes such a bond single where it finds no other way, and the long way sees an atom of too many bonds: a
-    // boron's RDKit does not count.
-    let is_overfull = begin.aromatic && end.aromatic
-        || [begin, end].iter().any(|atom| atom.aromatic && atom.number == BORON);
-    if graph.bonds.len() == MOST || is_overfull && matches!(bond.kind, Kind::Double | Kind::Triple) {
+    // RDKit makes such a bond single where it finds no other way, or does not count it: the long way sees an atom of too many
+    // bonds, or what cannot be read again.
+    let is_doubtful = begin.aromatic && end.aromatic
+        || [begin, end].iter().any(|atom| atom.aromatic && !settles_its_double_bonds(atom.number));
+    if graph.bonds.len() == MOST || is_doubtful && matches!(bond.kind, Kind::Double | Kind::Triple) {
         return None;
     }
     let index = u8::try_from(graph.bonds.len()).ok()?;

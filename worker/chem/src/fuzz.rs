@@ -63,6 +63,10 @@ fn comes_back(text: &str, molecule: &Molecule) {
     {
         return;
     }
+    // RDKit gives a radical at a stereocentre one hand and the other in turns.
+    if molecule.has_radicals() && canonical.contains('@') {
+        return;
+    }
     // Marks that contradict each other say nothing of their double bond; those of its neighbours, once written, may.
     if ez_markers::read_ez_facts(molecule.graph()).is_some_and(|(_, conflict)| conflict) {
         return;

@@ -1,7 +1,8 @@
 # shellcheck shell=bash
-# What ops/up, ops/down, ops/test, ops/bench, ops/prepare, ops/released and .ci/run share: messages, packages, Rust, a private PostgreSQL.
+# Functions of ops/up, ops/down, ops/test, ops/bench, ops/prepare, ops/package, ops/released and .ci/run: messages, packages, Rust,
+# a private PostgreSQL.
 #
-# Sourced, after `set -euo pipefail`. ROOT is the repository; every function that fails says what to do.
+# Sourced, after `set -euo pipefail`. ROOT is the repository or an unpacked release; every function that fails says what to do.
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 # The oldest compiler that builds the project; keep in step with rust-version in Cargo.toml.
@@ -42,6 +43,11 @@ as_root() {
     if is_root; then "$@"; else sudo "$@"; fi
 }
 
+# Succeeds for root, and where sudo needs no password or has a terminal to ask for it.
+may_install() {
+    is_root || { command -v sudo > /dev/null && { [ -t 0 ] || sudo -n true 2> /dev/null; }; }
+}
+
 # Makes sure that commands are there: `need_commands COMMAND:PACKAGE…` (Debian's package names).
 need_commands() {
     local pair command packages=() commands=()
@@ -57,16 +63,15 @@ need_commands() {
     done
     [ ${#packages[@]} -gt 0 ] || return 0
     if ! is_debian; then
-        fail "this needs ${commands[*]}; this system is neither Debian nor Ubuntu, so install them by its own means" \
-            "(PostgreSQL 14 or newer with contrib, a C compiler, foreman from https://github.com/ddollar/foreman)"
+        fail "this needs ${commands[*]}, and this system is neither Debian nor Ubuntu: install what is missing by its own means" \
+            "(of PostgreSQL version 14 or newer), then again"
     fi
     install_packages "${packages[@]}"
 }
 
 install_packages() {
-    if ! is_root && ! command -v sudo > /dev/null; then
-        fail "missing packages and neither root nor sudo to install them: run 'apt-get install $*' as root, then again"
-    fi
+    may_install ||
+        fail "$* must be installed, and this user is not root and has no sudo: run 'apt-get install $*' as root, then again"
     step "Installing $* with apt-get"
     # The package would start a server of its own on port 5432; the project brings up a private one.
     local cluster_config=/etc/postgresql-common/createcluster.conf made_config=no
@@ -116,14 +121,68 @@ need_rust() {
 rust_is_new_enough() {
     local version
     version=$(rustc --version 2> /dev/null | cut -d' ' -f2) || return 1
-    [ -n "$version" ] && [ "$(printf '%s\n%s\n' "$RUST_VERSION" "$version" | sort -V | head -n1)" = "$RUST_VERSION" ]
+    [ -n "$version" ] && is_at_least "$version" "$RUST_VERSION"
 }
 
-# Where cargo puts what it builds in release mode.
+# Succeeds if a version is not older than another: version, other version.
+is_at_least() { printf '%s\n%s\n' "$2" "$1" | sort -VC; }
+
+# The folder of the programs: a release's own, or where cargo puts what it builds in release mode.
 binaries() {
+    if is_release; then printf '%s/bin\n' "$ROOT" && return; fi
     local target=${CARGO_TARGET_DIR:-target}
     case $target in /*) ;; *) target=$ROOT/$target ;; esac
     printf '%s/release\n' "$target"
+}
+
+# ---- a release -----------------------------------------------------------------------------------------------
+
+# Succeeds in an unpacked release (ops/package), fails in a checkout.
+is_release() { [ -e "$ROOT/RELEASE" ]; }
+
+# A fact of the file RELEASE: its name.
+release_says() { sed -n "s/^$1=//p" "$ROOT/RELEASE"; }
+
+# The version of this release or checkout.
+version() {
+    if is_release; then release_says version && return; fi
+    sed -nE '/^\[workspace\.package\]/,/^$/ s/^version = "(.*)"$/\1/p' "$ROOT/Cargo.toml"
+}
+
+# The command that a user starts from ROOT: up or down.
+command_of() { if is_release; then printf './%s\n' "$1"; else printf './ops/%s\n' "$1"; fi; }
+
+# The data folder where none is named. That of a release lies outside of ROOT, since an upgrade unpacks another one.
+default_data() {
+    is_release || { printf '%s/.retort\n' "$ROOT" && return; }
+    [ -n "${XDG_DATA_HOME:-${HOME:-}}" ] || fail "neither HOME nor XDG_DATA_HOME is set: name a data folder with --data"
+    printf '%s/retort\n' "${XDG_DATA_HOME:-$HOME/.local/share}"
+}
+
+# Refuses a machine on which this release cannot run, and a release that was not unpacked to its end.
+check_release() {
+    is_release || return 0
+    local needed found lacking checkout='build Retort from a checkout, with ./ops/up'
+    needed=$(release_says architecture) found=$(uname -m)
+    [ "$found" = "$needed" ] || fail "this release is for $needed and this machine is $found: $checkout"
+    needed=$(release_says glibc) found=$(getconf GNU_LIBC_VERSION 2> /dev/null | cut -d' ' -f2) || found=none
+    if [ "$found" = none ] || ! is_at_least "$found" "$needed"; then
+        fail "this release needs glibc $needed or newer and this system has $found: use a newer system, or $checkout"
+    fi
+    # The sizes, which take no time; checksums are for a doubt.
+    lacking=$(comm -23 <(release_says file | sed -E 's/^([0-9]+) [0-9a-f]+ /\1 /' | sort) \
+        <(cd "$ROOT" && release_says file | cut -d' ' -f3- | xargs -d '\n' stat -c '%s %n' 2> /dev/null | sort))
+    [ -z "$lacking" ] ||
+        fail "$(wc -l <<< "$lacking") files are missing or not whole in $ROOT, the first is $(head -n1 <<< "${lacking#* }"):" \
+            "unpack the archive again, after sha256sum -c"
+}
+
+# Refuses a data folder that a newer version used last: folder, yes for a roll-back.
+check_data_version() {
+    local last
+    last=$(cat "$1/version" 2> /dev/null) || return 0
+    [ "$2" = yes ] || is_at_least "$(version)" "$last" ||
+        fail "$1 was last used by version $last and this is $(version): start version $last, or this one with --roll-back"
 }
 
 port_is_free() { ! (exec 3<> "/dev/tcp/127.0.0.1/$1") 2> /dev/null; }

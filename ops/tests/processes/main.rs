@@ -33,6 +33,7 @@ mod pooler;
 mod postgres;
 mod process;
 mod python_client;
+mod runner;
 mod sample_batches;
 mod samples;
 mod searches;

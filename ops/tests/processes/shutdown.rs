@@ -64,12 +64,8 @@ async fn an_api_that_was_told_to_stop_is_not_ready_and_serves_until_its_delay_is
 /// The grace is shorter than the search: a worker that was told with the API would give it back.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stop_of_everything_answers_what_was_accepted_before_it_ends_the_workers() {
-    if Command::new("foreman").arg("version").output().is_err() {
-        println!("skipped: foreman is not installed");
-        return;
-    }
     let mut installation = Installation::new().await;
-    let mut runner = under_foreman(&mut installation);
+    let mut runner = under_runner(&mut installation);
     installation.readiness(|body| body["missing"] == json!(["sampler"])).await;
     let caller = installation.account("owner");
 
@@ -86,7 +82,7 @@ async fn a_stop_of_everything_answers_what_was_accepted_before_it_ends_the_worke
 }
 
 /// An API and a searcher as `./ops/up` runs them.
-fn under_foreman(installation: &mut Installation) -> Process {
+fn under_runner(installation: &mut Installation) -> Process {
     let path = std::env::join_paths(
         std::iter::once(binaries()).chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())),
     );
@@ -97,17 +93,13 @@ fn under_foreman(installation: &mut Installation) -> Process {
         keep.display()
     );
     std::fs::write(&procfile, lines).unwrap();
-    let mut foreman = Command::new("foreman");
-    foreman
-        .arg("start")
-        .arg("--procfile")
-        .arg(&procfile)
-        .arg("--root")
-        .arg(root())
-        .args(["--env", "/dev/null", "--timeout", "100"])
+    let mut run = Command::new(root().join("ops/run"));
+    run.arg(&procfile)
+        .args(["--timeout", "100"])
+        .current_dir(root())
         .env("PATH", path.unwrap())
         .env("DATABASE_URL", installation.url())
         .env("HTTP_ADDR", installation.address())
         .env("WORKER_GRACE_SECONDS", "1");
-    installation.start("foreman", foreman)
+    installation.start("runner", run)
 }

@@ -173,7 +173,7 @@ check_release() {
     lacking=$(comm -23 <(release_says file | sed -E 's/^([0-9]+) [0-9a-f]+ /\1 /' | sort) \
         <(cd "$ROOT" && release_says file | cut -d' ' -f3- | xargs -d '\n' stat -c '%s %n' 2> /dev/null | sort))
     [ -z "$lacking" ] ||
-        fail "$(wc -l <<< "$lacking") files are missing or not whole in $ROOT, the first is $(head -n1 <<< "${lacking#* }"):" \
+        fail "$ROOT is not unpacked completely ($(wc -l <<< "$lacking") of its files, first $(head -n1 <<< "${lacking#* }")):" \
             "unpack the archive again, after sha256sum -c"
 }
 

@@ -1,7 +1,7 @@
 //! The image of `ops/container`, and what runs it.
 //!
 //! The first stage of the build needs images that no registry gives here, so what is tested is the second: its file system laid out by the
-//! same script from the binaries that are there, built by buildah, and run as an orchestrator runs it: on a file system
+//! same script from the same archive, built by buildah, and run as an orchestrator runs it: on a file system
 //! that cannot be written, by the image's user, who has no capabilities. What an orchestrator adds (namespaces, seccomp) is not.
 
 use std::{
@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use crate::{
     installation::Installation,
+    package::{package, unpack},
     postgres::is_root,
     process::{binaries, free_port, is_installed, output, root},
     settings::{must_be_settings, must_be_taken, stop_seconds},
@@ -43,13 +44,14 @@ impl Image {
             println!("skipped: only root makes file systems read-only");
             return None;
         }
-        let mut layout = Command::new(root().join("ops/container/layout"));
-        layout.arg(binaries()).arg(folder.join("image"));
+        let release = unpack(&package(&binaries(), "0.0.1", folder)?);
+        let mut layout = Command::new(release.join("ops/container/layout"));
+        layout.arg(&release).arg(folder.join("image"));
         output(layout);
         let file = fs::read_to_string(root().join("ops/container/Containerfile")).unwrap();
         let (_, last) = file.split_once("FROM scratch\n").expect("the last stage is made of nothing");
         // What the first stage leaves is here already.
-        let last = format!("FROM scratch\n{}", last.replace("--from=build /image /", "image /"));
+        let last = format!("FROM scratch\n{}", last.replace("--from=release /image /", "image /"));
         fs::write(folder.join("Containerfile"), last).unwrap();
 
         let buildah = |arguments: &[&str]| {

@@ -26,6 +26,7 @@ mod looks;
 mod metrics;
 mod models;
 mod outage;
+mod package;
 mod pendingai;
 mod planning;
 mod plans;

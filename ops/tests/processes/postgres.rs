@@ -212,7 +212,7 @@ impl Drop for Volume {
 }
 
 /// The folder of `initdb` and `pg_ctl`: of the newest version that Debian's packages installed, else the path's.
-fn programs() -> Option<PathBuf> {
+pub fn programs() -> Option<PathBuf> {
     let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let newest = versions
         .filter_map(|entry| entry.file_name().to_string_lossy().parse::<u32>().ok())
@@ -223,6 +223,13 @@ fn programs() -> Option<PathBuf> {
     }
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path).find(|folder| folder.join("initdb").exists())
+}
+
+/// A folder that the user of a PostgreSQL can enter.
+pub fn open_folder() -> TempDir {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("a folder of ours");
+    folder
 }
 
 pub fn is_root() -> bool {

@@ -267,10 +267,11 @@ wait_gone() {
 # The folder with initdb and pg_ctl: of the version given, else of the newest that is installed.
 postgres_bin() {
     local wanted=${1:-} folder newest=''
-    for folder in /usr/lib/postgresql/*/bin /usr/pgsql-*/bin; do
+    # Debian's, Red Hat's, SUSE's.
+    for folder in /usr/lib/postgresql/*/bin /usr/pgsql-*/bin /usr/lib/postgresql[0-9]*/bin; do
         [ -x "$folder/initdb" ] || continue
         if [ -n "$wanted" ]; then
-            [[ $folder == */"$wanted"/bin || $folder == *-"$wanted"/bin ]] && printf '%s\n' "$folder" && return 0
+            [[ $folder == */"$wanted"/bin || $folder == *-"$wanted"/bin || $folder == *postgresql"$wanted"/bin ]] && printf '%s\n' "$folder" && return 0
         else
             newest=$(printf '%s\n%s\n' "$newest" "$folder" | sort -V | tail -n1)
         fi

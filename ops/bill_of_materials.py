@@ -18,7 +18,7 @@ TARGET = "x86_64-unknown-linux-gnu"
 
 
 def cargo(*arguments: str) -> str:
-    """What a command of cargo prints."""
+    """The output of a command of cargo."""
     return subprocess.run(["cargo", *arguments, "--locked"], cwd=ROOT, check=True, text=True, stdout=subprocess.PIPE).stdout
 
 

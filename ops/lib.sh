@@ -55,6 +55,9 @@ need_commands() {
         command=${pair%%:*}
         if [ "$command" = postgres ]; then
             postgres_bin > /dev/null 2>&1 && continue
+        elif [ "$command" = runuser ] && ! is_root; then
+            # Root's alone, and often not on the PATH of others.
+            continue
         elif command -v "$command" > /dev/null; then
             continue
         fi

@@ -44,7 +44,7 @@ fn tar(archive: &Path) -> Command {
     tar
 }
 
-/// `./up` of a release, by nobody whose surroundings matter.
+/// `./up` of a release, in an environment that says nothing.
 fn up(release: &Path, data: &Path, options: &[&str]) -> Command {
     let mut up = Command::new(release.join("up"));
     up.arg("--data").arg(data).args(options).stdin(Stdio::null());
@@ -89,8 +89,8 @@ for folder in dev etc usr; do mount --rbind "/$folder" "$1/$folder"; done
 mount -t proc proc "$1/proc"
 mount --bind "$0" "$1/release"
 mount -o remount,ro,bind "$1/release"
-exec env -i PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin XDG_DATA_HOME=/data RESERVOIR_SIZE=0 \
-    chroot "$1" setpriv --reuid 65534 --regid 65534 --clear-groups bash -euo pipefail -c '
+exec env -i PATH=/usr/local/bin:/usr/bin:/bin XDG_DATA_HOME=/data RESERVOIR_SIZE=0 \
+    /usr/sbin/chroot "$1" setpriv --reuid 65534 --regid 65534 --clear-groups bash -euo pipefail -c '
         for tool in cargo rustc cc gcc make; do if "$tool" --version; then exit 3; fi; done 2> /dev/null
         for place in "$1" /root /home; do if [ -e "$place" ]; then exit 3; fi; done
         cd /release
@@ -252,7 +252,7 @@ for tool in initdb sudo; do
     while read -r found; do mount --bind /dev/null "$(readlink -f "$found")"; done < <(type -ap "$tool" || true)
 done
 mount --bind "$1" /etc/os-release
-exec setpriv --reuid 65534 --regid 65534 --clear-groups "$0" --data "$2""#;
+exec env PATH=/usr/bin:/bin setpriv --reuid 65534 --regid 65534 --clear-groups "$0" --data "$2""#;
 
 #[test]
 fn who_has_no_postgresql_and_may_not_install_it_is_told_what_to_do() {

@@ -183,7 +183,7 @@ pub fn router(app: App) -> Router {
         .route("/operations/v1/jobs/{job_id}/cancel", watched(Operation::Operate, post(operations::cancel)))
         .route("/operations/v1/jobs/{job_id}/retry", watched(Operation::Operate, post(operations::retry)))
         .route("/openapi.json", get(openapi::serve))
-        .merge(identity::endpoints(app.identity.clone()))
+        .merge(identity::endpoints(app.identity.clone()).with_state(()))
         // Before the layer, which is to see the preflight requests that no method takes.
         .method_not_allowed_fallback(async || ApiError::MethodNotAllowed);
     let called = match cors(&app.cors_origins) {
@@ -199,7 +199,7 @@ pub fn router(app: App) -> Router {
         )
         .merge(docs::router())
         .merge(console::router())
-        .merge(identity::pages(app.identity.clone()))
+        .merge(identity::pages(app.identity.clone()).with_state(()))
         .fallback(not_found)
         .method_not_allowed_fallback(async || ApiError::MethodNotAllowed)
         .layer(CatchPanicLayer::custom(panicked))

@@ -10,6 +10,7 @@ use std::{
 };
 
 use contract::{JobId, Problem};
+use serde::Serialize;
 use sqlx::PgConnection;
 
 use crate::{HandlerError, Job, Teller, store};
@@ -61,10 +62,27 @@ impl<J: Job> JobContext<J> {
         connection: &mut PgConnection,
         outcome: &Result<J::Outcome, Problem>,
     ) -> Result<Finished, HandlerError> {
+        self.finish_with(connection, outcome).await
+    }
+}
+
+impl<J> JobContext<J> {
+    /// The same of any kind of outcome.
+    pub(crate) async fn finish_with(
+        &self,
+        connection: &mut PgConnection,
+        outcome: &impl Serialize,
+    ) -> Result<Finished, HandlerError> {
         // As text: a tree of values takes several times as much.
         let outcome = serde_json::value::to_raw_value(outcome)?;
         let stored = store::finish(connection, &self.id.to_string(), self.attempt_number, &outcome).await?;
         self.answered.store(true, Ordering::Release);
         Ok(if stored { Finished::Stored } else { Finished::Superseded })
+    }
+
+    /// The context of a job whose kind is known.
+    pub(crate) fn of<K>(self) -> JobContext<K> {
+        let Self { id, attempt, deadline, cancelled, watched, attempt_number, answered, job: _ } = self;
+        JobContext { id, attempt, deadline, cancelled, watched, attempt_number, answered, job: PhantomData }
     }
 }

@@ -16,6 +16,7 @@ use std::{
 
 use apalis::prelude::{BoxDynError, Task};
 use contract::{Cause, JobId, Problem};
+use futures::future::BoxFuture;
 use serde_json::Value;
 use sqlx::PgPool;
 use tokio::task::AbortHandle;
@@ -47,6 +48,38 @@ pub trait Handler<J: Job>: Send + Sync + 'static {
     /// is an outcome.
     fn handle(&self, context: JobContext<J>, job: J)
     -> impl Future<Output = Result<(), HandlerError>> + Send;
+}
+
+/// A handler of jobs of any kind: all that calls it is compiled once, and not for each kind in every program.
+pub(crate) trait AnyHandler: Send + Sync {
+    /// Reads the job and returns the work on it.
+    ///
+    /// # Errors
+    /// Fails when the stored job is not one of the handler's kind.
+    fn begin(&self, context: JobContext<()>, payload: Value) -> serde_json::Result<Handling>;
+}
+
+/// The work of a handler on one job.
+type Handling = BoxFuture<'static, Result<(), HandlerError>>;
+
+/// A handler with the kind of its jobs.
+pub(crate) struct Typed<J, H> {
+    handler: Arc<H>,
+    job: PhantomData<fn() -> J>,
+}
+
+impl<J, H> Typed<J, H> {
+    pub(crate) fn new(handler: H) -> Self {
+        Self { handler: Arc::new(handler), job: PhantomData }
+    }
+}
+
+impl<J: Job, H: Handler<J>> AnyHandler for Typed<J, H> {
+    fn begin(&self, context: JobContext<()>, payload: Value) -> serde_json::Result<Handling> {
+        let job: J = serde_json::from_value(payload)?;
+        let handler = Arc::clone(&self.handler);
+        Ok(Box::pin(async move { handler.handle(context.of(), job).await }))
+    }
 }
 
 /// The jobs that this process runs, by id.
@@ -166,33 +199,19 @@ impl Begun {
 }
 
 /// What runs the jobs of one process.
-pub(crate) struct Runner<H> {
+#[derive(Clone)]
+pub(crate) struct Runner {
     pub(crate) pool: PgPool,
+    pub(crate) queue: &'static str,
     pub(crate) running: Arc<Running>,
-    pub(crate) handler: Arc<H>,
-    pub(crate) lease: Duration,
+    pub(crate) handler: Arc<dyn AnyHandler>,
     /// Rung when a job ends: a slot is free, and more may wait.
     pub(crate) bell: Arc<Bell>,
 }
 
-impl<H> Clone for Runner<H> {
-    fn clone(&self) -> Self {
-        Self {
-            pool: self.pool.clone(),
-            running: Arc::clone(&self.running),
-            handler: Arc::clone(&self.handler),
-            lease: self.lease,
-            bell: Arc::clone(&self.bell),
-        }
-    }
-}
-
-impl<H> Runner<H> {
+impl Runner {
     /// What apalis calls with each task; whether the job is to be dealt again is between it and the database.
-    pub(crate) async fn run<J: Job>(self, task: Task<Value>) -> Result<(), BoxDynError>
-    where
-        H: Handler<J>,
-    {
+    pub(crate) async fn run(self, task: Task<Value>) -> Result<(), BoxDynError> {
         let dealt = Instant::now();
         let (payload, context) = task.take();
         let id = context.task_id().map(ToString::to_string).unwrap_or_default();
@@ -205,14 +224,14 @@ impl<H> Runner<H> {
         };
         let span = info_span!(
             "job",
-            otel.name = format!("process {}", J::QUEUE),
+            otel.name = format!("process {}", self.queue),
             otel.kind = "consumer",
             otel.status_code = field::Empty,
             otel.status_description = field::Empty,
             messaging.system = metrics::SYSTEM,
             messaging.operation.name = "process",
             messaging.operation.type = "process",
-            messaging.destination.name = J::QUEUE,
+            messaging.destination.name = self.queue,
             messaging.message.id = %id,
             job.id = %id,
             job.attempt = begun.attempt,
@@ -222,7 +241,7 @@ impl<H> Runner<H> {
 
         let running = Arc::clone(&self.running);
         let bell = Arc::clone(&self.bell);
-        let task = tokio::spawn(self.work::<J>(entry, dealt, begun, payload).instrument(span));
+        let task = tokio::spawn(self.work(entry, dealt, begun, payload).instrument(span));
         if let Some(job) = running.lock().get_mut(&id) {
             job.task = Some(task.abort_handle());
         }
@@ -231,20 +250,17 @@ impl<H> Runner<H> {
         ended?
     }
 
-    async fn work<J: Job>(
+    async fn work(
         self,
         entry: Entry,
         dealt: Instant,
         begun: Begun,
         payload: Value,
-    ) -> Result<(), BoxDynError>
-    where
-        H: Handler<J>,
-    {
-        let attempt = Attempt::begin(J::QUEUE, begun.waited);
+    ) -> Result<(), BoxDynError> {
+        let attempt = Attempt::begin(self.queue, begun.waited);
         let answered = Arc::new(AtomicBool::new(false));
         let id: JobId = entry.id.parse()?;
-        let context = JobContext {
+        let context = || JobContext {
             id,
             attempt: begun.attempt.unsigned_abs(),
             attempt_number: begun.attempt,
@@ -254,18 +270,16 @@ impl<H> Runner<H> {
             answered: Arc::clone(&answered),
             job: PhantomData,
         };
-        let job: J = match serde_json::from_value(payload) {
-            Ok(job) => job,
+        let work = match self.handler.begin(context(), payload) {
+            Ok(work) => work.instrument(Span::current()),
             Err(error) => {
                 error!("the stored job cannot be read: {error}");
                 attempt.end("unreadable");
-                return self.refuse(&context).await;
+                return self.refuse(&context()).await;
             }
         };
 
         // A task of its own, so that a panic is a failure like others.
-        let handler = Arc::clone(&self.handler);
-        let work = async move { handler.handle(context, job).await }.instrument(Span::current());
         let task = AbortOnDrop(tokio::spawn(work));
         let failure = match task.join().await {
             Ok(Ok(())) if answered.load(Ordering::Acquire) => None,
@@ -317,9 +331,9 @@ impl<H> Runner<H> {
         Ok(())
     }
 
-    async fn refuse<J: Job>(&self, context: &JobContext<J>) -> Result<(), BoxDynError> {
+    async fn refuse(&self, context: &JobContext<()>) -> Result<(), BoxDynError> {
         let mut connection = self.pool.acquire().await?;
-        let _ = context.finish(&mut connection, &Err(Problem::Internal)).await?;
+        let _ = context.finish_with(&mut connection, &Err::<(), _>(Problem::Internal)).await?;
         Ok(())
     }
 }

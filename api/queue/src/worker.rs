@@ -5,12 +5,12 @@
 //! each other for every notification.) A database error ends it; it is then built again under a new name, which begins with the
 //! process's: by that `deal.sql` knows what the process serves and holds.
 
-use std::{collections::BTreeMap, pin::pin, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use apalis::prelude::{BackendExt, Task, WorkerBuilder, WorkerBuilderExt, WorkerContext, WorkerError};
 use apalis_postgres::{Config, PostgresStorage};
 use database::{Background, Database, Heard};
-use futures::{StreamExt, stream::FuturesUnordered};
+use futures::{StreamExt, future::BoxFuture, stream::FuturesUnordered};
 use serde_json::Value;
 use tracing::{debug, info, warn};
 use ulid::Ulid;
@@ -21,7 +21,7 @@ use crate::{
     live::{ACT, Process},
     poll::{Bell, OnBell},
     pool, presence,
-    run::{Runner, Running},
+    run::{AnyHandler, Runner, Running, Typed},
     store,
 };
 
@@ -51,40 +51,54 @@ where
     J: Job,
     H: Handler<J>,
 {
-    let database = database.into();
+    let handler = Arc::new(Typed::<J, H>::new(handler));
+    begin(database.into(), config, J::QUEUE, handler, Box::pin(shutdown)).await
+}
+
+/// Boxes the worker, so that it is compiled here once and not in every program for every kind of job.
+fn begin<'a>(
+    database: Database,
+    config: WorkerConfig,
+    queue: &'static str,
+    handler: Arc<dyn AnyHandler>,
+    shutdown: BoxFuture<'a, ()>,
+) -> BoxFuture<'a, Result<(), QueueError>> {
+    Box::pin(work(database, config, queue, handler, shutdown))
+}
+
+async fn work(
+    database: Database,
+    config: WorkerConfig,
+    queue: &'static str,
+    handler: Arc<dyn AnyHandler>,
+    mut shutdown: BoxFuture<'_, ()>,
+) -> Result<(), QueueError> {
     let pool = pool::own(&database.pool, config.connections() - LISTENER).await?;
     let running = Arc::new(Running::default());
     let _stop = StopAll(Arc::clone(&running));
     let bell = Arc::new(Bell::default());
-    let name = format!("{}-{}", J::QUEUE, Ulid::generate());
-    let _listener = ear::<J>(&database, name.clone(), Arc::clone(&bell), Arc::clone(&running));
-    let runner = Runner {
-        pool: pool.clone(),
-        running: Arc::clone(&running),
-        handler: Arc::new(handler),
-        lease: config.lease(),
-        bell: Arc::clone(&bell),
-    };
+    let name = format!("{}-{}", queue, Ulid::generate());
+    let _listener = ear(&database, queue, name.clone(), Arc::clone(&bell), Arc::clone(&running));
+    let runner =
+        Runner { pool: pool.clone(), queue, running: Arc::clone(&running), handler, bell: Arc::clone(&bell) };
     let silent = Arc::default();
     let host = std::fs::read_to_string(HOST_NAME).ok().map(|name| name.trim().to_owned());
-    let process = Process { pool, name, queue: J::QUEUE, host, config, running, silent };
+    let process = Process { pool, name, queue, host, config, running, silent };
     presence::make_turns(&process.pool, process.queue).await?;
     process.beat().await?;
     budget::warn_where_short(&process.pool).await;
     let beats = process.beats();
     let _holds = process.holds();
     let _sweeps = process.sweeps();
-    info!(worker = %process.name, slots = process.config.slots, "takes jobs of `{}`", J::QUEUE);
+    info!(worker = %process.name, slots = process.config.slots, "takes jobs of `{queue}`");
 
-    let mut shutdown = pin!(shutdown);
     loop {
         let name = format!("{}/{}", process.name, Ulid::generate());
         let context = WorkerContext::new(&name);
         let is_over = {
             // Polled when it is woken itself, and not when its neighbours in the task are: at every poll apalis looks for jobs, and the looks
             // of the workers of one process would wake each other without end.
-            let mut alone =
-                FuturesUnordered::from_iter([deal::<J, H>(&context, &process, &bell, runner.clone())]);
+            let mut alone = FuturesUnordered::from_iter([deal(&context, &process, &bell, runner.clone())]);
             let mut worker = alone.select_next_some();
             tokio::select! {
                 () = process.silent.notified() => {
@@ -124,14 +138,20 @@ where
 }
 
 /// Hears of jobs that wait and of callers that left.
-fn ear<J: Job>(database: &Database, name: String, bell: Arc<Bell>, running: Arc<Running>) -> Background {
+fn ear(
+    database: &Database,
+    queue: &'static str,
+    name: String,
+    bell: Arc<Bell>,
+    running: Arc<Running>,
+) -> Background {
     database::listen(database, &["job_waits", "job_cancelled"], move |heard| match heard {
         // Cancellations that went unheard are found by the next beat.
         Heard::Connected => bell.ring(),
         Heard::Notification { channel: "job_cancelled", payload } => running.cancel(payload),
         Heard::Notification { payload, .. } => {
-            if let Some((queue, told)) = read_bell(payload)
-                && queue == J::QUEUE
+            if let Some((of, told)) = read_bell(payload)
+                && of == queue
             {
                 bell.heard_in_a_crowd(!told.is_empty());
                 if told.is_empty() || told.contains(&name.as_str()) {
@@ -149,20 +169,16 @@ fn read_bell(payload: &str) -> Option<(&str, Vec<&str>)> {
 }
 
 /// Lets apalis deal out jobs, until it fails or `context` is stopped and the jobs in flight are done.
-async fn deal<J, H>(
+async fn deal(
     context: &WorkerContext,
     process: &Process,
     bell: &Arc<Bell>,
-    runner: Runner<H>,
-) -> Result<(), WorkerError>
-where
-    J: Job,
-    H: Handler<J>,
-{
+    runner: Runner,
+) -> Result<(), WorkerError> {
     // What is dealt is locked, and what is done has its outcome: apalis would only write each row twice more. It is dealt no more than
     // it has places for, so that a batch never stands before its heartbeats.
     let config = Config::default()
-        .queue(J::QUEUE)
+        .queue(process.queue)
         .batch_size(process.config.in_hand())
         .persist_results(false)
         .heartbeat_interval(process.config.heartbeat)
@@ -172,7 +188,7 @@ where
     WorkerBuilder::new(context)
         .backend(storage.poll_with_strategy(OnBell::new(Arc::clone(bell))))
         .concurrency(process.config.in_hand())
-        .build(tower::service_fn(move |task: Task<Value>| runner.clone().run::<J>(task)))
+        .build(tower::service_fn(move |task: Task<Value>| runner.clone().run(task)))
         .run()
         .await
 }

@@ -34,7 +34,7 @@ use crate::{
 };
 
 /// The addresses under `/auth` that browsers show.
-pub fn pages<S: Clone + Send + Sync + 'static>(identity: Arc<Identity>) -> Router<S> {
+pub fn pages(identity: Arc<Identity>) -> Router {
     let late = |error| PageError::from(error).into_response();
     let deadline = Deadline { time: identity.request_time, late };
     Router::new()
@@ -53,7 +53,7 @@ pub fn pages<S: Clone + Send + Sync + 'static>(identity: Arc<Identity>) -> Route
 }
 
 /// The addresses under `/auth` that programs call.
-pub fn endpoints<S: Clone + Send + Sync + 'static>(identity: Arc<Identity>) -> Router<S> {
+pub fn endpoints(identity: Arc<Identity>) -> Router {
     let late = |error| TokenError::from(error).into_response();
     let deadline = Deadline { time: identity.request_time, late };
     Router::new()

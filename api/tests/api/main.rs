@@ -14,7 +14,6 @@ mod auth_device;
 mod auth_issuers;
 mod auth_keys;
 mod auth_link;
-mod auth_openid;
 mod auth_token;
 mod browser;
 mod console;
@@ -44,8 +43,6 @@ mod process;
 #[path = "../../database/tests/support/proxy.rs"]
 mod proxy;
 mod recorded;
-#[path = "../../../worker/tests/repository/mod.rs"]
-mod repository;
 mod retention;
 mod service;
 mod statements;

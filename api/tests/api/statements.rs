@@ -1,12 +1,10 @@
 //! What the compiler believes of our SQL (the folder `.sqlx`) is what PostgreSQL says of it after the migrations of today.
 
+use repository::{files, text};
 use serde_json::Value;
 use sqlx::{AssertSqlSafe, Executor as _, SqlSafeStr as _};
 
-use crate::{
-    repository::{files, text},
-    support::Service,
-};
+use crate::support::Service;
 
 /// What to do when a test here fails.
 const RENEW: &str = "run ./ops/prepare and commit .sqlx";

@@ -5,6 +5,8 @@ of applications that are registered. An assertion that fails ends it. Only what 
 hand, with requests and the forms of the pages.
 """
 
+import base64
+import hashlib
 import json
 import sys
 from html.parser import HTMLParser
@@ -104,10 +106,13 @@ class Flows:
             keys,
             claims_cls=CodeIDToken,
             claims_options={"iss": {"essential": True, "value": self.server["issuer"]}, "aud": {"value": client_id}},
-            # authlib knows at_hash for the RS, ES and PS families alone: it is checked in Rust.
+            # authlib knows at_hash for the RS, ES and PS families alone: it is checked below.
             claims_params={"nonce": nonce, "client_id": client_id},
         )
         claims.validate()
+        # OpenID Connect Core, section 3.1.3.6; the hash of Ed25519 is SHA-512.
+        left_half = hashlib.sha512(token["access_token"].encode()).digest()[:32]
+        assert claims["at_hash"] == base64.urlsafe_b64encode(left_half).decode().rstrip("="), claims
         assert claims["email"] == self.given["email"] and claims["auth_time"] <= claims["iat"], claims
 
     def code(self, client_id: str, secret: str | None, method: str) -> OAuth2Session:
@@ -134,7 +139,7 @@ class Flows:
         self.check_id_token(token, client_id, nonce)
         assert self.samples(session) == 200
         person = session.get(self.server["userinfo_endpoint"]).json()
-        assert person["email"] == self.given["email"], person
+        assert person["email"] == self.given["email"] and person["name"] == "Demo", person
         # The same answer of the server once more: the code is spent, and what it bought with it.
         self.refused(
             "invalid_grant",

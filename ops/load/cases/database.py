@@ -27,7 +27,7 @@ Away = Callable[[], AbstractContextManager[None]]
 class DatabaseAway(Trial):
     """Steady callers of every operation, while the database is away and after."""
 
-    short = {"before_seconds": 2.0, "away_seconds": 8.0, "after_seconds": 4.0, "accounts": 2}
+    short = {"before_seconds": 2.0, "away_seconds": 7.0, "after_seconds": 3.0, "accounts": 2}
     short_deadlines = Deadlines(sample=5.0, search_slack=3.0, read=5.0)
     before_seconds: float = 10.0
     away_seconds: float = 30.0

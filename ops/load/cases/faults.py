@@ -46,7 +46,7 @@ class Faults(Trial):
     """Processes are killed, frozen and cut off, PostgreSQL too, its disk is full, clocks jump, callers hang up, all at random."""
 
     name = "faults"
-    short = {"seconds": 65.0, "accounts": 2, "still": (1.0, 3.0), "between": (0.5, 1.5)}
+    short = {"seconds": 35.0, "accounts": 2, "still": (1.0, 3.0), "between": (0.5, 1.5)}
     short_deadlines = Deadlines(sample=5.0, search_slack=3.0, read=5.0)
     seconds: float = 600.0
     accounts: int = 4

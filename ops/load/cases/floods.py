@@ -18,7 +18,7 @@ class FloodOfSearches(Trial):
     """Many callers of an account search for long: another's default searches and small samples."""
 
     name = "flood-searches"
-    short = {"callers": 30, "flood_seconds": 12.0, "idle_seconds": 4.0}
+    short = {"callers": 30, "flood_seconds": 8.0, "idle_seconds": 3.0}
     callers: int = 60
     flood_seconds: float = 130.0
     idle_seconds: float = 30.0

@@ -18,7 +18,7 @@ class Overload(Trial):
     """Many accounts' default searches at once, half of them hard; who is refused comes back when it was told to."""
 
     name = "overload"
-    short = {"callers": 30, "accounts": 5, "how_long": 12.0, "max_seconds": 2.0}
+    short = {"callers": 30, "accounts": 5, "how_long": 9.0, "max_seconds": 2.0}
     short_deadlines = Deadlines(search_slack=4.0)
     callers: int = 60
     accounts: int = 20

@@ -146,6 +146,8 @@ fn the_compose_file_is_one_that_compose_takes() {
     if !is_installed("docker-compose") {
         return;
     }
+    // The folder of packaged releases is there once there is one.
+    fs::create_dir_all(root().join("target/package")).unwrap();
     let config = |password: Option<&str>| {
         let mut config = Command::new("docker-compose");
         config.arg("-f").arg(root().join("ops/container/compose.yaml")).args(["config", "--quiet"]);

@@ -1,5 +1,5 @@
 //! The tables, one owner file each: nobody else writes them, the operator included, and what neighbours read of each other is known
-//! (`worker/tests/tables.rs`). An account and its rations share a file.
+//! (`ops/repository/tests/repository/tables.rs`). An account and its rations share a file.
 
 pub mod accounts;
 pub mod applications;

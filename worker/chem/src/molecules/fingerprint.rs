@@ -35,6 +35,12 @@ impl Fingerprint {
     }
 
     /// The Tanimoto similarity: shared bits over bits on in either; 1.0 where both are empty.
+    ///
+    /// ```
+    /// let [phenol, anisole] = ["Oc1ccccc1", "COc1ccccc1"].map(|smiles| smiles.parse::<chem::Molecule>().unwrap());
+    /// let similarity = phenol.fingerprint().tanimoto(&anisole.fingerprint());
+    /// assert!(similarity > 0.3 && similarity < 1.0);
+    /// ```
     #[must_use]
     pub fn tanimoto(&self, other: &Self) -> f32 {
         let (mut shared, mut either) = (0u32, 0u32);

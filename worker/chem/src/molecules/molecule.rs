@@ -63,6 +63,18 @@ impl Molecule {
     ///
     /// Accepts nothing that RDKit refuses, never panics and never hangs.
     ///
+    /// ```
+    /// use chem::{Limits, Molecule};
+    ///
+    /// let paracetamol = Molecule::parse("Oc1ccc(NC(C)=O)cc1", Limits::DEFAULT)?;
+    /// assert_eq!(paracetamol.as_canonical(), "CC(=O)Nc1ccc(O)cc1");
+    /// assert_eq!(paracetamol.heavy_atoms(), 11);
+    ///
+    /// let fault = Molecule::parse("CC(C)(C)(C)C", Limits::DEFAULT).unwrap_err();
+    /// assert_eq!(fault.to_string(), "C with 5 bonds at byte 1");
+    /// # Ok::<(), chem::SmilesError>(())
+    /// ```
+    ///
     /// # Errors
     /// Says what is wrong and, where it can, at which byte.
     pub fn parse(smiles: &str, limits: Limits) -> Result<Self, SmilesError> {

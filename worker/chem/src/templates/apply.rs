@@ -31,6 +31,20 @@ impl Template {
     /// side. RDKit ignores that stereo when it matches, so that whether such a template makes this product or
     /// another isomer is known only once it has been [run forwards](Self::forward); what certainly makes
     /// another is left out.
+    ///
+    /// ```
+    /// use chem::{Molecule, PreparedMolecule, Template};
+    ///
+    /// let amide = Template::parse("[C:1](=[O:2])[NH:3][c:4]>>Cl[C:1]=[O:2].[NH2:3][c:4]")?;
+    /// let paracetamol: Molecule = "CC(=O)Nc1ccc(O)cc1".parse()?;
+    ///
+    /// let outcomes = amide.apply(&PreparedMolecule::new(&paracetamol));
+    ///
+    /// let mut precursors: Vec<_> = outcomes[0].precursors.iter().map(|precursor| precursor.molecule.as_canonical()).collect();
+    /// precursors.sort_unstable();
+    /// assert_eq!(precursors, ["CC(=O)Cl", "Nc1ccc(O)cc1"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn apply(&self, product: &PreparedMolecule) -> Vec<Outcome> {
         self.apply_while(product, &mut || true)

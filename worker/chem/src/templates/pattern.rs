@@ -63,7 +63,16 @@ impl Pattern {
         self.letters.are_in(canonical)
     }
 
-    /// Whether the pattern occurs in the molecule, as far as that is found within a bound that only strange patterns reach.
+    /// Returns true where the pattern occurs in the molecule, as far as that is found within a bound that only strange patterns reach.
+    ///
+    /// ```
+    /// use chem::{Molecule, Pattern};
+    ///
+    /// let primary_amide = Pattern::parse("[NX3;H2][CX3]=O")?;
+    /// assert!(primary_amide.matches(&"NC(=O)c1ccccc1".parse::<Molecule>()?));
+    /// assert!(!primary_amide.matches(&"CC(=O)Nc1ccc(O)cc1".parse::<Molecule>()?));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn matches(&self, molecule: &Molecule) -> bool {
         let config = MatchConfig { max_visit_budget: Some(MAX_STEPS), ..MatchConfig::default() };

@@ -48,6 +48,34 @@ impl Planner {
 
 /// Plans once, on one thread and without a cache.
 ///
+/// ```
+/// use std::{path::Path, sync::Arc, time::{Duration, Instant}};
+/// use catalogue::{BlockRow, Offer, Shelf};
+/// use synth::{Budget, Constraints, GroupOrder, RetroModel, Stop, Task, Trivial};
+///
+/// let model = Arc::new(RetroModel::load(Path::new("../models/uspto_retro"))?);
+/// let sold = ["CC(=O)Cl", "Nc1ccc(O)cc1"].iter().enumerate();
+/// let stock = Shelf::in_memory(sold.map(|(id, smiles)| {
+///     (BlockRow::of(id as i32, &smiles.parse().unwrap()), vec![Offer::of(1).at(10.0).within(2.0)])
+/// }));
+/// let task = Task {
+///     target: "CC(=O)Nc1ccc(O)cc1".parse()?,
+///     max_depth: 3,
+///     stop: Stop::FirstRoute,
+///     trivial: Trivial::Mask,
+///     max_groups: 10,
+///     max_group_size: 1,
+///     group_order: GroupOrder::Total,
+///     constraints: Constraints::default(),
+/// };
+///
+/// let plan = synth::plan(&model, &stock, &task, &Budget::until(Instant::now() + Duration::from_secs(60), Arc::default()));
+///
+/// let route = plan.routes().next().expect("paracetamol is made of what is sold");
+/// assert_eq!(route.steps().count(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Panics
 /// As [`Planner::plan`].
 #[must_use]

@@ -1,10 +1,6 @@
 //! Every table has one file that writes it, and what others read of it is known: whoever changes a table finds all its
 //! statements.
 
-#![allow(clippy::unwrap_used, reason = "sources that cannot be read are a failed test")]
-
-mod repository;
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use repository::{files, text};

@@ -1,7 +1,5 @@
 //! What the documents name is there: every file in backticks of every `.md` is a file of the repository, wherever it moves.
 
-mod repository;
-
 use std::collections::BTreeSet;
 
 use repository::{files, text};
@@ -71,4 +69,30 @@ fn every_measurement_that_the_help_names_is_one_and_the_help_names_all() {
 
     assert!(named.contains("constraints"));
     assert_eq!(named, known);
+}
+
+#[test]
+fn every_dependency_that_we_name_has_its_purpose_in_contributing() {
+    let manifest = text("Cargo.toml");
+    let (_, rest) = manifest.split_once("\n[workspace.dependencies]\n").unwrap();
+    let (dependencies, _) = rest.split_once("\n[").unwrap();
+    let named = dependencies
+        .lines()
+        .filter(|line| !line.contains("{ path = "))
+        .filter_map(|line| line.split_once(" = "));
+    let contributing = text("CONTRIBUTING.md");
+    let (_, section) = contributing.split_once("\n## Dependencies\n").unwrap();
+    let (table, _) = section.split_once("\n## ").unwrap();
+    let explained: BTreeSet<_> = names(table).into_iter().collect();
+
+    let (mut missing, mut known): (Vec<_>, usize) = (Vec::new(), 0);
+    for (name, _) in named.filter(|(name, _)| !name.starts_with('#')) {
+        known += 1;
+        if !explained.contains(name) {
+            missing.push(name);
+        }
+    }
+
+    assert!(known > 50, "{known} dependencies were read");
+    assert_eq!(missing, [""; 0], "CONTRIBUTING.md, \"Dependencies\"");
 }

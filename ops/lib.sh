@@ -480,6 +480,8 @@ postgres_throw_away() {
     port=$(free_port)
     postgres_folder "$folder"
     postgres_make "$folder" postgres '' off
+    # Twice as many tests at once as cores, each with a service or two.
+    as_postgres tee -a "$folder/postgresql.conf" > /dev/null <<< "max_connections = $((200 + 50 * $(nproc)))"
     postgres_start "$folder" "$port"
     printf 'postgres://postgres@127.0.0.1:%s/postgres\n' "$port"
 }

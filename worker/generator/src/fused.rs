@@ -22,7 +22,7 @@ pub(crate) struct Network {
     /// `[hidden, vocab]`.
     out_weight: Tensor,
     /// `[vocab]`.
-    out_bias: Tensor,
+    out_bias: Vec<f32>,
     config: Config,
 }
 
@@ -54,7 +54,7 @@ impl Network {
         Ok(Self {
             layers: layers.collect::<Result<_>>()?,
             out_weight: weights.out_weight.t()?.contiguous()?,
-            out_bias: weights.out_bias.clone(),
+            out_bias: weights.out_bias.to_vec1()?,
             config: pack.config.clone(),
         })
     }
@@ -72,8 +72,10 @@ impl Network {
             below = Some(state.hidden());
         }
         let top = below.expect("pack: a model has a layer");
-        let logits = top.matmul(&self.out_weight)?.broadcast_add(&self.out_bias)?;
-        state.logits = logits.flatten_all()?.to_vec1()?;
+        state.logits = top.matmul(&self.out_weight)?.flatten_all()?.to_vec1()?;
+        for logits in state.logits.chunks_exact_mut(self.out_bias.len()) {
+            logits.iter_mut().zip(&self.out_bias).for_each(|(logit, bias)| *logit += bias);
+        }
         Ok(())
     }
 }

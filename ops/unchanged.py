@@ -64,7 +64,9 @@ def main() -> None:
         kept = {name: hashed for name, hashed in now.items() if ran.get(name) == 0 or (name not in ran and kept.get(name) == hashed)}
         KEPT.write_text(json.dumps(kept))
     else:
-        print("\n".join(name for name, hashed in now.items() if kept.get(name) == hashed))
+        for name, hashed in now.items():
+            if kept.get(name) == hashed:
+                print(name)
 
 
 if __name__ == "__main__":

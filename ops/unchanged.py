@@ -4,7 +4,8 @@
 A program whose bytes are what they were when all of its tests passed gives the same verdict, as long as all else is the same that
 a test may read: the service's programs, every file of the repository that is not compiled, and the settings of the tests. Reads the
 output of `cargo nextest list --list-type binaries-only --message-format json`, and prints the ids of such programs, one a line.
-With --passed it keeps what JUNIT says of a run instead, in target/nextest/passed.json. `./ops/test --all` does not ask.
+With --passed it keeps what JUNIT says of the run that followed instead, in target/nextest/passed.json: of the programs and files as they
+were before it, since somebody may write on while tests run. `./ops/test --all` does not ask.
 """
 
 import hashlib
@@ -16,7 +17,8 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-KEPT = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "nextest/passed.json"
+FOLDER = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "nextest"
+KEPT, BEFORE = FOLDER / "passed.json", FOLDER / "before.json"
 PROGRAMS = {"api": ["retort-api"], "worker": ["retort-worker"], "ops": ["retort", "retort-api", "retort-worker"]}
 """What the tests of a package start beside themselves."""
 ALWAYS = ("repository",)
@@ -57,13 +59,16 @@ def programs() -> dict[str, str]:
 def main() -> None:
     """Does what the arguments ask for."""
     kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
-    now = programs()
     if sys.argv[1:2] == ["--passed"]:
+        now = json.loads(BEFORE.read_text())
         suites = ElementTree.parse(sys.argv[2]).getroot().iter("testsuite")
         ran = {suite.get("name"): int(suite.get("failures", 1)) + int(suite.get("errors", 1)) for suite in suites}
         kept = {name: hashed for name, hashed in now.items() if ran.get(name) == 0 or (name not in ran and kept.get(name) == hashed)}
         KEPT.write_text(json.dumps(kept))
     else:
+        now = programs()
+        FOLDER.mkdir(parents=True, exist_ok=True)
+        BEFORE.write_text(json.dumps(now))
         for name, hashed in now.items():
             if kept.get(name) == hashed:
                 print(name)

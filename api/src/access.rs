@@ -12,14 +12,19 @@ use axum::{
 use edge::{ApiError, Challenge};
 use identity::{Identity, Rations};
 
-use crate::limits::{Headroom, Limits, Operation};
+use crate::{
+    checks::Checks,
+    limits::{Headroom, Limits, Operation},
+};
 
 /// An account with a valid token for the operation at hand.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Caller {
     pub account_id: String,
     /// Its own rations.
     pub rations: Rations,
+    /// What its bodies are checked by.
+    pub(crate) checks: Checks,
 }
 
 impl<S: Sync> FromRequestParts<S> for Caller {
@@ -36,6 +41,7 @@ impl<S: Sync> FromRequestParts<S> for Caller {
 pub struct Gate {
     pub identity: Arc<Identity>,
     pub limits: Arc<Limits>,
+    pub checks: Checks,
     pub patience: Duration,
 }
 
@@ -75,7 +81,8 @@ impl Gate {
         {
             return Err(ApiError::Forbidden { scope }.into());
         }
-        let caller = Caller { account_id: known.account_id, rations: known.rations };
+        let checks = self.checks.clone();
+        let caller = Caller { account_id: known.account_id, rations: known.rations, checks };
         let headroom = self.limits.take(operation.ration(), &caller.account_id, &caller.rations, 1).await;
         let headroom = headroom.map_err(ApiError::from)?;
         match headroom.spent() {

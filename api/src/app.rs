@@ -19,6 +19,7 @@ use tower_http::{catch_panic::CatchPanicLayer, cors::CorsLayer};
 
 use crate::{
     access::{self, Gate},
+    checks::Checks,
     config::{Config, GzipBody},
     console,
     crowd::{self, Crowd},
@@ -34,6 +35,7 @@ use crate::{
     limits::{Limits, Operation},
     observe::observe,
     openapi,
+    quota::Quota,
 };
 
 /// What the handlers take parts of. Clones share everything.
@@ -41,6 +43,7 @@ use crate::{
 pub struct App {
     identity: Arc<Identity>,
     limits: Arc<Limits>,
+    checks: Checks,
     deadlines: Deadlines,
     crowd: Crowd,
     pool: PgPool,
@@ -100,12 +103,16 @@ impl App {
             longest_search: config.max_seconds_limit,
             search_slack: config.search_slack,
             most_in_flight: (config.jobs_in_flight > 0).then_some(config.jobs_in_flight),
-            most_targets: (config.waiting_targets > 0).then_some(config.waiting_targets),
-            most_molecules: (config.waiting_molecules > 0).then_some(config.waiting_molecules),
+            quota: Quota {
+                targets: (config.waiting_targets > 0).then_some(config.waiting_targets),
+                molecules: (config.waiting_molecules > 0).then_some(config.waiting_molecules),
+            },
         };
+        let limits = Arc::new(Limits::new(pool.clone(), config.rates));
         Ok(Self {
+            checks: Checks::new(config.identity.threads.get(), limits.clone()),
             identity: Identity::new(config.identity, config.request_time, database).await?,
-            limits: Arc::new(Limits::new(pool.clone(), config.rates)),
+            limits,
             jobs: Jobs::new(queue.clone(), crowd.clone(), patience, config.default_models),
             engines: Engines::new(config.engine_aliases),
             deadlines,
@@ -125,8 +132,12 @@ impl App {
 /// The whole service.
 pub fn router(app: App) -> Router {
     let deadlines = app.deadlines;
-    let gate =
-        Gate { identity: app.identity.clone(), limits: app.limits.clone(), patience: deadlines.request };
+    let gate = Gate {
+        identity: app.identity.clone(),
+        limits: app.limits.clone(),
+        checks: app.checks.clone(),
+        patience: deadlines.request,
+    };
     let watched = |operation: Operation, method: MethodRouter<App>| {
         method
             .route_layer(middleware::from_fn_with_state((gate.clone(), operation), access::guard))
@@ -176,7 +187,7 @@ pub fn router(app: App) -> Router {
         )
         .merge(look_routes(&queued))
         .merge(plan_routes(&guarded, &queued))
-        .merge(kept_route_routes(&guarded))
+        .merge(kept_route_routes(&guarded, &queued))
         .route("/operations/v1/state", watched(Operation::SeeOperations, get(operations::state)))
         .route("/operations/v1/queues/{queue}/pause", watched(Operation::Operate, post(operations::pause)))
         .route("/operations/v1/queues/{queue}/resume", watched(Operation::Operate, post(operations::resume)))
@@ -298,17 +309,17 @@ fn plan_routes(guarded: &impl Guard, queued: &impl Guard) -> Router<App> {
 }
 
 /// Routes that somebody keeps.
-fn kept_route_routes(guarded: &impl Guard) -> Router<App> {
+fn kept_route_routes(guarded: &impl Guard, queued: &impl Guard) -> Router<App> {
     Router::new()
         .route(
             "/synth/v1/routes",
             guarded(Operation::SeePlans, get(kept_routes::list))
-                .merge(guarded(Operation::ChangePlan, post(kept_routes::create))),
+                .merge(queued(Operation::ChangePlan, post(kept_routes::create))),
         )
         .route(
             "/synth/v1/routes/{route_id}",
             guarded(Operation::SeePlans, get(kept_routes::retrieve))
-                .merge(guarded(Operation::ChangePlan, patch(kept_routes::update)))
+                .merge(queued(Operation::ChangePlan, patch(kept_routes::update)))
                 .merge(guarded(Operation::ChangePlan, delete(kept_routes::delete))),
         )
 }

@@ -58,9 +58,9 @@ pub struct Config {
     pub rates: Rates,
     /// `JOBS_IN_FLIGHT`, default 64: the most searches, and the most samples, that an account may have in flight; 0: any number.
     pub jobs_in_flight: u32,
-    /// `WAITING_TARGETS`, default 1,000,000: the most targets of an account's batches that wait until they become jobs; 0: any number.
+    /// `WAITING_TARGETS`, default 1,000,000: the most targets of an account's plans and batches that wait; 0: any number.
     pub waiting_targets: u32,
-    /// `WAITING_MOLECULES`, default 10,000,000: the same of the molecules of an account's sample batches.
+    /// `WAITING_MOLECULES`, default 10,000,000: the same of the molecules of an account's asynchronous samples and sample batches.
     pub waiting_molecules: u32,
     /// `KEEP_SAMPLES_DAYS`, `KEEP_PLANS_DAYS`, `KEEP_JOURNAL_DAYS` and `KEEP_PRICES_DAYS`, by default 0: for ever.
     pub keep: Keep,
@@ -98,6 +98,8 @@ pub struct Rates {
     pub treesearch: u32,
     /// `RATE_SEARCH_SECONDS_PER_MINUTE`, default 600: the seconds that searches take, added up.
     pub search_seconds: u32,
+    /// `STORED_MEGABYTES`, default 10,000: what the plans and the kept routes of an account take, at any time.
+    pub stored_megabytes: u32,
 }
 
 impl Rates {
@@ -109,6 +111,7 @@ impl Rates {
             Ration::Reads => self.samples_read,
             Ration::TreeSearch => self.treesearch,
             Ration::SearchSeconds => self.search_seconds,
+            Ration::StoredMegabytes => self.stored_megabytes,
         }
     }
 }
@@ -207,6 +210,7 @@ impl Config {
                 samples_read: reader.read("RATE_SAMPLES_READ_PER_MINUTE", 600, Ok),
                 treesearch: reader.read("RATE_TREESEARCH_PER_MINUTE", 60, Ok),
                 search_seconds: reader.read("RATE_SEARCH_SECONDS_PER_MINUTE", 600, Ok),
+                stored_megabytes: reader.read("STORED_MEGABYTES", 10_000, Ok),
             },
             jobs_in_flight: reader.read("JOBS_IN_FLIGHT", 64, Ok),
             waiting_targets: reader.read("WAITING_TARGETS", 1_000_000, Ok),
@@ -335,6 +339,7 @@ mod tests {
             samples_read: 600,
             treesearch: 60,
             search_seconds: 600,
+            stored_megabytes: 10_000,
         };
         assert_eq!(config.rates, rates);
     }

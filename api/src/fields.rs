@@ -102,6 +102,9 @@ impl<'a, 'f> Fields<'a, 'f> {
         }
         let mut read_items = Some(Vec::with_capacity(items.len()));
         for (index, item) in items.into_iter().enumerate() {
+            if self.faults.stop().is_set() {
+                return None;
+            }
             let item = input(item.get()).expect("fields: the body is JSON");
             match read(&item) {
                 Ok(item) => {
@@ -418,7 +421,7 @@ mod tests {
             let mut fields = Fields::body(body.as_bytes(), &mut faults).unwrap();
             let list = fields.list("names", 2, text(1, None));
             fields.finish();
-            (list, faults.0.into_iter().map(|item| (item.kind, item.loc)).collect::<Vec<_>>())
+            (list, faults.items.into_iter().map(|item| (item.kind, item.loc)).collect::<Vec<_>>())
         };
         let at =
             |kind: &str, index: usize| (kind.to_owned(), vec!["body".into(), "names".into(), index.into()]);

@@ -16,7 +16,7 @@ use queue::{AwaitError, Caller, Job, LiveModel, Pending, QueueError, SubmitError
 use edge::ApiError;
 use tokio::sync::OwnedSemaphorePermit;
 
-use crate::crowd::Crowd;
+use crate::{crowd::Crowd, quota::Quota};
 
 /// Samplers run, and who names no model would have to name one.
 const NO_DEFAULT_MODEL: ApiError = ApiError::Unavailable {
@@ -45,10 +45,8 @@ pub struct Patience {
     pub search_slack: Duration,
     /// The most jobs of one kind that an account may have in flight; `None`: any number.
     pub most_in_flight: Option<u32>,
-    /// The most targets of an account's batches that may wait; `None`: any number.
-    pub most_targets: Option<u32>,
-    /// The most molecules of an account's sample batches that may wait; `None`: any number.
-    pub most_molecules: Option<u32>,
+    /// What an account may have waiting and stored.
+    pub quota: Quota,
 }
 
 impl Jobs {
@@ -66,18 +64,13 @@ impl Jobs {
         self.patience.sample
     }
 
-    /// The most targets of an account's batches that may wait; `None`: any number.
-    pub fn most_targets(&self) -> Option<u32> {
-        self.patience.most_targets
+    /// What an account may have waiting and stored.
+    pub fn quota(&self) -> &Quota {
+        &self.patience.quota
     }
 
-    /// The most molecules of an account's sample batches that may wait; `None`: any number.
-    pub fn most_molecules(&self) -> Option<u32> {
-        self.patience.most_molecules
-    }
-
-    /// A place among the requests in hand, for one that stores what nobody waits for.
-    pub fn place(&self) -> Result<OwnedSemaphorePermit, ApiError> {
+    /// A permit for a request that stores what nobody waits for.
+    pub fn permit(&self) -> Result<OwnedSemaphorePermit, ApiError> {
         self.crowd.place()
     }
 
@@ -159,10 +152,11 @@ impl Jobs {
         account_id: &str,
         request: TreeSearchRequest,
     ) -> Result<Watch<StoredTreeSearchJob>, ApiError> {
+        let asked = serde_json::to_value(&request).map_err(|error| ApiError::internal(&error))?;
         let (job, caller) = self.search_job(account_id, request, None, Told::Events);
-        let _place = self.crowd.place()?;
+        let _permit = self.crowd.place()?;
         let taken = self.submit(job, caller).await.map_err(not_taken)?;
-        Ok(self.queue.watch_instead(taken.pending).await?)
+        Ok(self.queue.watch_instead(taken.pending, &asked).await?)
     }
 
     /// Goes on watching the search `id` that the account asked for, if it can be watched.
@@ -174,9 +168,14 @@ impl Jobs {
         Ok(self.queue.watch_again(id, account_id).await?)
     }
 
-    /// What the search `id` found that the account asked for and watched, while that is remembered.
-    pub async fn found(&self, account_id: &str, id: &str) -> Result<Option<TreeSearchResult>, ApiError> {
-        Ok(self.queue.found::<StoredTreeSearchJob>(id, account_id).await?)
+    /// What the search `id` was asked for with that the account watched, and what it found, while that is remembered.
+    pub async fn found(
+        &self,
+        account_id: &str,
+        id: &str,
+    ) -> Result<Option<(TreeSearchRequest, TreeSearchResult)>, ApiError> {
+        let found = self.queue.found::<StoredTreeSearchJob>(id, account_id).await?;
+        Ok(found.map(|(request, result)| (TreeSearchRequest::stored(request), result)))
     }
 
     fn search_job<'a>(

@@ -6,6 +6,7 @@
 
 mod access;
 pub mod app;
+mod checks;
 pub mod config;
 pub mod connections;
 mod console;
@@ -23,6 +24,7 @@ pub mod front;
 pub mod fuzz;
 mod gauges;
 mod gzip;
+mod idempotency;
 mod jobs;
 mod keep;
 mod limits;
@@ -30,6 +32,7 @@ mod observe;
 mod openapi;
 mod pool;
 mod prefer;
+mod quota;
 mod retention;
 pub mod server;
 mod streams;

@@ -1,5 +1,5 @@
 //! What is older than its time goes: samples, plans, lines of the journal and past prices, where the settings say for how long they
-//! are kept.
+//! are kept, and keys of requests.
 //!
 //! Every API process looks; they take turns (`queue::retention`).
 
@@ -11,6 +11,7 @@ use sqlx::{PgConnection, PgPool};
 
 use crate::{
     endpoints::{batches, plans, sample_batches, samples},
+    idempotency,
     keep::Keep,
 };
 
@@ -51,6 +52,7 @@ async fn look(pool: &PgPool, keep: Keep) -> Result<(), sqlx::Error> {
     sweep(pool, "batches", keep.plans, batches::mark_older).await?;
     let delete_some = async |turn: &mut PgConnection, _| batches::delete_some(turn).await;
     sweep(pool, "plans of deleted batches", Some(Duration::ZERO), delete_some).await?;
+    sweep(pool, "idempotency keys", Some(idempotency::KEEP), idempotency::delete_older).await?;
     let lines = sweep(pool, "journal", keep.journal, delete_older_lines).await?;
     if lines > 0 {
         tracing::info!(lines, "deleted lines of the journal older than KEEP_JOURNAL_DAYS");

@@ -83,12 +83,14 @@ impl Batches for OfPlans {
         )
         .fetch_all(connection)
         .await?;
-        let open = rows.into_iter().map(|row| {
-            let parameters =
-                serde_json::from_value(row.parameters).map_err(|error| sqlx::Error::Decode(error.into()))?;
-            Ok(OpenBatch { id: row.id, account_id: row.account_id, parameters, in_flight: row.in_flight })
+        // What of a batch is not understood is a fault of each of its plans, which are read strictly when they are made.
+        let open = rows.into_iter().map(|row| OpenBatch {
+            id: row.id,
+            account_id: row.account_id,
+            parameters: TreeSearchRequest::stored(row.parameters),
+            in_flight: row.in_flight,
         });
-        open.collect()
+        Ok(open.collect())
     }
 
     async fn lock(connection: &mut PgConnection, id: &str) -> Result<bool, sqlx::Error> {

@@ -15,12 +15,20 @@ pub enum Ration {
     TreeSearch,
     /// Seconds that those searches may take.
     SearchSeconds,
+    /// Megabytes of plans and kept routes: of these not a minute's, but all that are stored.
+    StoredMegabytes,
 }
 
 impl Ration {
     /// Every ration.
-    pub const ALL: [Self; 5] =
-        [Self::SamplesCreate, Self::Molecules, Self::Reads, Self::TreeSearch, Self::SearchSeconds];
+    pub const ALL: [Self; 6] = [
+        Self::SamplesCreate,
+        Self::Molecules,
+        Self::Reads,
+        Self::TreeSearch,
+        Self::SearchSeconds,
+        Self::StoredMegabytes,
+    ];
 
     /// Its name.
     #[must_use]
@@ -31,6 +39,7 @@ impl Ration {
             Self::Reads => "reads",
             Self::TreeSearch => "treesearch",
             Self::SearchSeconds => "search-seconds",
+            Self::StoredMegabytes => "stored-megabytes",
         }
     }
 }
@@ -44,7 +53,8 @@ impl fmt::Display for Ration {
 /// The text names no ration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "there is no ration `{text}`; there are samples-create, molecules, reads, treesearch and search-seconds"
+    "there is no ration `{text}`; there are samples-create, molecules, reads, treesearch, search-seconds and \
+    stored-megabytes"
 )]
 pub struct RationError {
     /// What was read.

@@ -1,6 +1,7 @@
 //! Body of a tree search's request.
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use crate::constraints::{AtomPair, OwnBlock, ProtectingGroups};
@@ -141,6 +142,50 @@ pub struct TreeSearchRequest {
 }
 
 impl TreeSearchRequest {
+    /// The request without its lists of names, bonds, patterns and molecules, for lists of requests; `None` where all are empty.
+    #[must_use]
+    pub fn without_lists(&self) -> Option<Self> {
+        let short = Self {
+            vendors_only: None,
+            vendors_never: Vec::new(),
+            vendors_first: Vec::new(),
+            bonds_to_break: Vec::new(),
+            bonds_to_keep: Vec::new(),
+            fragments_to_keep: Vec::new(),
+            molecules_never: Vec::new(),
+            substructures_never: Vec::new(),
+            building_blocks_required: Vec::new(),
+            building_blocks_own: Vec::new(),
+            reaction_classes_only: Vec::new(),
+            reaction_classes_never: Vec::new(),
+            reaction_classes_required: Vec::new(),
+            templates_never: Vec::new(),
+            ..self.clone()
+        };
+        (short != *self).then_some(short)
+    }
+
+    /// A request as it is stored. What a later release has stored beside what is known here is passed over, so that its row is shown;
+    /// workers, which would search for something else, read strictly.
+    #[must_use]
+    pub fn stored(value: Value) -> Self {
+        if let Ok(request) = serde_json::from_value(value.clone()) {
+            return request;
+        }
+        let Value::Object(members) = value else { return Self::new("") };
+        let mut known = Map::from_iter([("search_smiles".to_owned(), Value::from(""))]);
+        for (name, value) in members {
+            let before = known.insert(name.clone(), value);
+            if serde_json::from_value::<Self>(Value::Object(known.clone())).is_err() {
+                match before {
+                    Some(before) => known.insert(name, before),
+                    None => known.remove(&name),
+                };
+            }
+        }
+        serde_json::from_value(Value::Object(known)).unwrap_or_else(|_| Self::new(""))
+    }
+
     /// A request with every default, for the target `search_smiles`.
     #[must_use]
     pub fn new(search_smiles: impl Into<String>) -> Self {
@@ -277,6 +322,29 @@ mod tests {
         let request: TreeSearchRequest = serde_json::from_str(r#"{"search_smiles":"CCO"}"#).unwrap();
 
         assert_eq!(request, TreeSearchRequest::new("CCO"));
+    }
+
+    #[test]
+    fn a_stored_request_of_a_later_release_is_read_as_far_as_it_is_known() {
+        let later = serde_json::json!({
+            "search_smiles": "CCO", "max_seconds": 9.0, "max_depth": "deep", "solvents_never": ["DMF"], "ships_to": "MARS"
+        });
+        let known = TreeSearchRequest { max_seconds: 9.0, ..TreeSearchRequest::new("CCO") };
+
+        assert_eq!(TreeSearchRequest::stored(later), known);
+        assert_eq!(TreeSearchRequest::stored(Value::Null), TreeSearchRequest::new(""));
+        assert_eq!(TreeSearchRequest::stored(serde_json::to_value(&known).unwrap()), known);
+    }
+
+    #[test]
+    fn a_request_without_its_lists_has_all_else() {
+        let short = TreeSearchRequest { max_depth: 7, ..TreeSearchRequest::new("CCO") };
+        let vendors = TreeSearchRequest { vendors_only: Some(vec!["A".to_owned()]), ..short.clone() };
+        let templates = TreeSearchRequest { templates_never: vec!["t".to_owned()], ..short.clone() };
+
+        assert_eq!(short.without_lists(), None);
+        assert_eq!(vendors.without_lists(), Some(short.clone()));
+        assert_eq!(templates.without_lists(), Some(short));
     }
 
     #[test]

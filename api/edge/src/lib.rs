@@ -8,4 +8,4 @@ mod request;
 
 pub use deadline::{Deadline, in_time};
 pub use error::{ApiError, Challenge, NOT_YOURS, whole_seconds, with_header};
-pub use request::{body, json_body, json_body_up_to, query_pairs};
+pub use request::{MAX_BODY, body, json_body_up_to, query_pairs};

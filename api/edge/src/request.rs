@@ -11,8 +11,8 @@ use futures::StreamExt;
 
 use crate::error::ApiError;
 
-/// The largest body, in bytes.
-const MAX_BODY: usize = 1024 * 1024;
+/// The largest body of an ordinary request, in bytes.
+pub const MAX_BODY: usize = 1024 * 1024;
 
 /// How much of a body that is too large is read away, so that a client which writes all before it reads still
 /// gets the answer instead of a broken connection.
@@ -22,12 +22,7 @@ const DRAIN_TIME: Duration = Duration::from_secs(2);
 /// How long a caller may take to send its body.
 const BODY_TIME: Duration = Duration::from_secs(30);
 
-/// The body of a request that says it is JSON or says nothing; a missing content type is taken for JSON.
-pub async fn json_body(request: Request) -> Result<Bytes, ApiError> {
-    json_body_up_to(MAX_BODY, request).await
-}
-
-/// The same for a body of at most `most` bytes.
+/// The body, at most `most` bytes, of a request that says it is JSON or says nothing; a missing content type is taken for JSON.
 pub async fn json_body_up_to(most: usize, request: Request) -> Result<Bytes, ApiError> {
     if !is_json(request.headers()) {
         return Err(ApiError::NotJson);

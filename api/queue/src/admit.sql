@@ -211,8 +211,23 @@ begin
     select case when finished_at is null or finished_at > now() - interval '1 minute' then turn_ends end into turn
     from jobs where queue = of_queue and account_id = of_account
     order by queue desc, account_id desc, id desc limit 1;
-    select greatest(turn, coalesce(max(turn_begins) filter (where held_until > now()), min(turn_begins), 0)) into turn
-    from jobs where queue = of_queue and finished_at is null and cancelled_at is null;
+    -- The latest turn that is being served, else the first that waits: by the indexes of what is held, which is little, and of what
+    -- waits, however much that is.
+    select greatest(turn, coalesce(
+        (
+            select max(turn_begins) from jobs
+            where holder is not null and finished_at is null and queue = of_queue and cancelled_at is null and held_until > now()
+        ),
+        (
+            select min(first.turn_begins) from (values (0::smallint), (1::smallint)) as of (urgency) cross join lateral (
+                select turn_begins from jobs
+                where queue = of_queue and jobs.urgency = of.urgency
+                    and holder is null and finished_at is null and cancelled_at is null
+                order by turn_begins limit 1
+            ) as first
+        ),
+        0
+    )) into turn;
     insert into jobs (id, queue, account_id, model_id, kind, own_estimate, expected_seconds, deadline, urgency, turn_begins, turn_ends)
     values (job_id, of_queue, of_account, of_model, of_kind, estimate, estimate, now() + interval '10 years', of_urgency,
         turn, turn + estimate);

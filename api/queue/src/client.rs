@@ -176,13 +176,18 @@ impl Client {
     }
 
     /// Watches a job that was taken, instead of waiting for it: from now on whoever watches it may do so from any process, and it is
-    /// cancelled when nobody has for some seconds.
+    /// cancelled when nobody has for some seconds. What was `asked` for is remembered as long as it is.
     ///
     /// # Errors
     /// Fails when the database does; then the job is cancelled.
-    pub async fn watch_instead<J: Job>(&self, mut pending: Pending<J>) -> Result<Watch<J>, sqlx::Error> {
+    pub async fn watch_instead<J: Job>(
+        &self,
+        mut pending: Pending<J>,
+        asked: &Value,
+    ) -> Result<Watch<J>, sqlx::Error> {
         let id = pending.id().to_string();
         let watch = self.watch(id.clone(), Watching::ForItsOutcome).await?;
+        database::within(ACT, events::remember(&self.inner.pool, &id, asked)).await?;
         database::within(ACT, store::leave_to_watchers(&self.inner.pool, &id)).await?;
         pending.forget();
         Ok(watch.asked())
@@ -208,13 +213,19 @@ impl Client {
     ///
     /// # Errors
     /// Fails when the database does.
-    pub async fn found<J: Job>(&self, id: &str, account_id: &str) -> Result<Option<J::Outcome>, sqlx::Error> {
+    pub async fn found<J: Job>(
+        &self,
+        id: &str,
+        account_id: &str,
+    ) -> Result<Option<(Value, J::Outcome)>, sqlx::Error> {
         let pool = &self.inner.pool;
-        if !database::within(ACT, events::can_watch(pool, id, account_id)).await? {
+        let Some(asked) = database::within(ACT, events::asked(pool, id, account_id)).await? else {
             return Ok(None);
-        }
+        };
         match database::within(ACT, store::state(pool, id)).await? {
-            store::State::Finished(outcome) => Ok(decode::<J>(outcome).ok().and_then(Result::ok)),
+            store::State::Finished(outcome) => {
+                Ok(decode::<J>(outcome).ok().and_then(Result::ok).map(|found| (asked, found)))
+            }
             _ => Ok(None),
         }
     }

@@ -7,7 +7,8 @@
 use std::time::Duration;
 
 use database::interval;
-use sqlx::{PgExecutor, PgPool};
+use serde_json::Value;
+use sqlx::{PgExecutor, PgPool, types::Json};
 
 use crate::retention::BATCH;
 
@@ -151,6 +152,25 @@ pub(crate) async fn can_watch(pool: &PgPool, id: &str, account_id: &str) -> Resu
     .fetch_optional(pool)
     .await?;
     Ok(found.is_some())
+}
+
+/// Remembers what a watched job was asked for with.
+pub(crate) async fn remember(pool: &PgPool, id: &str, asked: &Value) -> Result<(), sqlx::Error> {
+    sqlx::query!("update watched_jobs set asked = $2 where job_id = $1", id, Json(asked) as _)
+        .execute(pool)
+        .await?;
+    Ok(())
+}
+
+/// What the job was asked for with that the account watched for its outcome; `None` where nobody remembers.
+pub(crate) async fn asked(pool: &PgPool, id: &str, account_id: &str) -> Result<Option<Value>, sqlx::Error> {
+    let found = sqlx::query_scalar!(
+        "select asked from watched_jobs join jobs on jobs.id = job_id
+        where job_id = $1 and account_id = $2 and is_awaited",
+        id,
+        account_id
+    );
+    Ok(found.fetch_optional(pool).await?.flatten())
 }
 
 /// Whether somebody watches the job, or did a moment ago.

@@ -17,14 +17,14 @@ use axum::{
     http::Uri,
 };
 use contract::{Batch, BatchObject, BatchRequest, Deleted, MAX_BATCH, Page, Plan, TreeSearchRequest};
-use edge::{ApiError, json_body_up_to, query_pairs};
+use edge::{ApiError, query_pairs};
 use queue::Client;
 use sqlx::PgPool;
 
 use super::{
     PathId,
     engines::{Engines, engine},
-    must_have_room, new_id, nothing_else,
+    new_id, nothing_else,
     paging::{Asked, parse_list},
     path_word,
     plans::{
@@ -36,7 +36,9 @@ use super::{
 use crate::{
     access::Caller,
     fields::{Fault, Faults, Fields, Input, nullable, storable},
+    idempotency::{self, Replayed, replayed},
     jobs::Jobs,
+    quota,
 };
 use table::{BatchRow, NewBatch};
 pub(crate) use table::{delete_some, mark_older};
@@ -51,6 +53,7 @@ const MAX_BODY: usize = 5 << 20;
         for by themselves; accounts take turns. A body has 5 MiB at most. An account has as many targets that wait as the operator lets it \
         (`WAITING_TARGETS`). An extension.",
     summary = "Create a batch",
+    params(("idempotency-key" = Option<String>, Header, min_length = 1, max_length = 255, description = idempotency::DESCRIPTION)),
     request_body(content = BatchRequest),
     responses((status = 200, description = "The batch.", body = Batch)),
 )]
@@ -61,26 +64,17 @@ pub async fn create(
     State(engines): State<Engines>,
     caller: Caller,
     request: Request,
-) -> Result<Json<Batch>, ApiError> {
-    let pairs = query_pairs(request.uri());
-    let body = json_body_up_to(MAX_BODY, request).await?;
-    let mut faults = Faults::default();
-    Fields::query(pairs, &mut faults).finish();
+) -> Result<(Replayed, Json<Batch>), ApiError> {
     let longest = jobs.longest_search();
-    // A hundred thousand molecules take seconds.
-    let reading = tokio::task::spawn_blocking(move || {
-        let wanted = parse_create(&body, longest, &mut faults);
-        faults.settle(wanted)
-    });
-    let wanted = reading.await.map_err(|error| ApiError::internal(&error))??;
+    let parse = move |body: &[u8], faults: &mut Faults| parse_create(body, longest, faults);
+    let (wanted, key) = caller.creation(MAX_BODY, request, parse).await?;
 
-    let _place = jobs.place()?;
-    let engine = engines.chosen(&queue, wanted.engine).await?;
-    if let Some(most) = jobs.most_targets() {
-        let new = wanted.targets.iter().filter(|target| target.same_as.is_none()).count();
-        let waiting = table::waiting(&pool, &caller.account_id, i64::from(most)).await?;
-        must_have_room(new, most, waiting, "targets of this account's batches")?;
+    let _permit = jobs.permit()?;
+    if let Some(id) = idempotency::created(&pool, &caller, key.as_ref()).await? {
+        let row = table::find(&pool, &caller.account_id, &id).await?.ok_or(ApiError::NotFound)?;
+        return Ok((replayed(), Json(batch(row))));
     }
+    let engine = engines.chosen(&queue, wanted.engine).await?;
     let id = new_id("bat");
     let new = NewBatch {
         id: &id,
@@ -92,8 +86,10 @@ pub async fn create(
     };
     let mut transaction = pool.begin().await?;
     let row = table::insert(&mut transaction, new, &wanted.targets).await?;
+    idempotency::remember(&mut transaction, &caller, key.as_ref(), &id).await?;
+    quota::keep(&mut transaction, &caller, jobs.quota()).await?;
     transaction.commit().await?;
-    Ok(Json(batch(row)))
+    Ok((None, Json(batch(row))))
 }
 
 /// Returns batches, the newest first.
@@ -231,7 +227,8 @@ pub async fn cancel(
 /// Goes on with a batch that was cancelled.
 #[utoipa::path(
     post, path = "/synth-batches/v1/batches/{batch_id}/resume", tag = "plans", operation_id = "resume_batch",
-    description = "Goes on with the plans of a batch that were cancelled. Only the account that asked for it can. An extension.",
+    description = "Goes on with the plans of a batch that were cancelled, where the account may have so many that wait. Only the account that asked \
+        for it can. An extension.",
     summary = "Resume a batch",
     params(("batch_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
         description = "Id of the batch.")),
@@ -239,6 +236,7 @@ pub async fn cancel(
 )]
 pub async fn resume(
     State(pool): State<PgPool>,
+    State(jobs): State<Jobs>,
     caller: Caller,
     PathId(id): PathId,
 ) -> Result<Json<Batch>, ApiError> {
@@ -246,6 +244,7 @@ pub async fn resume(
     let mut transaction = pool.begin().await?;
     table::resume(&mut transaction, &id).await?;
     plan_table::resume_of_batch(&mut transaction, &id).await?;
+    quota::keep(&mut transaction, &caller, jobs.quota()).await?;
     transaction.commit().await?;
     with_progress(&pool, &caller, &id).await
 }

@@ -13,6 +13,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use crate::{
+    checks::Stop,
     endpoints::treesearch::check_graph,
     fields::{Fault, Input},
 };
@@ -59,8 +60,8 @@ fn unread(given: &Value, read: &Value) -> Option<Vec<Location>> {
     }
 }
 
-/// A route to the molecule of the canonical SMILES `target`, or to any where that is not known.
-pub fn route_to(target: Option<&str>, input: &Input<'_>) -> Result<RouteGraph, Fault> {
+/// A route to the molecule of the canonical SMILES `target`, or to any where that is not known; it is read no further than to `stop`.
+pub fn route_to(target: Option<&str>, input: &Input<'_>, stop: &Stop) -> Result<RouteGraph, Fault> {
     let route: RouteGraph = exactly(input)?;
     let refused = |why: &str| Fault::new("graph_invalid", format!("Input should be a route: {why}"));
     check_graph(&route).map_err(refused)?;
@@ -69,6 +70,9 @@ pub fn route_to(target: Option<&str>, input: &Input<'_>) -> Result<RouteGraph, F
     }
     let mut seen = HashSet::with_capacity(route.nodes.len());
     for (at, node) in route.nodes.iter().enumerate() {
+        if stop.is_set() {
+            return Err(refused("nobody waits for it any more"));
+        }
         let fault = |kind, msg: String| {
             Fault::new(kind, msg).within("smiles").within("data").within(at).within("nodes")
         };

@@ -12,9 +12,9 @@ use axum::{
 };
 use contract::{
     Deleted, KeptRoute, KeptRouteChange, KeptRouteObject, KeptRouteRequest, MAX_KEPT, Page,
-    PricingAnnotation, RouteFigures,
+    PricingAnnotation, RouteFigures, TreeSearchRequest,
 };
-use edge::{ApiError, json_body_up_to, query_pairs};
+use edge::ApiError;
 use sqlx::PgPool;
 
 use super::{
@@ -24,13 +24,14 @@ use super::{
     packed::unpacked,
     paging::Asked,
     plans::{MAX_DESCRIPTION, MAX_NAME},
-    read_body,
     treesearch::{target, terms},
 };
 use crate::{
     access::Caller,
     fields::{Faults, Fields, boolean, nullable, storable},
+    idempotency::{self, Replayed, replayed},
     jobs::Jobs,
+    quota,
 };
 use table::{Content, KeptRow, NewRoute};
 
@@ -46,6 +47,7 @@ const MAX_OFFERS: usize = 10_000;
     description = "Keeps a route until it is deleted, as it was found or as somebody made it of that. It has to be one: a graph without a \
         cycle whose first molecule is the target, what it buys made of nothing. A body has 2 MiB at most. An extension.",
     summary = "Keep a route",
+    params(("idempotency-key" = Option<String>, Header, min_length = 1, max_length = 255, description = idempotency::DESCRIPTION)),
     request_body(content = KeptRouteRequest),
     responses((status = 201, description = "The route as it is kept.", body = KeptRoute)),
 )]
@@ -54,24 +56,20 @@ pub async fn create(
     State(jobs): State<Jobs>,
     caller: Caller,
     request: Request,
-) -> Result<(StatusCode, Json<KeptRoute>), ApiError> {
-    let pairs = query_pairs(request.uri());
-    let body = json_body_up_to(MAX_BODY, request).await?;
-    let mut faults = Faults::default();
-    Fields::query(pairs, &mut faults).finish();
+) -> Result<(StatusCode, Replayed, Json<KeptRoute>), ApiError> {
     let longest = jobs.longest_search();
-    // A thousand molecules take a part of a second.
-    let reading = tokio::task::spawn_blocking(move || {
-        let wanted = parse_create(&body, longest, &mut faults);
-        let wanted = faults.settle(wanted)?;
-        let zipped = table::zipped(&wanted).map_err(|error| ApiError::internal(&error))?;
-        Ok::<_, ApiError>((wanted, zipped))
-    });
-    let (wanted, zipped) = reading.await.map_err(|error| ApiError::internal(&error))??;
+    let parse = move |body: &[u8], faults: &mut Faults| {
+        let wanted = parse_create(body, longest, faults)?;
+        let zipped = table::zipped(&wanted);
+        Some((wanted, zipped))
+    };
+    let ((wanted, zipped), key) = caller.creation(MAX_BODY, request, parse).await?;
+    let zipped = zipped.map_err(|error| ApiError::internal(&error))?;
 
-    if table::count(&pool, &caller.account_id).await? >= MAX_KEPT {
-        let message = format!("The account keeps {MAX_KEPT} routes, which are the most");
-        return Err(ApiError::Conflict { message });
+    let _permit = jobs.permit()?;
+    if let Some(id) = idempotency::created(&pool, &caller, key.as_ref()).await? {
+        let row = table::find(&pool, &caller.account_id, &id).await?.ok_or(ApiError::NotFound)?;
+        return Ok((StatusCode::CREATED, replayed(), with_content(row, &caller).await?));
     }
     let id = new_id("rte");
     let new = NewRoute {
@@ -81,15 +79,23 @@ pub async fn create(
         figures: RouteFigures::of(&wanted.route),
         zipped: &zipped,
     };
-    let row = table::insert(&pool, new).await?;
+    let mut transaction = pool.begin().await?;
+    let row = table::insert(&mut transaction, new).await?;
+    idempotency::remember(&mut transaction, &caller, key.as_ref(), &id).await?;
+    quota::keep(&mut transaction, &caller, jobs.quota()).await?;
+    if table::count(&mut transaction, &caller.account_id).await? > MAX_KEPT {
+        let message = format!("The account keeps {MAX_KEPT} routes, which are the most");
+        return Err(ApiError::Conflict { message });
+    }
+    transaction.commit().await?;
     let content = Content { route: wanted.route, pricing_annotations: wanted.pricing_annotations };
-    Ok((StatusCode::CREATED, Json(kept(row, Some(content), &caller)?)))
+    Ok((StatusCode::CREATED, None, Json(kept(row, Some(content), &caller))))
 }
 
 /// Returns kept routes, the newest first.
 #[utoipa::path(
     get, path = "/synth/v1/routes", tag = "routes", operation_id = "list_routes",
-    description = "Kept routes without what they are made of, the newest first: the account's own, and those of the members of its \
+    description = "Kept routes without what they are made of and without the lists in their parameters, the newest first: the account's own, and those of the members of its \
         organisation if it belongs to one. An extension.",
     summary = "List kept routes",
     params(
@@ -108,7 +114,7 @@ pub async fn list(
 ) -> Result<Json<Page<KeptRoute>>, ApiError> {
     let asked = Asked::of(&uri)?;
     let rows = table::page(&pool, &caller.account_id, &asked).await?.ok_or(ApiError::BadReference)?;
-    let routes = rows.into_iter().map(|row| kept(row, None, &caller)).collect::<Result<_, _>>()?;
+    let routes = rows.into_iter().map(|row| kept(row, None, &caller)).collect();
     Ok(Json(asked.page(routes)))
 }
 
@@ -143,11 +149,14 @@ pub async fn retrieve(
 )]
 pub async fn update(
     State(pool): State<PgPool>,
+    State(jobs): State<Jobs>,
     caller: Caller,
     PathId(id): PathId,
     request: Request,
 ) -> Result<Json<KeptRoute>, ApiError> {
-    let change = read_body(request, parse_update).await?;
+    let change = caller.body(request, parse_update).await?;
+
+    let _permit = jobs.permit()?;
     must_be_own(&pool, &caller, &id).await?;
     let row = table::update(&pool, &id, change).await?.ok_or(ApiError::NotFound)?;
     with_content(row, &caller).await
@@ -173,6 +182,7 @@ pub async fn delete(
 }
 
 pub(crate) fn parse_create(body: &[u8], longest: f64, faults: &mut Faults) -> Option<KeptRouteRequest> {
+    let stop = faults.stop().clone();
     let mut body = Fields::body(body, faults)?;
     let parameters = body.object("parameters", |mut fields| {
         let search_smiles = fields.required("search_smiles", target);
@@ -181,7 +191,7 @@ pub(crate) fn parse_create(body: &[u8], longest: f64, faults: &mut Faults) -> Op
         Some((terms?, search_smiles?))
     });
     let target = parameters.as_ref().map(|(_, (_, target))| target.molecule().canonical_smiles());
-    let route = body.required("route", |input| route_to(target.as_deref(), input));
+    let route = body.required("route", |input| route_to(target.as_deref(), input, &stop));
     let offers = body.list("pricing_annotations", MAX_OFFERS, exactly::<PricingAnnotation>);
     let name = body.optional("name", None, nullable(storable(MAX_NAME)));
     let note = body.optional("note", None, nullable(storable(MAX_DESCRIPTION)));
@@ -189,7 +199,7 @@ pub(crate) fn parse_create(body: &[u8], longest: f64, faults: &mut Faults) -> Op
     body.finish();
     let (terms, (search_smiles, _)) = parameters?;
     Some(KeptRouteRequest {
-        parameters: contract::TreeSearchRequest { search_smiles, ..terms },
+        parameters: TreeSearchRequest { search_smiles, ..terms },
         route: route?,
         pricing_annotations: offers?.unwrap_or_default(),
         name: name?,
@@ -218,12 +228,13 @@ async fn with_content(mut row: KeptRow, caller: &Caller) -> Result<Json<KeptRout
     let zipped = row.content.take().unwrap_or_default();
     let unpacked = tokio::task::spawn_blocking(move || unpacked(&zipped)).await;
     let content = unpacked.map_err(|error| ApiError::internal(&error))?;
-    kept(row, Some(content.map_err(|error| ApiError::internal(&error))?), caller).map(Json)
+    let content = content.map_err(|error| ApiError::internal(&error))?;
+    Ok(Json(kept(row, Some(content), caller)))
 }
 
-fn kept(row: KeptRow, content: Option<Content>, caller: &Caller) -> Result<KeptRoute, ApiError> {
+fn kept(row: KeptRow, content: Option<Content>, caller: &Caller) -> KeptRoute {
     let (route, offers) = content.map(|content| (content.route, content.pricing_annotations)).unzip();
-    Ok(KeptRoute {
+    KeptRoute {
         id: row.id,
         object: KeptRouteObject::Route,
         created_at: row.created_at,
@@ -232,10 +243,10 @@ fn kept(row: KeptRow, content: Option<Content>, caller: &Caller) -> Result<KeptR
         note: row.note,
         starred: row.starred,
         is_own: row.account_id == caller.account_id,
-        parameters: serde_json::from_value(row.parameters).map_err(|error| ApiError::internal(&error))?,
+        parameters: TreeSearchRequest::stored(row.parameters),
         // A later release may know other figures.
         figures: serde_json::from_value(row.figures).unwrap_or_default(),
         route,
         pricing_annotations: offers,
-    })
+    }
 }

@@ -25,12 +25,17 @@ use serde::de::DeserializeOwned;
 use super::{
     checked_route::route_to,
     engines::{Engines, engine},
-    misfit, read_body,
+    misfit,
     treesearch::{Searching, check_graph, constraints, whole_seconds},
 };
 use crate::fields::{
     Fault, Faults, Fields, Input, between, boolean, choice, integer, nullable, storable, text,
 };
+
+/// Characters of a molecule; one that is longer than targets are gets its error in its place.
+const MAX_MOLECULE: usize = 10_000;
+/// Characters of a vendor's number.
+const MAX_NUMBER: usize = 255;
 
 /// Seconds that an account is charged for each molecule until it is known what it took.
 const EXPANSION_SECONDS: f64 = 0.01;
@@ -58,7 +63,7 @@ pub async fn expansions(
     search: Searching,
     request: Request,
 ) -> Result<Response, ApiError> {
-    let wanted = read_body(request, parse_expansions).await?;
+    let wanted = search.caller.body(request, parse_expansions).await?;
     answer(search, &engines, wanted, |wanted, told| are_told(wanted, told, expansion_fits)).await
 }
 
@@ -76,7 +81,7 @@ pub async fn building_blocks(
     search: Searching,
     request: Request,
 ) -> Result<Response, ApiError> {
-    let wanted = read_body(request, parse_building_blocks).await?;
+    let wanted = search.caller.body(request, parse_building_blocks).await?;
     answer(search, &engines, wanted, |wanted, told| are_told(wanted, told, sale_fits)).await
 }
 
@@ -95,7 +100,7 @@ pub async fn synthesizability(
     search: Searching,
     request: Request,
 ) -> Result<Response, ApiError> {
-    let wanted = read_body(request, parse_synthesizability).await?;
+    let wanted = search.caller.body(request, parse_synthesizability).await?;
     answer(search, &engines, wanted, |wanted, told| are_told(wanted, told, |_, _: &Synthesizability| true))
         .await
 }
@@ -115,7 +120,7 @@ pub async fn analogues(
     search: Searching,
     request: Request,
 ) -> Result<Response, ApiError> {
-    let wanted = read_body(request, parse_analogues).await?;
+    let wanted = search.caller.body(request, parse_analogues).await?;
     answer(search, &engines, wanted, |wanted, told| are_told(wanted, told, analogue_fits)).await
 }
 
@@ -134,7 +139,7 @@ pub async fn search(
     search: Searching,
     request: Request,
 ) -> Result<Response, ApiError> {
-    let wanted = read_body(request, parse_search).await?;
+    let wanted = search.caller.body(request, parse_search).await?;
     answer(search, &engines, wanted, are_found).await
 }
 
@@ -233,7 +238,7 @@ fn some<T>(
 
 /// How a vendor's number of an entry begins.
 fn entry_number(input: &Input<'_>) -> Result<String, Fault> {
-    text(LEAST_NUMBER, None)(input)?;
+    text(LEAST_NUMBER, Some(MAX_NUMBER))(input)?;
     storable(MAX_SOUGHT)(input)
 }
 
@@ -249,8 +254,9 @@ pub(crate) fn parse_synthesizability(body: &[u8], faults: &mut Faults) -> Option
 }
 
 pub(crate) fn parse_analogues(body: &[u8], faults: &mut Faults) -> Option<Wanted> {
+    let stop = faults.stop().clone();
     let mut body = Fields::body(body, faults)?;
-    let route = body.required("route", |input| route_to(None, input));
+    let route = body.required("route", |input| route_to(None, input, &stop));
     let building_block = body.required("building_block", constraints::molecule);
     let smiles = smiles(&mut body);
     let engine = body.optional("engine", None, engine);
@@ -280,7 +286,7 @@ fn is_bought(route: &RouteGraph, smiles: &str) -> bool {
 }
 
 fn smiles(body: &mut Fields<'_, '_>) -> Option<Vec<String>> {
-    body.required_list("smiles", MAX_LOOK, text(0, None))
+    body.required_list("smiles", MAX_LOOK, text(0, Some(MAX_MOLECULE)))
 }
 
 /// The answer to `wanted`, which `fits` what was asked for.

@@ -17,9 +17,9 @@ pub mod sample_batches;
 pub mod samples;
 pub mod treesearch;
 
-use axum::{extract::Request, http::Uri};
+use axum::http::Uri;
 use contract::{ErrorItem, Problem};
-use edge::{ApiError, json_body, query_pairs};
+use edge::{ApiError, query_pairs};
 use serde_json::Value;
 use ulid::Ulid;
 
@@ -28,19 +28,6 @@ use path_id::{PathId, path_word};
 
 /// The longest id in a path or a cursor.
 const MAX_ID: usize = 255;
-
-/// What `parse` reads of a request's body, where its query asks for nothing.
-async fn read_body<T>(
-    request: Request,
-    parse: impl FnOnce(&[u8], &mut Faults) -> Option<T>,
-) -> Result<T, ApiError> {
-    let pairs = query_pairs(request.uri());
-    let body = json_body(request).await?;
-    let mut faults = Faults::default();
-    Fields::query(pairs, &mut faults).finish();
-    let wanted = parse(&body, &mut faults);
-    faults.settle(wanted)
-}
 
 /// What was read of the request, which asks for nothing by its query.
 fn nothing_else<T>(uri: &Uri, mut faults: Faults, read: Option<T>) -> Result<T, ApiError> {
@@ -51,17 +38,6 @@ fn nothing_else<T>(uri: &Uri, mut faults: Faults, read: Option<T>) -> Result<T, 
 /// Refuses a query that asks for anything.
 fn nothing_asked(uri: &Uri) -> Result<(), ApiError> {
     nothing_else(uri, Faults::default(), Some(()))
-}
-
-/// Refuses `new` more of what an account has `waiting`, where it may have so many at `most`. Calls at the same moment do not see each other.
-fn must_have_room(new: usize, most: u32, waiting: i64, what: &str) -> Result<(), ApiError> {
-    let all = i64::try_from(new).unwrap_or(i64::MAX).saturating_add(waiting);
-    if all <= i64::from(most) {
-        return Ok(());
-    }
-    let message =
-        format!("{waiting} {what} wait, and {most} may: wait until some are done, or cancel a batch");
-    Err(ApiError::Conflict { message })
 }
 
 /// A new id of what `kind` stands for; ids sort by their time.

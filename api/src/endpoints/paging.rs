@@ -3,6 +3,7 @@
 use axum::http::Uri;
 use contract::{Listed, Page};
 use edge::{ApiError, query_pairs};
+use sqlx::PgPool;
 
 use super::MAX_ID;
 use crate::fields::{Faults, Fields, integer, nullable, word};
@@ -73,6 +74,27 @@ impl Asked {
             (after, None) => (after, Direction::Older),
         };
         Ok(Self { from, direction, count: limit + 1 })
+    }
+
+    /// The places in the list of `table` between which the page lies, without both; `place` finds the cursor's. `None` where that has
+    /// none. The newest is the last one before which nothing is still being stored that `reader` may see.
+    pub async fn span(
+        &self,
+        (pool, table, reader): (&PgPool, &str, &str),
+        place: impl AsyncFnOnce(&str) -> Result<Option<i64>, sqlx::Error>,
+    ) -> Result<Option<(i64, i64)>, sqlx::Error> {
+        let from = match &self.from {
+            None => None,
+            Some(id) => match place(id).await? {
+                None => return Ok(None),
+                place => place,
+            },
+        };
+        if let (Direction::Older, Some(from)) = (self.direction, from) {
+            return Ok(Some((0, from)));
+        }
+        let settled = sqlx::query_scalar!(r#"select settled_list_place($1, $2) as "place!""#, table, reader);
+        Ok(Some((from.unwrap_or(0), settled.fetch_one(pool).await? + 1)))
     }
 
     /// The places of the page where the cursor has the place `from`: the least, the most, and the sign that puts the nearest first.

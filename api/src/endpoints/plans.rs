@@ -17,7 +17,7 @@ use axum::{
 use contract::{
     Deleted, Page, Plan, PlanFigures, PlanJob, PlanParameters, PlanRequest, StoredPlanJob, TreeSearchResult,
 };
-use edge::ApiError;
+use edge::{ApiError, MAX_BODY};
 use queue::{Client, Urgency, search_takes};
 use sqlx::PgPool;
 
@@ -27,14 +27,15 @@ use super::{
     new_id,
     packed::{packed, unpacked},
     paging::Asked,
-    read_body,
     treesearch::{target, terms},
 };
 use crate::{
     access::Caller,
     engine_answer::engine_answer,
     fields::{Faults, Fields, nullable, storable, word},
+    idempotency::{self, Replayed, replayed},
     jobs::{Jobs, not_taken},
+    quota,
 };
 pub(crate) use table::delete_older;
 use table::{NewPlan, PlanRow};
@@ -48,8 +49,10 @@ pub(super) const MAX_DESCRIPTION: usize = 4000;
     post, path = "/synth-batches/v1/plans", tag = "plans", operation_id = "create_plan",
     description = "Stores a tree search that is done when its turn comes, before all batches. While somebody waits for another search it \
         stands aside, and `max_seconds` counts its own time alone. With `search_id` it is one that somebody has waited for, and is stored \
-        with what it found. An extension.",
+        with its own parameters and what it found. An account has as many targets that wait as the operator lets it (`WAITING_TARGETS`), \
+        and stores as much (`stored-megabytes`). An extension.",
     summary = "Create a plan",
+    params(("idempotency-key" = Option<String>, Header, min_length = 1, max_length = 255, description = idempotency::DESCRIPTION)),
     request_body(content = PlanRequest),
     responses((status = 201, description = "The plan, pending, or completed where it has been searched for.", body = Plan)),
 )]
@@ -60,61 +63,66 @@ pub async fn create(
     State(engines): State<Engines>,
     caller: Caller,
     request: Request,
-) -> Result<(StatusCode, Json<Plan>), ApiError> {
+) -> Result<(StatusCode, Replayed, Json<Plan>), ApiError> {
     let longest = jobs.longest_search();
-    let wanted = read_body(request, |body, faults| parse_create(body, longest, faults)).await?;
+    let parse = move |body: &[u8], faults: &mut Faults| parse_create(body, longest, faults);
+    let (wanted, key) = caller.creation(MAX_BODY, request, parse).await?;
 
-    let _place = jobs.place()?;
+    let _permit = jobs.permit()?;
+    if let Some(id) = idempotency::created(&pool, &caller, key.as_ref()).await? {
+        let row = table::find(&pool, &caller.account_id, &id).await?.ok_or(ApiError::NotFound)?;
+        return Ok((StatusCode::CREATED, replayed(), Json(plan(row).await?)));
+    }
     let engine = engines.chosen(&queue, wanted.engine).await?;
-    if let Some(search_id) = wanted.search_id {
+    let mut transaction = pool.begin().await?;
+    let (name, description) = (wanted.name, wanted.description);
+    let row = if let Some(search_id) = wanted.search_id {
         let found = jobs.found(&caller.account_id, &search_id).await?.ok_or(ApiError::BadReference)?;
+        let (request, found) = found;
         if found.search_smiles != wanted.target {
             return Err(ApiError::BadReference);
         }
-        let parameters = PlanParameters { request: wanted.request, engine };
         // The same for the same search, however often it is asked for.
         let id = format!("pln_{}", search_id.to_lowercase());
-        let new =
-            NewPlan { id: &id, parameters: &parameters, name: wanted.name, description: wanted.description };
-        return stored(&pool, &caller, new, found).await;
-    }
-    let id = new_id("pln");
-    let (_, expected_seconds) = search_takes(&wanted.request);
-    let job = StoredPlanJob::V1(PlanJob { plan_id: id.clone(), engine: engine.clone(), expected_seconds });
-    let parameters = PlanParameters { request: wanted.request, engine };
-    let new =
-        NewPlan { id: &id, parameters: &parameters, name: wanted.name, description: wanted.description };
-
-    let mut transaction = pool.begin().await?;
-    let job_id = queue::enqueue(&mut transaction, &job, &caller.account_id, Urgency::Asked).await;
-    let job_id = job_id.map_err(not_taken)?.to_string();
-    let row = table::insert(&mut transaction, &caller.account_id, new, &job_id).await?;
-    transaction.commit().await?;
-    Ok((StatusCode::CREATED, Json(plan(row).await?)))
+        let parameters = PlanParameters { request, engine };
+        let new = NewPlan { id: &id, parameters: &parameters, name, description };
+        let (figures, zipped) = zipped(found).await?;
+        table::insert_completed(&mut transaction, &caller.account_id, new, &zipped, &figures).await?;
+        idempotency::remember(&mut transaction, &caller, key.as_ref(), &id).await?;
+        quota::keep(&mut transaction, &caller, jobs.quota()).await?;
+        transaction.commit().await?;
+        table::find(&pool, &caller.account_id, &id).await?.ok_or(ApiError::NotFound)?
+    } else {
+        let id = new_id("pln");
+        let (_, expected_seconds) = search_takes(&wanted.request);
+        let job =
+            StoredPlanJob::V1(PlanJob { plan_id: id.clone(), engine: engine.clone(), expected_seconds });
+        let parameters = PlanParameters { request: wanted.request, engine };
+        let new = NewPlan { id: &id, parameters: &parameters, name, description };
+        let job_id = queue::enqueue(&mut transaction, &job, &caller.account_id, Urgency::Asked).await;
+        let job_id = job_id.map_err(not_taken)?.to_string();
+        let row = table::insert(&mut transaction, &caller.account_id, new, &job_id).await?;
+        idempotency::remember(&mut transaction, &caller, key.as_ref(), &id).await?;
+        quota::keep(&mut transaction, &caller, jobs.quota()).await?;
+        transaction.commit().await?;
+        row
+    };
+    Ok((StatusCode::CREATED, None, Json(plan(row).await?)))
 }
 
-/// Stores what was found already.
-async fn stored(
-    pool: &PgPool,
-    caller: &Caller,
-    new: NewPlan<'_>,
-    found: TreeSearchResult,
-) -> Result<(StatusCode, Json<Plan>), ApiError> {
+/// What was found already, as it is stored.
+async fn zipped(found: TreeSearchResult) -> Result<(PlanFigures, Vec<u8>), ApiError> {
     let zipping =
         tokio::task::spawn_blocking(move || Ok::<_, io::Error>((PlanFigures::of(&found), packed(&found)?)));
     let zipped = zipping.await.map_err(|error| ApiError::internal(&error))?;
-    let (figures, zipped) = zipped.map_err(|error| ApiError::internal(&error))?;
-    let id = new.id;
-    table::insert_completed(pool, &caller.account_id, new, &zipped, &figures).await?;
-    let row = table::find(pool, &caller.account_id, id).await?.ok_or(ApiError::NotFound)?;
-    Ok((StatusCode::CREATED, Json(plan(row).await?)))
+    zipped.map_err(|error| ApiError::internal(&error))
 }
 
 /// Returns plans of no batch, the newest first.
 #[utoipa::path(
     get, path = "/synth-batches/v1/plans", tag = "plans", operation_id = "list_plans",
-    description = "Plans of no batch without their results, the newest first: the account's own, and those of the members of its \
-        organisation if it belongs to one. An extension.",
+    description = "Plans of no batch without their results and without the lists in their parameters, the newest first: the account's \
+        own, and those of the members of its organisation if it belongs to one. An extension.",
     summary = "List plans",
     params(
         ("limit" = Option<i32>, Query, description = "Maximum number of items.", minimum = 1, maximum = 100),
@@ -259,5 +267,5 @@ pub(super) async fn plan(mut row: PlanRow) -> Result<Plan, ApiError> {
             )
         }
     };
-    row.into_plan(result.map(engine_answer)).map_err(|error| ApiError::internal(&error))
+    Ok(row.into_plan(result.map(engine_answer)))
 }

@@ -16,20 +16,26 @@ use contract::{
     CHUNK, Deleted, Listed, MAX_SAMPLE_BATCH, Sample, SampleBatch, SampleBatchObject, SampleBatchRequest,
     SampleId, SampleRequest, SampleStatus,
 };
-use edge::{ApiError, query_pairs};
+use edge::{ApiError, MAX_BODY, query_pairs};
 use sqlx::{PgConnection, PgPool};
 
 use super::{
-    PathId, must_have_room, new_id,
+    PathId, new_id,
     paging::{Asked, ListQuery, parse_pages},
-    path_word, read_body,
+    path_word,
     samples::{
         ordered,
         orders::{self, NewChunk},
         parse_wanted, table as sample_table,
     },
 };
-use crate::{access::Caller, fields::Faults, jobs::Jobs};
+use crate::{
+    access::Caller,
+    fields::Faults,
+    idempotency::{self, Replayed, replayed},
+    jobs::Jobs,
+    quota,
+};
 use table::{BatchRow, NewBatch};
 
 /// Items of a page where the caller names no number.
@@ -42,6 +48,7 @@ const USUAL_PAGE: i64 = 25;
         samples that somebody waits for or comes back for; accounts take turns. An account has as many molecules that wait as the \
         operator lets it (`WAITING_MOLECULES`). An extension.",
     summary = "Create a sample batch",
+    params(("idempotency-key" = Option<String>, Header, min_length = 1, max_length = 255, description = idempotency::DESCRIPTION)),
     request_body(content = SampleBatchRequest),
     responses((status = 200, description = "The batch.", body = SampleBatch)),
 )]
@@ -50,15 +57,14 @@ pub async fn create(
     State(jobs): State<Jobs>,
     caller: Caller,
     request: Request,
-) -> Result<Json<SampleBatch>, ApiError> {
-    let wanted = read_body(request, parse_create).await?;
+) -> Result<(Replayed, Json<SampleBatch>), ApiError> {
+    let (wanted, key) = caller.creation(MAX_BODY, request, parse_create).await?;
 
-    let _place = jobs.place()?;
-    let model_id = jobs.model_of_order(wanted.model_id.clone()).await?;
-    if let Some(most) = jobs.most_molecules() {
-        let waiting = table::waiting(&pool, &caller.account_id, i64::from(most)).await?;
-        must_have_room(wanted.size as usize, most, waiting, "molecules of this account's sample batches")?;
+    let _permit = jobs.permit()?;
+    if let Some(id) = idempotency::created(&pool, &caller, key.as_ref()).await? {
+        return Ok((replayed(), Json(batch(found(&pool, &caller, &id).await?))));
     }
+    let model_id = jobs.model_of_order(wanted.model_id.clone()).await?;
     let id = new_id("sbt");
     let chunks = chunks(wanted.size);
     let new = NewBatch {
@@ -71,8 +77,10 @@ pub async fn create(
     let mut transaction = pool.begin().await?;
     table::insert(&mut transaction, &new).await?;
     orders::insert_of_batch(&mut transaction, (&caller.account_id, &id, &model_id), &chunks).await?;
+    idempotency::remember(&mut transaction, &caller, key.as_ref(), &id).await?;
+    quota::keep(&mut transaction, &caller, jobs.quota()).await?;
     transaction.commit().await?;
-    Ok(Json(batch(found(&pool, &caller, &id).await?)))
+    Ok((None, Json(batch(found(&pool, &caller, &id).await?))))
 }
 
 pub(crate) fn parse_create(body: &[u8], faults: &mut Faults) -> Option<SampleRequest> {

@@ -18,15 +18,14 @@ use contract::{
     ErrorItem, MAX_SAMPLE_SIZE, OrderJob, Ration, Sample, SampleId, SampleList, SampleObject, SampleRequest,
     SampleStatus, StoredOrderJob,
 };
-use edge::{ApiError, query_pairs};
+use edge::{ApiError, MAX_BODY, query_pairs};
 use queue::Urgency;
 use serde_json::Value;
 use sqlx::PgPool;
 
 use super::{
-    PathId, in_words, misfit,
+    MAX_ID, PathId, in_words, misfit,
     paging::{ListQuery, parse_pages},
-    read_body,
 };
 use crate::{
     access::Caller,
@@ -34,10 +33,12 @@ use crate::{
     deadline::Arrival,
     fields::{Faults, Fields, integer, nullable, word},
     gzip,
+    idempotency::{self, IdempotencyKey, replayed},
     jobs::{Jobs, not_taken},
     keep::Keep,
     limits::Limits,
     prefer::{self, PREFERENCE_APPLIED, Patience, RESPOND_ASYNC},
+    quota,
     words::is_word,
 };
 use orders::{NewOrder, OrderRow};
@@ -50,6 +51,11 @@ const USUAL_PAGE: i64 = 5;
 /// Libraries send this by themselves; the description says how they get JSON.
 const ACCEPT_ENCODING: &str = "When it contains `gzip`, the body is the gzipped JSON in Base64, as text; unless `accept` names \
     `application/json`, which gives JSON with `content-encoding: gzip`.";
+
+/// With whom it is waited for, a sample is made anew.
+const IDEMPOTENCY: &str = "With `prefer: respond-async`: a key of up to 255 visible characters, such as a UUID. A request that is sent again \
+    within a day with its key and the same body is answered with what it created the first time, and with `Idempotent-Replayed: true`; \
+    with another body it is 422, and 409 while the first is in hand. An extension.";
 
 /// Returns samples without their structures, newest first.
 #[utoipa::path(
@@ -127,6 +133,7 @@ pub(crate) fn parse_list(pairs: Vec<(String, String)>, faults: &mut Faults) -> O
         ("accept-encoding" = String, Header, description = ACCEPT_ENCODING),
         ("prefer" = String, Header, description = "RFC 7240. `respond-async`: the caller comes back for the sample; `wait=SECONDS` beside \
             it: after so long. Other preferences are passed over. An extension."),
+        ("idempotency-key" = Option<String>, Header, min_length = 1, max_length = 255, description = IDEMPOTENCY),
     ),
     request_body(content = SampleRequest),
     responses(
@@ -149,15 +156,23 @@ pub async fn create(
     request: Request,
 ) -> Result<Response, ApiError> {
     let headers = request.headers().clone();
-    let wanted = read_body(request, parse_create).await?;
+    let (wanted, key) = caller.creation(MAX_BODY, request, parse_create).await?;
 
     let size = wanted.size;
-    let sample = match prefer::patience(&headers) {
+    let patience = prefer::patience(&headers);
+    if patience != Patience::UntilDone
+        && let Some(id) = idempotency::created(&pool, &caller, key.as_ref()).await?
+    {
+        let sample = found(&pool, &caller, &id).await?;
+        let answer = gzip::body(&headers, mode, &sample).await?;
+        return Ok((replayed(), collected(&sample, answer)).into_response());
+    }
+    let sample = match patience {
         Patience::UntilDone => rationed(&limits, &caller, size, make(&pool, &jobs, &caller, wanted)).await,
         Patience::For(wait) => {
             let longest = jobs.longest_sample();
             let end = arrival.within(longest).min(Instant::now() + wait.min(longest));
-            rationed(&limits, &caller, size, order(&pool, &jobs, &caller, wanted, end)).await
+            rationed(&limits, &caller, size, order(&pool, &jobs, &caller, (wanted, key), end)).await
         }
     };
     let sample = match sample {
@@ -165,7 +180,7 @@ pub async fn create(
         Err(refusal) => return Ok(refusal),
     };
     let answer = gzip::body(&headers, mode, &sample).await?;
-    Ok(if sample.status == SampleStatus::Completed { answer } else { to_be_collected(&sample, answer) })
+    Ok(collected(&sample, answer))
 }
 
 /// What `work` gives, which makes so many molecules of the account's ration; they are given back where it fails.
@@ -204,10 +219,10 @@ async fn order(
     pool: &PgPool,
     jobs: &Jobs,
     caller: &Caller,
-    wanted: SampleRequest,
+    (wanted, key): (SampleRequest, Option<IdempotencyKey>),
     end: Instant,
 ) -> Result<Sample, ApiError> {
-    let place = jobs.place()?;
+    let permit = jobs.permit()?;
     let model_id = jobs.model_of_order(wanted.model_id).await?;
     let sample_id = SampleId::generate();
     tracing::Span::current().record("sample.id", tracing::field::display(sample_id));
@@ -225,8 +240,10 @@ async fn order(
     let job_id = queue::enqueue(&mut transaction, &job, &caller.account_id, Urgency::Asked).await;
     let job_id = job_id.map_err(not_taken)?.to_string();
     let created_at = orders::insert(&mut transaction, &new, &job_id).await?;
+    idempotency::remember(&mut transaction, caller, key.as_ref(), &id).await?;
+    quota::keep(&mut transaction, caller, jobs.quota()).await?;
     transaction.commit().await?;
-    drop(place);
+    drop(permit);
 
     // The order stands: whatever happens now, its caller learns its id.
     let pending = Sample {
@@ -264,8 +281,11 @@ async fn stands(pool: &PgPool, account_id: &str, id: &str) -> Option<Sample> {
     ordered(row).ok()?
 }
 
-/// The answer to who comes back for the sample.
-fn to_be_collected(sample: &Sample, mut answer: Response) -> Response {
+/// The answer, which says where the sample is collected that is not completed.
+fn collected(sample: &Sample, mut answer: Response) -> Response {
+    if sample.status == SampleStatus::Completed {
+        return answer;
+    }
     *answer.status_mut() = StatusCode::ACCEPTED;
     let location = format!("/generator/v1/samples/{}", sample.id);
     let location = HeaderValue::try_from(location).expect("samples: an id is plain ASCII");
@@ -282,7 +302,7 @@ pub(crate) fn parse_create(body: &[u8], faults: &mut Faults) -> Option<SampleReq
 pub(super) fn parse_wanted(body: &[u8], most: u32, faults: &mut Faults) -> Option<SampleRequest> {
     let mut body = Fields::body(body, faults)?;
     let size = body.required("size", integer(1, Some(most.into())));
-    let model_id = body.optional("model_id", None, nullable(word(0, None)));
+    let model_id = body.optional("model_id", None, nullable(word(0, Some(MAX_ID))));
     body.finish();
     Some(SampleRequest { size: size?.try_into().ok()?, model_id: model_id? })
 }
@@ -308,14 +328,19 @@ pub async fn retrieve(
     PathId(id): PathId,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let sample = match table::find(&pool, &caller.account_id, &id).await? {
+    gzip::body(&headers, mode, &found(&pool, &caller, &id).await?).await
+}
+
+/// The sample, as it stands where it is not made yet.
+async fn found(pool: &PgPool, caller: &Caller, id: &str) -> Result<Sample, ApiError> {
+    let sample = match table::find(pool, &caller.account_id, id).await? {
         Some(row) => Some(check(row, None).map_err(bad_answer)?),
-        None => match orders::find(&pool, &caller.account_id, &id).await? {
+        None => match orders::find(pool, &caller.account_id, id).await? {
             Some(row) => ordered(row)?,
             None => None,
         },
     };
-    gzip::body(&headers, mode, &sample.ok_or(ApiError::NotFound)?).await
+    sample.ok_or(ApiError::NotFound)
 }
 
 /// Deletes a sample.

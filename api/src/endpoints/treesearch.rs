@@ -19,7 +19,7 @@ use contract::{
 
 use edge::ApiError;
 
-use super::{engines::Engines, misfit, path_word, read_body};
+use super::{MAX_ID, engines::Engines, misfit, path_word};
 use crate::{
     access::Caller,
     deadline::{Arrival, Deadlines},
@@ -51,7 +51,7 @@ const MAX_VENDORS: usize = 100;
 )]
 pub async fn create(search: Searching, closing: Closing, request: Request) -> Result<Response, ApiError> {
     let (longest, is_stream) = (search.jobs.longest_search(), asks_for_events(request.headers()));
-    let wanted = read_body(request, |body, faults| parse(body, longest, faults)).await?;
+    let wanted = search.caller.body(request, move |body, faults| parse(body, longest, faults)).await?;
 
     if is_stream {
         return events::begin(search, wanted, closing).await;
@@ -77,12 +77,12 @@ pub async fn create_by_engine(
     request: Request,
 ) -> Result<Response, ApiError> {
     let longest = search.jobs.longest_search();
-    let parse = |body: &[u8], faults: &mut Faults| {
+    let parse = move |body: &[u8], faults: &mut Faults| {
         let engine = path_word("engine", path, faults);
         let wanted = parse(body, longest, faults);
         engine.zip(wanted)
     };
-    let (engine, wanted) = read_body(request, parse).await?;
+    let (engine, wanted) = search.caller.body(request, parse).await?;
 
     let answered = search
         .answer(wanted, Some(engines.called(&engine)), |result| Json(engine_answer(result)).into_response());
@@ -215,7 +215,7 @@ pub(super) fn terms(
     );
     let amount_mmol = body.optional("amount_mmol", default.amount_mmol, positive(MAX_AMOUNT_MMOL));
     let step_yield = body.optional("step_yield", default.step_yield, positive(1.0));
-    let vendor = text(0, None);
+    let vendor = text(0, Some(MAX_ID));
     let vendors_only = body.list("vendors_only", MAX_VENDORS, &vendor);
     let vendors_never = body.list("vendors_never", MAX_VENDORS, &vendor);
     let vendors_first = body.list("vendors_first", MAX_VENDORS, &vendor);

@@ -4,6 +4,8 @@ use contract::{ErrorItem, Location};
 
 use edge::ApiError;
 
+use crate::checks::Stop;
+
 /// What is wrong with one value.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Fault {
@@ -41,21 +43,36 @@ const MOST_FAULTS: usize = 100;
 
 /// The faults of one request, in the order in which its parts are read.
 #[derive(Debug, Default)]
-pub struct Faults(pub(super) Vec<ErrorItem>);
+pub struct Faults {
+    pub(super) items: Vec<ErrorItem>,
+    /// Reading stops at it.
+    stop: Stop,
+}
 
 impl Faults {
     /// Notes a fault; beyond the first [`MOST_FAULTS`] nobody reads on.
     pub fn push(&mut self, item: ErrorItem) {
-        if self.0.len() < MOST_FAULTS {
-            self.0.push(item);
+        if self.items.len() < MOST_FAULTS {
+            self.items.push(item);
         }
+    }
+
+    /// Stops the reading at `stop`.
+    pub fn stop_by(&mut self, stop: Stop) {
+        self.stop = stop;
+    }
+
+    /// The sign at which reading stops: nobody waits for what is read.
+    pub fn stop(&self) -> &Stop {
+        &self.stop
     }
 
     /// The value, if nothing at all was wrong.
     pub fn settle<T>(self, value: Option<T>) -> Result<T, ApiError> {
         match value {
-            Some(value) if self.0.is_empty() => Ok(value),
-            _ => Err(ApiError::Invalid(self.0)),
+            _ if self.stop.is_set() => Err(ApiError::late()),
+            Some(value) if self.items.is_empty() => Ok(value),
+            _ => Err(ApiError::Invalid(self.items)),
         }
     }
 }

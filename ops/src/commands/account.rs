@@ -73,16 +73,16 @@ pub enum Account {
     /// Make, list and end an account's tokens for scripts.
     #[command(subcommand)]
     Token(tokens::Tokens),
-    /// Set how much of something an account has a minute; holds within one.
+    /// Set how much of something an account has a minute, or stores; holds within one.
     Ration(SetRation),
 }
 
-/// Set how much of something an account has a minute.
+/// Set how much of something an account has a minute, or stores.
 #[derive(Debug, Args)]
 pub struct SetRation {
     /// The account.
     email: String,
-    /// samples-create, molecules, reads, or treesearch.
+    /// samples-create, molecules, reads, treesearch, search-seconds; or stored-megabytes, of which it has so many at any time.
     ration: Ration,
     /// A number, 0 for no limit, or `default` for what everybody has.
     per_minute: PerMinute,

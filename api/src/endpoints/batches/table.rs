@@ -50,8 +50,8 @@ pub async fn insert(
 ) -> Result<BatchRow, sqlx::Error> {
     let row = sqlx::query_as!(
         BatchRow,
-        "insert into batches (id, account_id, name, description, parameters, engine, plan_count)
-        values ($1, $2, $3, $4, $5, $6, $7)
+        "insert into batches (id, account_id, name, description, parameters, engine, plan_count, short_parameters)
+        values ($1, $2, $3, $4, $5, $6, $7, $8)
         returning id, account_id, name, description, plan_count, created_at, updated_at",
         new.id,
         new.account_id,
@@ -59,7 +59,8 @@ pub async fn insert(
         new.description,
         Json(new.parameters) as _,
         new.engine,
-        i32::try_from(targets.len()).unwrap_or(i32::MAX)
+        i32::try_from(targets.len()).unwrap_or(i32::MAX),
+        new.parameters.without_lists().map(Json) as _
     )
     .fetch_one(&mut *connection)
     .await?;
@@ -69,22 +70,6 @@ pub async fn insert(
         plan_table::insert_of_batch(connection, &new_plans, first, some).await?;
     }
     Ok(row)
-}
-
-/// Targets of the account's batches that wait until they become jobs, counted to `most` at most.
-pub async fn waiting(pool: &PgPool, account_id: &str, most: i64) -> Result<i64, sqlx::Error> {
-    sqlx::query_scalar!(
-        r#"select count(*) as "count!" from (
-            select from batches join plans on plans.batch_id = batches.id
-            where batches.account_id = $1 and not is_begun and cancelled_at is null and deleted_at is null
-                and status = 'pending' and job_id is null and same_as is null
-            limit $2
-        ) as waiting"#,
-        account_id,
-        most
-    )
-    .fetch_one(pool)
-    .await
 }
 
 /// The batch, if `reader` may see it.
@@ -102,46 +87,66 @@ pub async fn find(pool: &PgPool, reader: &str, id: &str) -> Result<Option<BatchR
 
 /// Batches that `reader` may see in the direction asked for, the nearest to the cursor first; `None` where that is no such batch.
 pub async fn page(pool: &PgPool, reader: &str, asked: &Asked) -> Result<Option<Vec<BatchRow>>, sqlx::Error> {
-    if let Some(from) = &asked.from
-        && find(pool, reader, from).await?.is_none()
-    {
-        return Ok(None);
-    }
+    let span = asked.span((pool, "batches", reader), async |id| listed(pool, reader, id).await).await?;
+    let Some(span) = span else { return Ok(None) };
     let rows = match asked.direction {
-        Direction::Older => older(pool, reader, asked).await?,
-        Direction::Newer => newer(pool, reader, asked).await?,
+        Direction::Older => older(pool, reader, span, asked.count).await?,
+        Direction::Newer => newer(pool, reader, span, asked.count).await?,
     };
     Ok(Some(rows))
 }
 
+/// Where the batch stands in lists, if `reader` may see it.
+async fn listed(pool: &PgPool, reader: &str, id: &str) -> Result<Option<i64>, sqlx::Error> {
+    let place = sqlx::query_scalar!(
+        "select listed from batches
+        where id = $2 and account_id in (select owner from accounts_readable_by($1) owner) and deleted_at is null",
+        reader,
+        id
+    );
+    Ok(place.fetch_optional(pool).await?.flatten())
+}
+
 /// A page's worth of each member by the index, then the newest of those.
-async fn older(pool: &PgPool, reader: &str, asked: &Asked) -> Result<Vec<BatchRow>, sqlx::Error> {
+async fn older(
+    pool: &PgPool,
+    reader: &str,
+    (after, before): (i64, i64),
+    count: i64,
+) -> Result<Vec<BatchRow>, sqlx::Error> {
     sqlx::query_as!(
         BatchRow,
         "select id, account_id, name, description, plan_count, created_at, updated_at from accounts_readable_by($1) owner
         cross join lateral (
-            select id, account_id, name, description, plan_count, created_at, updated_at from batches
-            where account_id = owner and deleted_at is null and ($2::text is null or id < $2) order by id desc limit $3
-        ) page order by id desc limit $3",
+            select id, account_id, name, description, plan_count, created_at, updated_at, listed from batches
+            where account_id = owner and deleted_at is null and listed > $2 and listed < $3 order by listed desc limit $4
+        ) page order by listed desc limit $4",
         reader,
-        asked.from.as_deref(),
-        asked.count
+        after,
+        before,
+        count
     )
     .fetch_all(pool)
     .await
 }
 
-async fn newer(pool: &PgPool, reader: &str, asked: &Asked) -> Result<Vec<BatchRow>, sqlx::Error> {
+async fn newer(
+    pool: &PgPool,
+    reader: &str,
+    (after, before): (i64, i64),
+    count: i64,
+) -> Result<Vec<BatchRow>, sqlx::Error> {
     sqlx::query_as!(
         BatchRow,
         "select id, account_id, name, description, plan_count, created_at, updated_at from accounts_readable_by($1) owner
         cross join lateral (
-            select id, account_id, name, description, plan_count, created_at, updated_at from batches
-            where account_id = owner and deleted_at is null and id > $2 order by id limit $3
-        ) page order by id limit $3",
+            select id, account_id, name, description, plan_count, created_at, updated_at, listed from batches
+            where account_id = owner and deleted_at is null and listed > $2 and listed < $3 order by listed limit $4
+        ) page order by listed limit $4",
         reader,
-        asked.from.as_deref(),
-        asked.count
+        after,
+        before,
+        count
     )
     .fetch_all(pool)
     .await
@@ -172,8 +177,8 @@ pub async fn mark_deleted(connection: &mut PgConnection, id: &str) -> Result<(),
     Ok(())
 }
 
-/// Marks batches as deleted that are older than `keep` and have no plan that waits or is being worked on; at most so many as go in one
-/// turn.
+/// Marks batches as deleted that have no plan that waits or is being worked on, and the last of which ended longer ago than `keep`; at most
+/// so many as go in one turn.
 pub async fn mark_older(connection: &mut PgConnection, keep: Duration) -> Result<u64, sqlx::Error> {
     let done = sqlx::query!(
         "update batches set deleted_at = now() where id = any(array(
@@ -181,6 +186,11 @@ pub async fn mark_older(connection: &mut PgConnection, keep: Duration) -> Result
             where created_at < now() - make_interval(secs => $1) and deleted_at is null
                 and not exists (
                     select from plans where batch_id = batches.id and status = 'pending' and same_as is null
+                )
+                and updated_at < now() - make_interval(secs => $1)
+                and not exists (
+                    select from batch_progress
+                    where batch_id = batches.id and last_end >= now() - make_interval(secs => $1)
                 )
             order by created_at limit $2 for update skip locked
         ))",

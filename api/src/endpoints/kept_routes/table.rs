@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use contract::{KeptRouteChange, KeptRouteRequest, PricingAnnotation, RouteFigures, RouteGraph};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use sqlx::{PgPool, types::Json};
+use sqlx::{PgConnection, PgPool, types::Json};
 
 use crate::endpoints::{
     packed::packed,
@@ -61,18 +61,18 @@ pub fn zipped(wanted: &KeptRouteRequest) -> io::Result<Vec<u8>> {
 }
 
 /// How many routes the account keeps.
-pub async fn count(pool: &PgPool, account_id: &str) -> Result<i64, sqlx::Error> {
+pub async fn count(connection: &mut PgConnection, account_id: &str) -> Result<i64, sqlx::Error> {
     sqlx::query_scalar!(r#"select count(*) as "count!" from kept_routes where account_id = $1"#, account_id)
-        .fetch_one(pool)
+        .fetch_one(connection)
         .await
 }
 
 /// Keeps the route; the row comes without its content.
-pub async fn insert(pool: &PgPool, new: NewRoute<'_>) -> Result<KeptRow, sqlx::Error> {
+pub async fn insert(connection: &mut PgConnection, new: NewRoute<'_>) -> Result<KeptRow, sqlx::Error> {
     sqlx::query_as!(
         KeptRow,
-        r#"insert into kept_routes (id, account_id, name, note, starred, parameters, figures, content)
-        values ($1, $2, $3, $4, $5, $6, $7, $8)
+        r#"insert into kept_routes (id, account_id, name, note, starred, parameters, figures, content, short_parameters)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
         returning id, account_id, name, note, starred, parameters, figures, null::bytea as content, created_at, updated_at"#,
         new.id,
         new.account_id,
@@ -81,9 +81,10 @@ pub async fn insert(pool: &PgPool, new: NewRoute<'_>) -> Result<KeptRow, sqlx::E
         new.wanted.starred,
         Json(&new.wanted.parameters) as _,
         Json(new.figures) as _,
-        new.zipped
+        new.zipped,
+        new.wanted.parameters.without_lists().map(Json) as _
     )
-    .fetch_one(pool)
+    .fetch_one(connection)
     .await
 }
 
@@ -116,46 +117,68 @@ pub async fn owner(pool: &PgPool, reader: &str, id: &str) -> Result<Option<Strin
 /// Routes that `reader` may see without their content, in the direction asked for, the nearest to the cursor first; `None` where that is
 /// no such route.
 pub async fn page(pool: &PgPool, reader: &str, asked: &Asked) -> Result<Option<Vec<KeptRow>>, sqlx::Error> {
-    if let Some(from) = &asked.from
-        && owner(pool, reader, from).await?.is_none()
-    {
-        return Ok(None);
-    }
+    let span = asked.span((pool, "kept_routes", reader), async |id| listed(pool, reader, id).await).await?;
+    let Some(span) = span else { return Ok(None) };
     let ids = match asked.direction {
-        Direction::Older => older(pool, reader, asked).await?,
-        Direction::Newer => newer(pool, reader, asked).await?,
+        Direction::Older => older(pool, reader, span, asked.count).await?,
+        Direction::Newer => newer(pool, reader, span, asked.count).await?,
     };
     let rows = sqlx::query_as!(
         KeptRow,
-        r#"select id, account_id, name, note, starred, parameters, figures, null::bytea as content, created_at, updated_at
+        r#"select id, account_id, name, note, starred, coalesce(short_parameters, parameters) as "parameters!", figures,
+            null::bytea as content, created_at, updated_at
         from kept_routes where id = any($1) order by array_position($1, id)"#,
         &ids
     );
     rows.fetch_all(pool).await.map(Some)
 }
 
+/// Where the route stands in lists, if `reader` may see it.
+async fn listed(pool: &PgPool, reader: &str, id: &str) -> Result<Option<i64>, sqlx::Error> {
+    let place = sqlx::query_scalar!(
+        "select listed from kept_routes where id = $2 and account_id in (select owner from accounts_readable_by($1) owner)",
+        reader,
+        id
+    );
+    Ok(place.fetch_optional(pool).await?.flatten())
+}
+
 /// A page's worth of each member by the index, then the newest of those.
-async fn older(pool: &PgPool, reader: &str, asked: &Asked) -> Result<Vec<String>, sqlx::Error> {
+async fn older(
+    pool: &PgPool,
+    reader: &str,
+    (after, before): (i64, i64),
+    count: i64,
+) -> Result<Vec<String>, sqlx::Error> {
     sqlx::query_scalar!(
         "select page.id from accounts_readable_by($1) owner cross join lateral (
-            select id from kept_routes where account_id = owner and ($2::text is null or id < $2) order by id desc limit $3
-        ) page order by page.id desc limit $3",
+            select id, listed from kept_routes
+            where account_id = owner and listed > $2 and listed < $3 order by listed desc limit $4
+        ) page order by page.listed desc limit $4",
         reader,
-        asked.from.as_deref(),
-        asked.count
+        after,
+        before,
+        count
     )
     .fetch_all(pool)
     .await
 }
 
-async fn newer(pool: &PgPool, reader: &str, asked: &Asked) -> Result<Vec<String>, sqlx::Error> {
+async fn newer(
+    pool: &PgPool,
+    reader: &str,
+    (after, before): (i64, i64),
+    count: i64,
+) -> Result<Vec<String>, sqlx::Error> {
     sqlx::query_scalar!(
         "select page.id from accounts_readable_by($1) owner cross join lateral (
-            select id from kept_routes where account_id = owner and id > $2 order by id limit $3
-        ) page order by page.id limit $3",
+            select id, listed from kept_routes
+            where account_id = owner and listed > $2 and listed < $3 order by listed limit $4
+        ) page order by page.listed limit $4",
         reader,
-        asked.from.as_deref(),
-        asked.count
+        after,
+        before,
+        count
     )
     .fetch_all(pool)
     .await

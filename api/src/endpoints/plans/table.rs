@@ -51,12 +51,13 @@ pub struct PlanRow {
 
 impl PlanRow {
     /// The plan with its `result`.
-    pub fn into_plan(self, result: Option<EngineAnswer>) -> Result<Plan, serde_json::Error> {
-        let request: TreeSearchRequest = serde_json::from_value(self.parameters)?;
+    pub fn into_plan(self, result: Option<EngineAnswer>) -> Plan {
+        let request = TreeSearchRequest::stored(self.parameters);
         let request = TreeSearchRequest { search_smiles: self.search_smiles, ..request };
-        let status: PlanStatus = serde_json::from_value(Value::String(self.status))?;
+        // A later release may know other words: then it has not ended.
+        let status = serde_json::from_value(Value::String(self.status)).unwrap_or(PlanStatus::Pending);
         let problem = self.problem.filter(|_| status == PlanStatus::Failed);
-        Ok(Plan {
+        Plan {
             id: self.id,
             object: PlanObject::Plan,
             created_at: self.created_at,
@@ -70,7 +71,7 @@ impl PlanRow {
             // A later release may know other figures.
             figures: self.figures.and_then(|figures| serde_json::from_value(figures).ok()),
             error: problem.map(in_words),
-        })
+        }
     }
 }
 
@@ -83,8 +84,8 @@ pub async fn insert(
 ) -> Result<PlanRow, sqlx::Error> {
     sqlx::query_as!(
         PlanRow,
-        r#"insert into plans (id, account_id, search_smiles, parameters, engine, name, description, job_id)
-        values ($1, $2, $3, $4, $5, $6, $7, $8)
+        r#"insert into plans (id, account_id, search_smiles, parameters, engine, name, description, job_id, short_parameters)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
         returning id, account_id, batch_id, search_smiles, parameters as "parameters!", engine, name, description, status, problem,
             figures, result, created_at, updated_at"#,
         new.id,
@@ -94,7 +95,8 @@ pub async fn insert(
         new.parameters.engine,
         new.name,
         new.description,
-        job_id
+        job_id,
+        new.parameters.request.without_lists().map(Json) as _
     )
     .fetch_one(connection)
     .await
@@ -102,15 +104,16 @@ pub async fn insert(
 
 /// Stores a plan of its own with its result; one that is there already stays as it is.
 pub async fn insert_completed(
-    pool: &PgPool,
+    connection: &mut PgConnection,
     account_id: &str,
     new: NewPlan<'_>,
     zipped: &[u8],
     figures: &PlanFigures,
 ) -> Result<(), sqlx::Error> {
     sqlx::query!(
-        "insert into plans (id, account_id, search_smiles, parameters, engine, name, description, status, result, figures)
-        values ($1, $2, $3, $4, $5, $6, $7, 'completed', $8, $9)
+        "insert into plans (id, account_id, search_smiles, parameters, engine, name, description, status, result, figures,
+            short_parameters)
+        values ($1, $2, $3, $4, $5, $6, $7, 'completed', $8, $9, $10)
         on conflict (id) do nothing",
         new.id,
         account_id,
@@ -120,9 +123,10 @@ pub async fn insert_completed(
         new.name,
         new.description,
         zipped,
-        Json(figures) as _
+        Json(figures) as _,
+        new.parameters.request.without_lists().map(Json) as _
     )
-    .execute(pool)
+    .execute(connection)
     .await
     .map(drop)
 }
@@ -130,62 +134,70 @@ pub async fn insert_completed(
 /// Plans of no batch that `reader` may see without their results, in the direction asked for, the nearest to the cursor first; `None`
 /// where that is no such plan.
 pub async fn page(pool: &PgPool, reader: &str, asked: &Asked) -> Result<Option<Vec<PlanRow>>, sqlx::Error> {
-    if let Some(from) = &asked.from
-        && !is_alone(pool, reader, from).await?
-    {
-        return Ok(None);
-    }
+    let span = asked.span((pool, "plans", reader), async |id| listed(pool, reader, id).await).await?;
+    let Some(span) = span else { return Ok(None) };
     let ids = match asked.direction {
-        Direction::Older => older(pool, reader, asked).await?,
-        Direction::Newer => newer(pool, reader, asked).await?,
+        Direction::Older => older(pool, reader, span, asked.count).await?,
+        Direction::Newer => newer(pool, reader, span, asked.count).await?,
     };
     let rows = sqlx::query_as!(
         PlanRow,
-        r#"select id, account_id, batch_id, search_smiles, parameters as "parameters!", engine, name, description,
-            plan_stands(plan, plan) as "status!", problem, figures, null::bytea as result, created_at, updated_at
-        from plans as plan where id = any($1) order by array_position($1, id)"#,
+        r#"select id, account_id, batch_id, search_smiles, coalesce(short_parameters, parameters) as "parameters!", engine, name,
+            description, plan_standing(status, status, job_id) as "status!", problem, figures, null::bytea as result, created_at,
+            updated_at
+        from plans where id = any($1) order by array_position($1, id)"#,
         &ids
     );
     rows.fetch_all(pool).await.map(Some)
 }
 
-/// Whether the plan is of no batch, and `reader` may see it.
-async fn is_alone(pool: &PgPool, reader: &str, id: &str) -> Result<bool, sqlx::Error> {
-    sqlx::query_scalar!(
-        r#"select exists (
-            select from plans where id = $2 and batch_id is null
-                and account_id in (select owner from accounts_readable_by($1) owner)
-        ) as "is!""#,
+/// Where the plan stands in lists, if it is of no batch and `reader` may see it.
+async fn listed(pool: &PgPool, reader: &str, id: &str) -> Result<Option<i64>, sqlx::Error> {
+    let place = sqlx::query_scalar!(
+        "select listed from plans
+        where id = $2 and batch_id is null and account_id in (select owner from accounts_readable_by($1) owner)",
         reader,
         id
-    )
-    .fetch_one(pool)
-    .await
+    );
+    Ok(place.fetch_optional(pool).await?.flatten())
 }
 
 /// A page's worth of each member by the index, then the newest of those.
-async fn older(pool: &PgPool, reader: &str, asked: &Asked) -> Result<Vec<String>, sqlx::Error> {
+async fn older(
+    pool: &PgPool,
+    reader: &str,
+    (after, before): (i64, i64),
+    count: i64,
+) -> Result<Vec<String>, sqlx::Error> {
     sqlx::query_scalar!(
         "select page.id from accounts_readable_by($1) owner cross join lateral (
-            select id from plans
-            where account_id = owner and batch_id is null and ($2::text is null or id < $2) order by id desc limit $3
-        ) page order by page.id desc limit $3",
+            select id, listed from plans
+            where account_id = owner and batch_id is null and listed > $2 and listed < $3 order by listed desc limit $4
+        ) page order by page.listed desc limit $4",
         reader,
-        asked.from.as_deref(),
-        asked.count
+        after,
+        before,
+        count
     )
     .fetch_all(pool)
     .await
 }
 
-async fn newer(pool: &PgPool, reader: &str, asked: &Asked) -> Result<Vec<String>, sqlx::Error> {
+async fn newer(
+    pool: &PgPool,
+    reader: &str,
+    (after, before): (i64, i64),
+    count: i64,
+) -> Result<Vec<String>, sqlx::Error> {
     sqlx::query_scalar!(
         "select page.id from accounts_readable_by($1) owner cross join lateral (
-            select id from plans where account_id = owner and batch_id is null and id > $2 order by id limit $3
-        ) page order by page.id limit $3",
+            select id, listed from plans
+            where account_id = owner and batch_id is null and listed > $2 and listed < $3 order by listed limit $4
+        ) page order by page.listed limit $4",
         reader,
-        asked.from.as_deref(),
-        asked.count
+        after,
+        before,
+        count
     )
     .fetch_all(pool)
     .await
@@ -197,7 +209,7 @@ pub async fn find(pool: &PgPool, reader: &str, id: &str) -> Result<Option<PlanRo
         PlanRow,
         r#"select plan.id, plan.account_id, plan.batch_id, plan.search_smiles,
             coalesce(plan.parameters, batch.parameters) as "parameters!", plan.engine, plan.name, plan.description,
-            plan_stands(plan, made) as "status!",
+            plan_standing(plan.status, made.status, made.job_id) as "status!",
             made.problem, made.figures, made.result, plan.created_at, greatest(plan.updated_at, made.updated_at) as "updated_at!"
         from plans as plan
             join plans as made on made.id = coalesce(plan.same_as, plan.id)
@@ -253,13 +265,13 @@ pub async fn delete(connection: &mut PgConnection, id: &str) -> Result<(), sqlx:
     Ok(())
 }
 
-/// Deletes plans of no batch that ended and are older than `keep`, whoever asked for them, the oldest first; at most so many as go in one
-/// turn.
+/// Deletes plans of no batch that ended longer ago than `keep`, whoever asked for them, the oldest first; at most so many as go in one turn.
 pub async fn delete_older(connection: &mut PgConnection, keep: Duration) -> Result<u64, sqlx::Error> {
     let done = sqlx::query!(
         "delete from plans where id = any(array(
             select id from plans
             where batch_id is null and status <> 'pending' and created_at < now() - make_interval(secs => $1)
+                and updated_at < now() - make_interval(secs => $1)
             order by created_at limit $2 for update skip locked
         ))",
         keep.as_secs_f64(),
@@ -340,9 +352,9 @@ pub async fn page_of_batch(
             select id from plans where batch_id = $1 and place between $2 and $3
             order by place * $4 limit $5
         )
-        select plan.id, plan.account_id, plan.batch_id, plan.search_smiles, batch.parameters as "parameters!", plan.engine, plan.name,
-            plan.description,
-            plan_stands(plan, made) as "status!",
+        select plan.id, plan.account_id, plan.batch_id, plan.search_smiles,
+            coalesce(batch.short_parameters, batch.parameters) as "parameters!", plan.engine, plan.name, plan.description,
+            plan_standing(plan.status, made.status, made.job_id) as "status!",
             made.problem, made.figures, null::bytea as result, plan.created_at, greatest(plan.updated_at, made.updated_at) as "updated_at!"
         from page
             join plans as plan on plan.id = page.id
@@ -367,21 +379,12 @@ async fn place(pool: &PgPool, batch_id: &str, id: &str) -> Result<Option<i32>, s
     Ok(place.flatten())
 }
 
-/// How many plans of the batch stand how.
+/// How many plans of the batch stand how, as they are counted while they change (`progress_of_batch`).
 pub async fn progress_of_batch(pool: &PgPool, batch_id: &str) -> Result<BatchProgress, sqlx::Error> {
     let found = sqlx::query!(
-        r#"with stands as (
-            select plan_stands(plan, made) as status, made.updated_at
-            from plans as plan join plans as made on made.id = coalesce(plan.same_as, plan.id)
-            where plan.batch_id = $1
-        )
-        select count(*) filter (where status = 'pending') as "pending!",
-            count(*) filter (where status = 'processing') as "processing!",
-            count(*) filter (where status = 'completed') as "completed!",
-            count(*) filter (where status = 'failed') as "failed!",
-            count(*) filter (where status = 'cancelled') as "cancelled!",
-            extract(epoch from now() - min(updated_at) filter (where status in ('completed', 'failed')))::float8 as seconds
-        from stands"#,
+        r#"select pending as "pending!", processing as "processing!", completed as "completed!", failed as "failed!",
+            cancelled as "cancelled!", extract(epoch from now() - first_end)::float8 as seconds
+        from progress_of_batch($1)"#,
         batch_id
     )
     .fetch_one(pool)
@@ -405,9 +408,9 @@ pub async fn cancel_of_batch(
     batch_id: &str,
 ) -> Result<Vec<String>, sqlx::Error> {
     let jobs = sqlx::query_scalar!(
+        // A plan that has another one's result stands as that one does.
         "update plans set status = 'cancelled', updated_at = now()
-        where batch_id = $1 and status = 'pending'
-            and not exists (select from plans as made where made.id = plans.same_as and made.status in ('completed', 'failed'))
+        where batch_id = $1 and status = 'pending' and same_as is null
         returning job_id",
         batch_id
     )

@@ -51,21 +51,6 @@ pub async fn insert(connection: &mut PgConnection, new: &NewBatch<'_>) -> Result
     Ok(())
 }
 
-/// Molecules of the account's batches that wait until their chunks become jobs, of `most` chunks at most.
-pub async fn waiting(pool: &PgPool, account_id: &str, most: i64) -> Result<i64, sqlx::Error> {
-    sqlx::query_scalar!(
-        r#"select coalesce(sum(size), 0) as "waiting!" from (
-            select wanted.size from sample_batches join sample_orders as wanted on wanted.batch_id = sample_batches.id
-            where sample_batches.account_id = $1 and not is_begun and status = 'pending' and job_id is null
-            limit $2
-        ) as waiting"#,
-        account_id,
-        most
-    )
-    .fetch_one(pool)
-    .await
-}
-
 /// The batch, if `reader` may see it.
 pub async fn find(pool: &PgPool, reader: &str, id: &str) -> Result<Option<BatchRow>, sqlx::Error> {
     sqlx::query_as!(
@@ -83,54 +68,74 @@ pub async fn find(pool: &PgPool, reader: &str, id: &str) -> Result<Option<BatchR
 
 /// Batches that `reader` may see in the direction asked for, the nearest to the cursor first; `None` where that is no such batch.
 pub async fn page(pool: &PgPool, reader: &str, asked: &Asked) -> Result<Option<Vec<BatchRow>>, sqlx::Error> {
-    if let Some(from) = &asked.from
-        && find(pool, reader, from).await?.is_none()
-    {
-        return Ok(None);
-    }
+    let span =
+        asked.span((pool, "sample_batches", reader), async |id| listed(pool, reader, id).await).await?;
+    let Some(span) = span else { return Ok(None) };
     let rows = match asked.direction {
-        Direction::Older => older(pool, reader, asked).await?,
-        Direction::Newer => newer(pool, reader, asked).await?,
+        Direction::Older => older(pool, reader, span, asked.count).await?,
+        Direction::Newer => newer(pool, reader, span, asked.count).await?,
     };
     Ok(Some(rows))
 }
 
+/// Where the batch stands in lists, if `reader` may see it.
+async fn listed(pool: &PgPool, reader: &str, id: &str) -> Result<Option<i64>, sqlx::Error> {
+    let place = sqlx::query_scalar!(
+        "select listed from sample_batches where id = $2 and account_id in (select owner from accounts_readable_by($1) owner)",
+        reader,
+        id
+    );
+    Ok(place.fetch_optional(pool).await?.flatten())
+}
+
 /// A page's worth of each member by the index, then the newest of those.
-async fn older(pool: &PgPool, reader: &str, asked: &Asked) -> Result<Vec<BatchRow>, sqlx::Error> {
+async fn older(
+    pool: &PgPool,
+    reader: &str,
+    (after, before): (i64, i64),
+    count: i64,
+) -> Result<Vec<BatchRow>, sqlx::Error> {
     sqlx::query_as!(
         BatchRow,
         r#"with page as materialized (
             select batch.* from accounts_readable_by($1) owner cross join lateral (
-                select id, account_id, model_id, size, chunk_count, created_at from sample_batches
-                where account_id = owner and ($2::text is null or id < $2) order by id desc limit $3
-            ) as batch order by id desc limit $3
+                select id, account_id, model_id, size, chunk_count, created_at, listed from sample_batches
+                where account_id = owner and listed > $2 and listed < $3 order by listed desc limit $4
+            ) as batch order by listed desc limit $4
         )
         select id, account_id, model_id, size, chunk_count, created_at, completed as "completed!", failed as "failed!",
             processing as "processing!"
-        from page cross join lateral sample_batch_progress(page.id) as progress order by id desc"#,
+        from page cross join lateral sample_batch_progress(page.id) as progress order by listed desc"#,
         reader,
-        asked.from.as_deref(),
-        asked.count
+        after,
+        before,
+        count
     )
     .fetch_all(pool)
     .await
 }
 
-async fn newer(pool: &PgPool, reader: &str, asked: &Asked) -> Result<Vec<BatchRow>, sqlx::Error> {
+async fn newer(
+    pool: &PgPool,
+    reader: &str,
+    (after, before): (i64, i64),
+    count: i64,
+) -> Result<Vec<BatchRow>, sqlx::Error> {
     sqlx::query_as!(
         BatchRow,
         r#"with page as materialized (
             select batch.* from accounts_readable_by($1) owner cross join lateral (
-                select id, account_id, model_id, size, chunk_count, created_at from sample_batches
-                where account_id = owner and id > $2 order by id limit $3
-            ) as batch order by id limit $3
+                select id, account_id, model_id, size, chunk_count, created_at, listed from sample_batches
+                where account_id = owner and listed > $2 and listed < $3 order by listed limit $4
+            ) as batch order by listed limit $4
         )
         select id, account_id, model_id, size, chunk_count, created_at, completed as "completed!", failed as "failed!",
             processing as "processing!"
-        from page cross join lateral sample_batch_progress(page.id) as progress order by id"#,
+        from page cross join lateral sample_batch_progress(page.id) as progress order by listed"#,
         reader,
-        asked.from.as_deref(),
-        asked.count
+        after,
+        before,
+        count
     )
     .fetch_all(pool)
     .await

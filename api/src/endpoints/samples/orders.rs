@@ -202,13 +202,14 @@ pub async fn lock_of_batch(
         .collect())
 }
 
-/// Deletes orders of no batch that have ended and are older than `keep`, whoever asked for them, the oldest first; at most so many as go
+/// Deletes orders of no batch that ended longer ago than `keep`, whoever asked for them, the oldest first; at most so many as go
 /// in one turn. Their samples go by themselves.
 pub async fn delete_older(connection: &mut PgConnection, keep: Duration) -> Result<u64, sqlx::Error> {
     let done = sqlx::query!(
         "delete from sample_orders where id = any(array(
             select id from sample_orders
             where batch_id is null and status <> 'pending' and created_at < now() - make_interval(secs => $1)
+                and coalesce(ended_at, created_at) < now() - make_interval(secs => $1)
             order by created_at limit $2 for update skip locked
         ))",
         keep.as_secs_f64(),
@@ -219,7 +220,7 @@ pub async fn delete_older(connection: &mut PgConnection, keep: Duration) -> Resu
     Ok(done.rows_affected())
 }
 
-/// Deletes orders, and their samples, of batches that are older than `keep` and have ended; at most so many as go in one turn.
+/// Deletes orders, and their samples, of batches whose last chunk ended longer ago than `keep`; at most so many as go in one turn.
 pub async fn delete_of_older_batches(
     connection: &mut PgConnection,
     keep: Duration,
@@ -229,7 +230,9 @@ pub async fn delete_of_older_batches(
             delete from sample_orders where id = any(array(
                 select wanted.id from sample_batches as batch join sample_orders as wanted on wanted.batch_id = batch.id
                 where batch.created_at < now() - make_interval(secs => $1) and not exists (
-                    select from sample_orders as other where other.batch_id = batch.id and other.status = 'pending'
+                    select from sample_orders as other where other.batch_id = batch.id and (
+                        other.status = 'pending' or coalesce(other.ended_at, other.created_at) >= now() - make_interval(secs => $1)
+                    )
                 )
                 limit $2 for update of wanted skip locked
             )) returning id

@@ -8,6 +8,7 @@ use contract::{AtomPair, MAX_ATOM_MAP, OwnBlock, ProtectingGroups, TreeSearchReq
 use reactivity::CLASS_NAMES;
 
 use super::{MAX_TARGET, not_smiles};
+use crate::endpoints::MAX_ID;
 use crate::fields::{Fault, Fields, Input, choice, integer, nullable, object, pair, positive, text};
 
 /// Bonds or patterns of one kind.
@@ -37,7 +38,7 @@ pub(super) fn read(body: &mut Fields<'_, '_>, target: Option<&Mapped>) -> Option
     let reaction_classes_only = body.list("reaction_classes_only", MAX_CLASSES, class);
     let reaction_classes_never = body.list("reaction_classes_never", MAX_CLASSES, class);
     let reaction_classes_required = body.list("reaction_classes_required", MAX_REQUIRED, class);
-    let templates_never = body.list("templates_never", MAX_THINGS, text(0, None));
+    let templates_never = body.list("templates_never", MAX_THINGS, text(0, Some(MAX_ID)));
     let max_steps = body.optional("max_steps", None, nullable(integer(1, None)));
     let protecting_groups = body.optional(
         "protecting_groups",
@@ -155,7 +156,7 @@ fn own_block(input: &Input<'_>) -> Result<OwnBlock, Fault> {
 
 /// The name of a class of reaction.
 fn class(input: &Input<'_>) -> Result<String, Fault> {
-    let name = text(0, None)(input)?;
+    let name = text(0, Some(MAX_ID))(input)?;
     if CLASS_NAMES.binary_search(&name.as_str()).is_ok() {
         return Ok(name);
     }

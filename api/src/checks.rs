@@ -1,0 +1,148 @@
+//! Bodies of requests, read and checked.
+//!
+//! A large one is checked off the threads that serve requests, since a thousand molecules take seconds: one of an account's at a time, and
+//! no more at once than cores. What that takes is of the account's search seconds. Nobody holds a permit meanwhile, and a check whose answer
+//! nobody waits for any more stops.
+
+use std::{
+    collections::HashMap,
+    num::NonZeroU32,
+    sync::{
+        Arc, Mutex, PoisonError, Weak,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Instant,
+};
+
+use axum::extract::Request;
+use contract::Ration;
+use edge::{ApiError, MAX_BODY, json_body_up_to, query_pairs};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::{
+    access::Caller,
+    fields::{Faults, Fields},
+    idempotency::IdempotencyKey,
+    limits::Limits,
+};
+
+/// Bytes of a body that is checked at once.
+const SMALL: usize = 8 * 1024;
+
+/// A sign that a check is to stop. Clones share it.
+#[derive(Debug, Clone, Default)]
+pub struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    /// Whether nobody waits any more.
+    pub fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Sets its sign when it is dropped.
+struct StopOnDrop(Stop);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// The right to check large bodies. Clones share it.
+#[derive(Clone)]
+pub struct Checks {
+    limits: Arc<Limits>,
+    cores: Arc<Semaphore>,
+    accounts: Arc<Mutex<HashMap<String, Weak<Semaphore>>>>,
+}
+
+impl Checks {
+    /// At most so many checks at once.
+    pub fn new(cores: usize, limits: Arc<Limits>) -> Self {
+        Self { limits, cores: Arc::new(Semaphore::new(cores)), accounts: Arc::default() }
+    }
+
+    /// What `work` gives, which is charged to the account.
+    async fn run<T: Send + 'static>(
+        &self,
+        caller: &Caller,
+        work: impl FnOnce(Stop) -> T + Send + 'static,
+    ) -> Result<T, ApiError> {
+        let own = acquired(self.account(&caller.account_id)).await?;
+        let core = acquired(Arc::clone(&self.cores)).await?;
+        let stop = Stop::default();
+        let _stop = StopOnDrop(stop.clone());
+        let begun = Instant::now();
+        // Both permits are the work's: it ends a little after its request may have.
+        let done = tokio::task::spawn_blocking(move || {
+            let _permits = (own, core);
+            work(stop)
+        });
+        let done = done.await.map_err(|error| ApiError::internal(&error))?;
+        let seconds = u32::try_from(begun.elapsed().as_secs() + 1).unwrap_or(u32::MAX);
+        let headroom =
+            self.limits.take(Ration::SearchSeconds, &caller.account_id, &caller.rations, seconds).await?;
+        match headroom.spent() {
+            Some(retry_after) => Err(ApiError::RateLimited { retry_after }),
+            None => Ok(done),
+        }
+    }
+
+    /// The one permit of an account, which is forgotten when nobody has it or waits for it.
+    fn account(&self, id: &str) -> Arc<Semaphore> {
+        let mut accounts = self.accounts.lock().unwrap_or_else(PoisonError::into_inner);
+        accounts.retain(|_, permit| permit.strong_count() > 0);
+        let known = accounts.get(id).and_then(Weak::upgrade);
+        known.unwrap_or_else(|| {
+            let permit = Arc::new(Semaphore::new(1));
+            accounts.insert(id.to_owned(), Arc::downgrade(&permit));
+            permit
+        })
+    }
+}
+
+async fn acquired(semaphore: Arc<Semaphore>) -> Result<OwnedSemaphorePermit, ApiError> {
+    semaphore.acquire_owned().await.map_err(|error| ApiError::internal(&error))
+}
+
+impl Caller {
+    /// What the account has of a ration; `None`: any number.
+    pub fn ration(&self, ration: Ration) -> Option<NonZeroU32> {
+        self.checks.limits.per_minute(ration, &self.rations)
+    }
+
+    /// What `parse` reads of the request's body, where its query asks for nothing.
+    pub async fn body<T: Send + 'static>(
+        &self,
+        request: Request,
+        parse: impl FnOnce(&[u8], &mut Faults) -> Option<T> + Send + 'static,
+    ) -> Result<T, ApiError> {
+        self.creation(MAX_BODY, request, parse).await.map(|(read, _)| read)
+    }
+
+    /// The same of a request that creates something, with its key; the body has at most `most` bytes.
+    pub async fn creation<T: Send + 'static>(
+        &self,
+        most: usize,
+        request: Request,
+        parse: impl FnOnce(&[u8], &mut Faults) -> Option<T> + Send + 'static,
+    ) -> Result<(T, Option<IdempotencyKey>), ApiError> {
+        let (method, uri, headers) =
+            (request.method().clone(), request.uri().clone(), request.headers().clone());
+        let body = json_body_up_to(most, request).await?;
+        let mut faults = Faults::default();
+        Fields::query(query_pairs(&uri), &mut faults).finish();
+        let key = IdempotencyKey::read(&headers, (&method, &uri, &body), &mut faults);
+        if body.len() <= SMALL {
+            let read = parse(&body, &mut faults);
+            return Ok((faults.settle(read)?, key));
+        }
+        let work = move |stop| {
+            faults.stop_by(stop);
+            let read = parse(&body, &mut faults);
+            faults.settle(read)
+        };
+        Ok((self.checks.run(self, work).await??, key))
+    }
+}

@@ -1,0 +1,137 @@
+//! Requests that can be sent again: the header `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header), as Stripe's API has it.
+//!
+//! A key is stored in the transaction of what its request created. So a request whose answer was lost is sent again and answered with what
+//! it created the first time, as that stands now; whatever died meanwhile. One that failed has stored nothing, and is tried again.
+
+use std::time::Duration;
+
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
+use edge::ApiError;
+use queue::retention::BATCH;
+use sha2::{Digest, Sha256};
+use sqlx::{PgConnection, PgPool};
+
+use crate::{
+    access::Caller,
+    fields::{Fault, Faults},
+};
+
+/// The header that gives a request its key.
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+
+/// Characters of the longest key.
+const MAX_KEY: usize = 255;
+
+/// How long keys are kept.
+pub const KEEP: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// The description of the header in the document.
+pub const DESCRIPTION: &str = "A key of up to 255 visible characters, such as a UUID. A request that is sent again within a day with its \
+    key and the same body is answered with what it created the first time, and with `Idempotent-Replayed: true`; with another body it \
+    is 422, and 409 while the first is in hand. An extension.";
+
+/// Marks an answer that tells of what an earlier request created.
+pub type Replayed = Option<[(HeaderName, HeaderValue); 1]>;
+
+/// The mark of an answer to a request that was sent again.
+pub fn replayed() -> Replayed {
+    Some([(HeaderName::from_static("idempotent-replayed"), HeaderValue::from_static("true"))])
+}
+
+/// The key of a request, and a digest of what it asks for.
+#[derive(Debug)]
+pub struct IdempotencyKey {
+    key: String,
+    request: [u8; 32],
+}
+
+impl IdempotencyKey {
+    /// The key that `headers` give the request, if any; a draft's structured string (RFC 8941) and the bare key are the same.
+    pub fn read(
+        headers: &HeaderMap,
+        (method, uri, body): (&Method, &Uri, &[u8]),
+        faults: &mut Faults,
+    ) -> Option<Self> {
+        let value = headers.get(IDEMPOTENCY_KEY)?.to_str().unwrap_or_default();
+        let key = value.strip_prefix('"').and_then(|key| key.strip_suffix('"')).unwrap_or(value);
+        if key.is_empty() || key.len() > MAX_KEY || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
+            let fault = Fault::new(
+                "string_pattern_mismatch",
+                format!("Header should be a key of 1 to {MAX_KEY} visible characters"),
+            );
+            faults.push(fault.at(["header".into(), IDEMPOTENCY_KEY.as_str().into()]));
+            return None;
+        }
+        let mut digest = Sha256::new();
+        for part in [method.as_str().as_bytes(), b" ", uri.path().as_bytes(), b"\n", body] {
+            digest.update(part);
+        }
+        Some(Self { key: key.to_owned(), request: digest.finalize().into() })
+    }
+}
+
+/// The id of what a request of the caller with this key created.
+///
+/// # Errors
+/// Fails where that request asked for something else.
+pub async fn created(
+    pool: &PgPool,
+    caller: &Caller,
+    key: Option<&IdempotencyKey>,
+) -> Result<Option<String>, ApiError> {
+    let Some(key) = key else { return Ok(None) };
+    let known = sqlx::query!(
+        "select request, resource from idempotency_keys where account_id = $1 and key = $2",
+        caller.account_id,
+        key.key
+    );
+    match known.fetch_optional(pool).await? {
+        Some(known) if known.request != key.request => {
+            let fault = Fault::new("idempotency_key_reused", "The key was given to another request");
+            let mut faults = Faults::default();
+            faults.push(fault.at(["header".into(), IDEMPOTENCY_KEY.as_str().into()]));
+            faults.settle(None)
+        }
+        known => Ok(known.map(|known| known.resource)),
+    }
+}
+
+/// Stores with what the request creates that it did.
+///
+/// # Errors
+/// Fails where another request with this key created something meanwhile.
+pub async fn remember(
+    transaction: &mut PgConnection,
+    caller: &Caller,
+    key: Option<&IdempotencyKey>,
+    resource: &str,
+) -> Result<(), ApiError> {
+    let Some(key) = key else { return Ok(()) };
+    let stored = sqlx::query!(
+        "insert into idempotency_keys (account_id, key, request, resource) values ($1, $2, $3, $4) on conflict do nothing",
+        caller.account_id,
+        key.key,
+        &key.request,
+        resource
+    );
+    if stored.execute(transaction).await?.rows_affected() == 1 {
+        return Ok(());
+    }
+    let message = "A request with this key was in hand at the same moment: send it again".to_owned();
+    Err(ApiError::Conflict { message })
+}
+
+/// Deletes keys that are older than `keep`; at most so many as go in one turn.
+pub async fn delete_older(connection: &mut PgConnection, keep: Duration) -> Result<u64, sqlx::Error> {
+    let done = sqlx::query!(
+        "delete from idempotency_keys where (account_id, key) in (
+            select account_id, key from idempotency_keys
+            where created_at < now() - make_interval(secs => $1) order by created_at limit $2 for update skip locked
+        )",
+        keep.as_secs_f64(),
+        BATCH
+    )
+    .execute(connection)
+    .await?;
+    Ok(done.rows_affected())
+}

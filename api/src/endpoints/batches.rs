@@ -35,7 +35,7 @@ use super::{
 };
 use crate::{
     access::Caller,
-    fields::{Fault, Faults, Fields, Input, nullable, storable},
+    fields::{Fault, Faults, Fields, Input, nullable, text},
     jobs::Jobs,
 };
 use table::{BatchRow, NewBatch};
@@ -296,7 +296,7 @@ pub(crate) fn parse_create(body: &[u8], longest: f64, faults: &mut Faults) -> Op
         fields.finish();
         Some((terms?, engine?))
     });
-    let names = body.list("names", MAX_BATCH, |input: &Input<'_>| nullable(storable(MAX_NAME))(input));
+    let names = body.list("names", MAX_BATCH, |input: &Input<'_>| nullable(text(0, Some(MAX_NAME)))(input));
     if let (Some(smiles), Some(Some(names))) = (&smiles, &names)
         && smiles.len() != names.len()
     {
@@ -304,8 +304,8 @@ pub(crate) fn parse_create(body: &[u8], longest: f64, faults: &mut Faults) -> Op
             format!("List should have as many items as 'smiles', {}, not {}", smiles.len(), names.len());
         body.fault("names", Fault::new("wrong_length", msg));
     }
-    let name = body.optional("name", None, nullable(storable(MAX_NAME)));
-    let description = body.optional("description", None, nullable(storable(MAX_DESCRIPTION)));
+    let name = body.optional("name", None, nullable(text(0, Some(MAX_NAME))));
+    let description = body.optional("description", None, nullable(text(0, Some(MAX_DESCRIPTION))));
     body.finish();
     let (parameters, engine) = parameters?;
     let mut smiles = smiles?;

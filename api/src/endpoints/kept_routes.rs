@@ -29,7 +29,7 @@ use super::{
 };
 use crate::{
     access::Caller,
-    fields::{Faults, Fields, boolean, nullable, storable},
+    fields::{Faults, Fields, boolean, nullable, text},
     jobs::Jobs,
 };
 use table::{Content, KeptRow, NewRoute};
@@ -183,8 +183,8 @@ pub(crate) fn parse_create(body: &[u8], longest: f64, faults: &mut Faults) -> Op
     let target = parameters.as_ref().map(|(_, (_, target))| target.molecule().canonical_smiles());
     let route = body.required("route", |input| route_to(target.as_deref(), input));
     let offers = body.list("pricing_annotations", MAX_OFFERS, exactly::<PricingAnnotation>);
-    let name = body.optional("name", None, nullable(storable(MAX_NAME)));
-    let note = body.optional("note", None, nullable(storable(MAX_DESCRIPTION)));
+    let name = body.optional("name", None, nullable(text(0, Some(MAX_NAME))));
+    let note = body.optional("note", None, nullable(text(0, Some(MAX_DESCRIPTION))));
     let starred = body.optional("starred", false, boolean);
     body.finish();
     let (terms, (search_smiles, _)) = parameters?;
@@ -200,8 +200,8 @@ pub(crate) fn parse_create(body: &[u8], longest: f64, faults: &mut Faults) -> Op
 
 pub(crate) fn parse_update(body: &[u8], faults: &mut Faults) -> Option<KeptRouteChange> {
     let mut body = Fields::body(body, faults)?;
-    let name = body.optional("name", None, |input| nullable(storable(MAX_NAME))(input).map(Some));
-    let note = body.optional("note", None, |input| nullable(storable(MAX_DESCRIPTION))(input).map(Some));
+    let name = body.optional("name", None, |input| nullable(text(0, Some(MAX_NAME)))(input).map(Some));
+    let note = body.optional("note", None, |input| nullable(text(0, Some(MAX_DESCRIPTION)))(input).map(Some));
     let starred = body.optional("starred", None, |input| boolean(input).map(Some));
     body.finish();
     Some(KeptRouteChange { name: name?, note: note?, starred: starred? })

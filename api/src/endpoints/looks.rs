@@ -28,9 +28,7 @@ use super::{
     misfit, read_body,
     treesearch::{Searching, check_graph, constraints, whole_seconds},
 };
-use crate::fields::{
-    Fault, Faults, Fields, Input, between, boolean, choice, integer, nullable, storable, text,
-};
+use crate::fields::{Fault, Faults, Fields, Input, between, boolean, choice, integer, nullable, text};
 
 /// Seconds that an account is charged for each molecule until it is known what it took.
 const EXPANSION_SECONDS: f64 = 0.01;
@@ -233,8 +231,7 @@ fn some<T>(
 
 /// How a vendor's number of an entry begins.
 fn entry_number(input: &Input<'_>) -> Result<String, Fault> {
-    text(LEAST_NUMBER, None)(input)?;
-    storable(MAX_SOUGHT)(input)
+    text(LEAST_NUMBER, Some(MAX_SOUGHT))(input)
 }
 
 pub(crate) fn parse_synthesizability(body: &[u8], faults: &mut Faults) -> Option<Wanted> {

@@ -33,7 +33,7 @@ use super::{
 use crate::{
     access::Caller,
     engine_answer::engine_answer,
-    fields::{Faults, Fields, nullable, storable, word},
+    fields::{Faults, Fields, nullable, text, word},
     jobs::{Jobs, not_taken},
 };
 pub(crate) use table::delete_older;
@@ -233,8 +233,8 @@ pub(crate) fn parse_create(body: &[u8], longest: f64, faults: &mut Faults) -> Op
         let target = target.molecule().canonical_smiles();
         Some((contract::TreeSearchRequest { search_smiles, ..terms? }, target, engine?))
     });
-    let name = body.optional("name", None, nullable(storable(MAX_NAME)));
-    let description = body.optional("description", None, nullable(storable(MAX_DESCRIPTION)));
+    let name = body.optional("name", None, nullable(text(0, Some(MAX_NAME))));
+    let description = body.optional("description", None, nullable(text(0, Some(MAX_DESCRIPTION))));
     let search_id = body.optional("search_id", None, nullable(word(1, Some(MAX_ID))));
     body.finish();
     let (request, target, engine) = parameters?;

@@ -38,6 +38,7 @@ mod generator_v1_samples_pages;
 mod isolation;
 mod limits;
 mod looker;
+mod nul;
 mod operations;
 mod process;
 #[path = "../../database/tests/support/proxy.rs"]

@@ -152,6 +152,17 @@ async fn the_console_needs_nothing_from_elsewhere_and_nothing_inline() {
 }
 
 #[tokio::test]
+async fn browsers_that_no_page_told_of_the_icon_find_it() {
+    let service = Service::start_without_workers(&[]).await;
+    let icon = async |path: &str| answer(service.http.get(format!("{}{path}", service.base))).await;
+
+    let (asked, named) = (icon("/favicon.ico").await, icon("/console/icon.svg").await);
+
+    assert_eq!((asked.status, asked.header("content-type")), (200, "image/svg+xml"));
+    assert_eq!(asked.text, named.text);
+}
+
+#[tokio::test]
 async fn a_page_is_sent_compressed_and_only_where_it_is_another() {
     let service = Service::start_without_workers(&[]).await;
     let ask = async |headers: &[(&str, &str)]| {

@@ -44,6 +44,7 @@ const FILES: &[File] = &[
     module!("console"),
     module!("constraints"),
     module!("csv"),
+    module!("decoding"),
     module!("details"),
     module!("drawing"),
     module!("elements"),

@@ -82,6 +82,7 @@ async fn the_console_needs_nothing_from_elsewhere_and_nothing_inline() {
         "console.js",
         "constraints.js",
         "csv.js",
+        "decoding.js",
         "details.js",
         "drawing.js",
         "elements.js",

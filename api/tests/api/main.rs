@@ -18,6 +18,7 @@ mod auth_token;
 mod browser;
 mod console;
 mod console_account;
+mod console_files;
 mod console_notebook;
 mod console_parts;
 mod console_plan;

@@ -166,7 +166,7 @@ pub async fn plans(
     let (id, query) = faults.settle(id.zip(query))?;
     let asked = Asked::new(query)?;
     table::find(&pool, &caller.account_id, &id).await?.ok_or(ApiError::NotFound)?;
-    let rows = plan_table::page_of_batch(&pool, &id, &asked).await?;
+    let rows = plan_table::page_of_batch(&pool, &caller.account_id, &id, &asked).await?;
     let mut plans = Vec::new();
     for row in rows.ok_or(ApiError::BadReference)? {
         plans.push(plan(row).await?);

@@ -36,6 +36,7 @@ mod generator_v1_sample_batches;
 mod generator_v1_samples;
 mod generator_v1_samples_bad_input;
 mod generator_v1_samples_pages;
+mod hidden_offers;
 mod isolation;
 mod limits;
 mod looker;

@@ -3,6 +3,7 @@
 // said before anything is sent, and so are those that the service refuses.
 
 import { basket } from "./basket.js";
+import { textOf } from "./decoding.js";
 import { control, count, make, say } from "./elements.js";
 import { Refused } from "./login.js";
 import { Notice } from "./notice.js";
@@ -19,7 +20,9 @@ const ASKED = ["max_seconds", "max_depth", "ships_to", "mask_usd_pricing_gte", "
 const MOST = 100000;
 /** The largest body that the service takes, less its settings. */
 const MOST_BYTES = (5 << 20) - (16 << 10);
-/** Of a molecule's name, letters that the service keeps. */
+/** The largest file that is read, far more than makes such a body. */
+const MOST_OF_FILE = 32 << 20;
+/** Of a name, letters that the service keeps. */
 const LONGEST_NAME = 255;
 const PATIENCE = 60000;
 const PAUSE = 400;
@@ -120,9 +123,10 @@ export class BatchForm {
   async #open() {
     const [file] = this.#file.files ?? [];
     if (!file) return;
-    this.#text.value = await file.text();
+    if (file.size > MOST_OF_FILE) return this.#notice.tell(`Files are read up to ${count(MOST_OF_FILE >> 20)} MiB, and this one has ${count(file.size >> 20)}: make several of it.`);
+    this.#text.value = textOf(new Uint8Array(await file.arrayBuffer()));
     this.#fileName = file.name;
-    if (!this.#name.value) this.#name.value = file.name.replace(/\.[^.]*$/, "").slice(0, 255);
+    if (!this.#name.value) this.#name.value = cut(file.name.replace(/\.[^.]*$/, ""));
     this.#look();
   }
 
@@ -180,7 +184,7 @@ export class BatchForm {
     this.#fault(faults);
     if (Object.keys(faults).length) return;
     const { molecules } = this.#reading;
-    const names = molecules.map(({ name }) => name.slice(0, LONGEST_NAME) || null);
+    const names = molecules.map(({ name }) => cut(name) || null);
     const body = { smiles: molecules.map(({ smiles }) => smiles), ...(names.some(Boolean) && { names }), parameters, name: this.#name.value.trim() || null };
     if (new Blob([JSON.stringify(body)]).size > MOST_BYTES) return this.#notice.tell("These are more than 5 MiB: make two batches of them.");
     this.#isSending = this.#run.disabled = true;
@@ -219,4 +223,12 @@ export class BatchForm {
     }
     [...this.#fields].find(([name]) => faults[name])?.[1].input.focus();
   }
+}
+
+/**
+ * As much of a name as the service keeps, without half a letter at its end.
+ * @param {string} name
+ */
+function cut(name) {
+  return [...name].slice(0, LONGEST_NAME).join("");
 }

@@ -324,28 +324,38 @@ fn kept_route_routes(guarded: &impl Guard, queued: &impl Guard) -> Router<App> {
         )
 }
 
+/// Headers that web pages of other origins may send.
+const CORS_REQUEST_HEADERS: [&str; 7] = [
+    "authorization",
+    "content-type",
+    "idempotency-key",
+    "last-event-id",
+    "prefer",
+    "traceparent",
+    "x-request-id",
+];
+
+/// Headers of answers that web pages of other origins may read.
+const CORS_RESPONSE_HEADERS: [&str; 8] = [
+    "content-location",
+    "idempotent-replayed",
+    "location",
+    "preference-applied",
+    "ratelimit",
+    "ratelimit-policy",
+    "retry-after",
+    "x-request-id",
+];
+
 /// Lets web pages from the origins that the operator named call the service, with tokens and not with
 /// cookies.
 fn cors(origins: &[HeaderValue]) -> Option<CorsLayer> {
-    let named = |names: [&'static str; 5]| names.map(HeaderName::from_static);
     (!origins.is_empty()).then(|| {
         CorsLayer::new()
             .allow_origin(origins.to_vec())
             .allow_methods([Method::GET, Method::POST, Method::PATCH, Method::DELETE])
-            .allow_headers(named([
-                "authorization",
-                "content-type",
-                "last-event-id",
-                "x-request-id",
-                "traceparent",
-            ]))
-            .expose_headers(named([
-                "retry-after",
-                "ratelimit",
-                "ratelimit-policy",
-                "x-request-id",
-                "content-location",
-            ]))
+            .allow_headers(CORS_REQUEST_HEADERS.map(HeaderName::from_static))
+            .expose_headers(CORS_RESPONSE_HEADERS.map(HeaderName::from_static))
             .max_age(Duration::from_secs(3600))
     })
 }

@@ -23,6 +23,8 @@ const FILES: &[File] = &[
     ("/console/parts.css", CSS, include_str!("../console/parts.css")),
     ("/console/plan.css", CSS, include_str!("../console/plan.css")),
     ("/console/icon.svg", ICON, include_str!("../console/icon.svg")),
+    // Browsers ask for this one where a page names none, and go by its type.
+    ("/favicon.ico", ICON, include_str!("../console/icon.svg")),
     ("/console/openchemlib.js", SCRIPT, include_str!("../console/vendor/openchemlib/openchemlib.js")),
     ("/console/openchemlib.txt", TEXT, include_str!("../console/vendor/openchemlib/LICENSE")),
     module!("account"),
@@ -42,6 +44,7 @@ const FILES: &[File] = &[
     module!("console"),
     module!("constraints"),
     module!("csv"),
+    module!("decoding"),
     module!("details"),
     module!("drawing"),
     module!("elements"),

@@ -274,37 +274,34 @@ pub fn boolean(input: &Input<'_>) -> Result<bool, Fault> {
     }
 }
 
-/// A text of `least` to `most` characters.
+/// A text of `least` to `most` characters that the database can store: its texts have no NUL.
 pub fn text(least: usize, most: Option<usize>) -> impl Fn(&Input<'_>) -> Result<String, Fault> {
     move |input| {
-        let (Input::Text(value) | Input::Query(value)) = input else {
-            return Err(Fault::new("string_type", "Input should be a valid string"));
-        };
-        check_length(value, least, most)?;
-        Ok(value.clone())
-    }
-}
-
-/// A text of at most `most` characters that the database can store: its texts have no NUL.
-pub fn storable(most: usize) -> impl Fn(&Input<'_>) -> Result<String, Fault> {
-    move |input| {
-        let value = text(0, Some(most))(input)?;
-        match value.contains('\0') {
-            true => Err(Fault::new("string_pattern_mismatch", r"String should match pattern '^[^\x00]*$'")),
-            false => Ok(value),
+        let value = characters(input, least, most)?;
+        if value.contains('\0') {
+            return Err(Fault::new("string_pattern_mismatch", r"String should match pattern '^[^\x00]*$'"));
         }
+        Ok(value.to_owned())
     }
 }
 
 /// A text of `least` to `most` characters that matches `^\w+$`.
 pub fn word(least: usize, most: Option<usize>) -> impl Fn(&Input<'_>) -> Result<String, Fault> {
     move |input| {
-        let value = text(least, most)(input)?;
-        if is_word(&value) {
-            return Ok(value);
+        let value = characters(input, least, most)?;
+        if is_word(value) {
+            return Ok(value.to_owned());
         }
         Err(Fault::new("string_pattern_mismatch", r"String should match pattern '^\w+$'"))
     }
+}
+
+fn characters<'i>(input: &'i Input<'_>, least: usize, most: Option<usize>) -> Result<&'i str, Fault> {
+    let (Input::Text(value) | Input::Query(value)) = input else {
+        return Err(Fault::new("string_type", "Input should be a valid string"));
+    };
+    check_length(value, least, most)?;
+    Ok(value)
 }
 
 fn check_length(value: &str, least: usize, most: Option<usize>) -> Result<(), Fault> {

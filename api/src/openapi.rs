@@ -20,7 +20,7 @@ use utoipa::{
         ResponseBuilder, Schema, Type,
         extensions::Extensions,
         path::{Operation, Parameter},
-        schema::SchemaType,
+        schema::{ArrayItems, SchemaType},
         security::{
             AuthorizationCode, Flow, HttpAuthScheme, HttpBuilder, Implicit, OAuth2, Scopes,
             SecurityRequirement, SecurityScheme,
@@ -105,6 +105,7 @@ pub fn document() -> Document {
     let mut document = Api::openapi();
     add_security(&mut document, "");
     widen(&mut document);
+    forbid_nul(&mut document);
     add_engine(&mut document);
     add_ways(&mut document);
     for (path, item) in &mut document.paths.paths {
@@ -151,6 +152,40 @@ fn widen(document: &mut Document) {
         if let Some(RefOr::T(Schema::Object(property))) = request.properties.get_mut(name) {
             property.format = None;
         }
+    }
+}
+
+/// A text of a request has no NUL, which the database cannot store.
+fn forbid_nul(document: &mut Document) {
+    let schemas = document.components.iter_mut().flat_map(|parts| &mut parts.schemas);
+    for (name, schema) in schemas {
+        if let RefOr::T(Schema::Object(schema)) = schema
+            && (name.ends_with("Request") || name == "OwnBlock")
+        {
+            schema.properties.values_mut().for_each(forbid_nul_in);
+        }
+    }
+}
+
+fn forbid_nul_in(schema: &mut RefOr<Schema>) {
+    match schema {
+        RefOr::T(Schema::Array(array)) => {
+            if let ArrayItems::RefOrSchema(items) = &mut array.items {
+                forbid_nul_in(items);
+            }
+        }
+        RefOr::T(Schema::Object(text)) if is_text(&text.schema_type) => {
+            text.pattern.get_or_insert_with(|| r"^[^\x00]*$".to_owned());
+        }
+        _ => {}
+    }
+}
+
+fn is_text(schema_type: &SchemaType) -> bool {
+    match schema_type {
+        SchemaType::Type(only) => *only == Type::String,
+        SchemaType::Array(types) => types.contains(&Type::String),
+        SchemaType::AnyValue => false,
     }
 }
 

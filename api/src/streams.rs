@@ -107,7 +107,8 @@ pub fn asks_for_events(headers: &HeaderMap) -> bool {
 /// # Errors
 /// Fails where it is no number of an event.
 pub fn last_event(headers: &HeaderMap) -> Result<i64, ApiError> {
-    let Some(value) = headers.get(LAST_EVENT_ID) else { return Ok(0) };
+    // An empty one says that there was none (HTML standard, server-sent events).
+    let Some(value) = headers.get(LAST_EVENT_ID).filter(|value| !value.is_empty()) else { return Ok(0) };
     let mut faults = Faults::default();
     let text = String::from_utf8_lossy(value.as_bytes()).into_owned();
     let number = integer(0, Some(MOST))(&Input::Query(text));

@@ -12,7 +12,7 @@ use std::{
     time::SystemTime,
 };
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use generator::{Device, DeviceChoice, ModelPack, Sampler};
 use queue::LiveModel;
 use serde::Deserialize;
@@ -217,6 +217,8 @@ fn load_pack(folder: &Path, machine: &Machine, before: Option<&Models>) -> Resul
     }
     let card = fs::read(folder.join("metadata.json")).context("metadata.json")?;
     let card: Value = serde_json::from_slice(&card).context("metadata.json")?;
+    // A process that announces such a card could not beat.
+    ensure!(!has_nul(&card), "metadata.json has a NUL character, which the database stores nowhere");
     let version = version(folder)?;
     let same = |model: &&Arc<Model>| model.version == version && model.card == card;
     if let Some(model) = before.and_then(|before| before.iter().find(same)) {
@@ -224,6 +226,16 @@ fn load_pack(folder: &Path, machine: &Machine, before: Option<&Models>) -> Resul
     }
     let sampler = Sampler::on_threads(&ModelPack::load(folder)?, machine.device.clone(), machine.threads)?;
     Ok(Some(Arc::new(Model { sampler, version, card })))
+}
+
+/// Tells a value with a NUL character in one of its texts or names.
+fn has_nul(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains('\0'),
+        Value::Array(items) => items.iter().any(has_nul),
+        Value::Object(members) => members.iter().any(|(name, value)| name.contains('\0') || has_nul(value)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
 }
 
 /// What files look like from outside: when each was written and its size, if it is there.

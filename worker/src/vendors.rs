@@ -39,7 +39,7 @@ pub async fn terms(
     .await
 }
 
-/// The names that a vendor may have: PostgreSQL's texts have no NUL.
+/// The names that a vendor may have: PostgreSQL's texts have no NUL, which an API of an earlier release lets a request name.
 fn sayable(names: &[String]) -> Vec<String> {
     names.iter().filter(|name| !name.contains('\0')).cloned().collect()
 }

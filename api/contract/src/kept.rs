@@ -124,4 +124,10 @@ impl RouteFigures {
             plausibility: steps.into_values().product(),
         }
     }
+
+    /// The same without what rests on offers.
+    #[must_use]
+    pub const fn without_offers(self) -> Self {
+        Self { price_usd: None, lead_time_days: None, ..self }
+    }
 }

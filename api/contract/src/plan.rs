@@ -120,6 +120,12 @@ impl PlanFigures {
             plausibility: best.and_then(|best| best.plausibility),
         }
     }
+
+    /// The same without what rests on offers.
+    #[must_use]
+    pub const fn without_offers(self) -> Self {
+        Self { price_usd: None, lead_time_days: None, ..self }
+    }
 }
 
 /// The word `plan`.

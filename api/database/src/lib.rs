@@ -13,6 +13,7 @@
 
 mod address;
 mod background;
+mod clock;
 mod fault;
 mod flight;
 mod interval;
@@ -23,6 +24,7 @@ mod within;
 
 pub use address::Database;
 pub use background::Background;
+pub use clock::is_clock_steady;
 pub use fault::{comes_from_database_away, is_away};
 pub use flight::{Asked, Flight};
 pub use interval::interval;

@@ -126,12 +126,17 @@ impl Identity {
         if let Some(foreigner) = self.issuers.verify(token).await? {
             return self.admit_foreigner(foreigner).await;
         }
-        let mut verified = match self.script_tokens.verify(token).await? {
-            Some(verified) => verified,
-            None => self.keys.verify(token).await?,
-        };
+        let mut verified = self.verify(token).await?;
         let standing = self.check_standing(&mut verified).await?;
         Ok((verified, standing))
+    }
+
+    /// Verifies a token of ours, whatever has become of its account.
+    pub(crate) async fn verify(&self, token: &str) -> Result<Verified, ApiError> {
+        match self.script_tokens.verify(token).await? {
+            Some(verified) => Ok(verified),
+            None => self.keys.verify(token).await,
+        }
     }
 
     /// The account of somebody from elsewhere, made at the first token.

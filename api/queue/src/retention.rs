@@ -1,7 +1,8 @@
 //! What is kept for how long: the table `retention`, and the turns in which processes delete what is older.
 //!
 //! Whoever deletes says here by which rule and how much, so that an operator need not ask every process for its settings. A
-//! turn is the row's lock, for one small batch: one process deletes at a time, and nobody waits for it.
+//! turn is the row's lock, for one small batch: one process deletes at a time, and nobody waits for it. Nothing is deleted after the
+//! database's clock has jumped ahead (`database::is_clock_steady`).
 
 use std::time::Duration;
 
@@ -36,15 +37,16 @@ pub struct Sweep {
 }
 
 impl Sweep {
-    /// Says that `what` is kept for `keep`; where that is for ever, there are no turns.
+    /// Says that `what` is kept for `keep`; where that is for ever, or the clock has jumped ahead, there are no turns.
     ///
     /// # Errors
     /// Fails when the database does.
     pub async fn begin(pool: &PgPool, what: &str, keep: Option<Duration>) -> Result<Self, sqlx::Error> {
+        let is_over = keep.is_none() || !database::is_clock_steady(pool).await?;
         announce(pool, what, keep).await?;
         // So that there is a figure before anything has gone.
         metrics::deleted(what, 0);
-        Ok(Self { pool: pool.clone(), what: what.to_owned(), is_over: keep.is_none(), deleted: 0 })
+        Ok(Self { pool: pool.clone(), what: what.to_owned(), is_over, deleted: 0 })
     }
 
     /// A transaction in which to delete a batch; none when there is no more, or another process has the turn.

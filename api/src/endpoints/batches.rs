@@ -35,7 +35,7 @@ use super::{
 };
 use crate::{
     access::Caller,
-    fields::{Fault, Faults, Fields, Input, nullable, storable},
+    fields::{Fault, Faults, Fields, Input, nullable, text},
     idempotency::{self, Replayed, replayed},
     jobs::Jobs,
     quota,
@@ -162,7 +162,7 @@ pub async fn plans(
     let (id, query) = faults.settle(id.zip(query))?;
     let asked = Asked::new(query)?;
     table::find(&pool, &caller.account_id, &id).await?.ok_or(ApiError::NotFound)?;
-    let rows = plan_table::page_of_batch(&pool, &id, &asked).await?;
+    let rows = plan_table::page_of_batch(&pool, &caller.account_id, &id, &asked).await?;
     let mut plans = Vec::new();
     for row in rows.ok_or(ApiError::BadReference)? {
         plans.push(plan(row).await?);
@@ -295,7 +295,7 @@ pub(crate) fn parse_create(body: &[u8], longest: f64, faults: &mut Faults) -> Op
         fields.finish();
         Some((terms?, engine?))
     });
-    let names = body.list("names", MAX_BATCH, |input: &Input<'_>| nullable(storable(MAX_NAME))(input));
+    let names = body.list("names", MAX_BATCH, |input: &Input<'_>| nullable(text(0, Some(MAX_NAME)))(input));
     if let (Some(smiles), Some(Some(names))) = (&smiles, &names)
         && smiles.len() != names.len()
     {
@@ -303,8 +303,8 @@ pub(crate) fn parse_create(body: &[u8], longest: f64, faults: &mut Faults) -> Op
             format!("List should have as many items as 'smiles', {}, not {}", smiles.len(), names.len());
         body.fault("names", Fault::new("wrong_length", msg));
     }
-    let name = body.optional("name", None, nullable(storable(MAX_NAME)));
-    let description = body.optional("description", None, nullable(storable(MAX_DESCRIPTION)));
+    let name = body.optional("name", None, nullable(text(0, Some(MAX_NAME))));
+    let description = body.optional("description", None, nullable(text(0, Some(MAX_DESCRIPTION))));
     body.finish();
     let (parameters, engine) = parameters?;
     let mut smiles = smiles?;

@@ -1,6 +1,10 @@
 //! What asynchronous searches can be done by, and with: engines, libraries, the version. Extensions of the contract.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, PoisonError, RwLock},
+    time::{Duration, Instant},
+};
 
 use axum::{Json, extract::State, http::Uri};
 use contract::{Engine, Library, StoredPlanJob, Version};
@@ -15,16 +19,37 @@ use crate::{
     jobs::live_models,
 };
 
+/// Lifetime of a count of the plans that wait: a hundred thousand take a while to count.
+const RECENT: Duration = Duration::from_secs(5);
+
 /// The engines by the names that clients know them by. Clones share them.
 #[derive(Debug, Clone)]
 pub struct Engines {
     aliases: Arc<BTreeMap<String, String>>,
+    /// The last count of the plans that wait, by engine, and when it was made.
+    counted: Arc<RwLock<Option<(Instant, QueueLengths)>>>,
 }
+
+/// Plans that wait or are being worked on, by engine.
+type QueueLengths = Arc<BTreeMap<String, i64>>;
 
 impl Engines {
     /// With other names for some, as the operator says.
     pub fn new(aliases: BTreeMap<String, String>) -> Self {
-        Self { aliases: aliases.into() }
+        Self { aliases: aliases.into(), counted: Arc::default() }
+    }
+
+    /// The number of plans that wait for each engine, as of some seconds ago at most.
+    async fn queue_lengths(&self, pool: &PgPool) -> Result<QueueLengths, sqlx::Error> {
+        if let Some((counted_at, lengths)) = &*self.counted.read().unwrap_or_else(PoisonError::into_inner)
+            && counted_at.elapsed() < RECENT
+        {
+            return Ok(lengths.clone());
+        }
+        let lengths = Arc::new(queue_lengths(pool).await?);
+        *self.counted.write().unwrap_or_else(PoisonError::into_inner) =
+            Some((Instant::now(), lengths.clone()));
+        Ok(lengths)
     }
 
     /// The engine that `name` stands for.
@@ -62,7 +87,7 @@ async fn live(queue: &Client) -> Result<Vec<String>, ApiError> {
 /// Returns the engines that plans can be made by.
 #[utoipa::path(
     get, path = "/synth-batches/v1/engines", tag = "plans", operation_id = "list_engines",
-    description = "The retrosynthesis models that live searchers serve, and how many plans wait for each. An extension.",
+    description = "The retrosynthesis models that live searchers serve, and how many plans wait for each, as of five seconds ago at most. An extension.",
     summary = "List engines",
     responses((status = 200, description = "The engines.", body = Vec<Engine>)),
 )]
@@ -74,7 +99,7 @@ pub async fn list(
     uri: Uri,
 ) -> Result<Json<Vec<Engine>>, ApiError> {
     nothing_asked(&uri)?;
-    let lengths = queue_lengths(&pool).await?;
+    let lengths = engines.queue_lengths(&pool).await?;
     let live = live(&queue).await?;
     let engine = |name: &str, of: &str| Engine {
         name: name.to_owned(),
@@ -114,7 +139,6 @@ pub async fn version(_: Caller, uri: Uri) -> Result<Json<Version>, ApiError> {
     Ok(Json(Version { version: env!("CARGO_PKG_VERSION") }))
 }
 
-/// Plans that wait or are being worked on, by engine.
 async fn queue_lengths(pool: &PgPool) -> Result<BTreeMap<String, i64>, sqlx::Error> {
     let rows = sqlx::query!(
         r#"select engine, count(*) as "plans!" from plans

@@ -5,6 +5,8 @@
 
 mod table;
 
+use std::{io, iter, mem};
+
 use axum::{
     Json,
     extract::{Request, State},
@@ -20,6 +22,7 @@ use sqlx::PgPool;
 use super::{
     PathId,
     checked_route::{exactly, route_to},
+    hidden_offers::leave_out,
     new_id,
     packed::unpacked,
     paging::Asked,
@@ -28,7 +31,7 @@ use super::{
 };
 use crate::{
     access::Caller,
-    fields::{Faults, Fields, boolean, nullable, storable},
+    fields::{Faults, Fields, boolean, nullable, text},
     idempotency::{self, Replayed, replayed},
     jobs::Jobs,
     quota,
@@ -121,7 +124,8 @@ pub async fn list(
 /// Returns a kept route.
 #[utoipa::path(
     get, path = "/synth/v1/routes/{route_id}", tag = "routes", operation_id = "retrieve_route",
-    description = "Returns a kept route, with what it is made of. An extension.",
+    description = "Returns a kept route, with what it is made of. Offers of private vendors that the caller does not see now are left out; \
+        prices, days and shopping lists that may rest on them are null. An extension.",
     summary = "Retrieve a kept route",
     params(("route_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
         description = "Id of the kept route.")),
@@ -193,8 +197,8 @@ pub(crate) fn parse_create(body: &[u8], longest: f64, faults: &mut Faults) -> Op
     let target = parameters.as_ref().map(|(_, (_, target))| target.molecule().canonical_smiles());
     let route = body.required("route", |input| route_to(target.as_deref(), input, &stop));
     let offers = body.list("pricing_annotations", MAX_OFFERS, exactly::<PricingAnnotation>);
-    let name = body.optional("name", None, nullable(storable(MAX_NAME)));
-    let note = body.optional("note", None, nullable(storable(MAX_DESCRIPTION)));
+    let name = body.optional("name", None, nullable(text(0, Some(MAX_NAME))));
+    let note = body.optional("note", None, nullable(text(0, Some(MAX_DESCRIPTION))));
     let starred = body.optional("starred", false, boolean);
     body.finish();
     let (terms, (search_smiles, _)) = parameters?;
@@ -210,8 +214,8 @@ pub(crate) fn parse_create(body: &[u8], longest: f64, faults: &mut Faults) -> Op
 
 pub(crate) fn parse_update(body: &[u8], faults: &mut Faults) -> Option<KeptRouteChange> {
     let mut body = Fields::body(body, faults)?;
-    let name = body.optional("name", None, |input| nullable(storable(MAX_NAME))(input).map(Some));
-    let note = body.optional("note", None, |input| nullable(storable(MAX_DESCRIPTION))(input).map(Some));
+    let name = body.optional("name", None, |input| nullable(text(0, Some(MAX_NAME)))(input).map(Some));
+    let note = body.optional("note", None, |input| nullable(text(0, Some(MAX_DESCRIPTION)))(input).map(Some));
     let starred = body.optional("starred", None, |input| boolean(input).map(Some));
     body.finish();
     Some(KeptRouteChange { name: name?, note: note?, starred: starred? })
@@ -223,17 +227,26 @@ async fn must_be_own(pool: &PgPool, caller: &Caller, id: &str) -> Result<(), Api
     if owner == caller.account_id { Ok(()) } else { Err(ApiError::NotYours) }
 }
 
-/// The kept route with what it is made of, which takes long enough to be unpacked to be kept off the async threads.
+/// The kept route with what it is made of, as far as the caller may see that, which takes long enough to be unpacked to be kept off the async threads.
 async fn with_content(mut row: KeptRow, caller: &Caller) -> Result<Json<KeptRoute>, ApiError> {
     let zipped = row.content.take().unwrap_or_default();
-    let unpacked = tokio::task::spawn_blocking(move || unpacked(&zipped)).await;
-    let content = unpacked.map_err(|error| ApiError::internal(&error))?;
-    let content = content.map_err(|error| ApiError::internal(&error))?;
+    let hidden = mem::take(&mut row.hidden_vendors);
+    let unpacking = tokio::task::spawn_blocking(move || {
+        let mut content: Content = unpacked(&zipped)?;
+        let routes = iter::once(&mut content.route);
+        let has_left_out = leave_out(&hidden, &mut content.pricing_annotations, routes);
+        Ok::<_, io::Error>((content, has_left_out))
+    });
+    let unpacked = unpacking.await.map_err(|error| ApiError::internal(&error))?;
+    let (content, has_left_out) = unpacked.map_err(|error| ApiError::internal(&error))?;
+    row.sees_prices &= !has_left_out;
     Ok(Json(kept(row, Some(content), caller)))
 }
 
 fn kept(row: KeptRow, content: Option<Content>, caller: &Caller) -> KeptRoute {
     let (route, offers) = content.map(|content| (content.route, content.pricing_annotations)).unzip();
+    // A later release may know other figures.
+    let figures: RouteFigures = serde_json::from_value(row.figures).unwrap_or_default();
     KeptRoute {
         id: row.id,
         object: KeptRouteObject::Route,
@@ -244,8 +257,7 @@ fn kept(row: KeptRow, content: Option<Content>, caller: &Caller) -> KeptRoute {
         starred: row.starred,
         is_own: row.account_id == caller.account_id,
         parameters: TreeSearchRequest::stored(row.parameters),
-        // A later release may know other figures.
-        figures: serde_json::from_value(row.figures).unwrap_or_default(),
+        figures: if row.sees_prices { figures } else { figures.without_offers() },
         route,
         pricing_annotations: offers,
     }

@@ -28,14 +28,10 @@ use super::{
     misfit,
     treesearch::{Searching, check_graph, constraints, whole_seconds},
 };
-use crate::fields::{
-    Fault, Faults, Fields, Input, between, boolean, choice, integer, nullable, storable, text,
-};
+use crate::fields::{Fault, Faults, Fields, Input, between, boolean, choice, integer, nullable, text};
 
 /// Characters of a molecule; one that is longer than targets are gets its error in its place.
 const MAX_MOLECULE: usize = 10_000;
-/// Characters of a vendor's number.
-const MAX_NUMBER: usize = 255;
 
 /// Seconds that an account is charged for each molecule until it is known what it took.
 const EXPANSION_SECONDS: f64 = 0.01;
@@ -238,8 +234,7 @@ fn some<T>(
 
 /// How a vendor's number of an entry begins.
 fn entry_number(input: &Input<'_>) -> Result<String, Fault> {
-    text(LEAST_NUMBER, Some(MAX_NUMBER))(input)?;
-    storable(MAX_SOUGHT)(input)
+    text(LEAST_NUMBER, Some(MAX_SOUGHT))(input)
 }
 
 pub(crate) fn parse_synthesizability(body: &[u8], faults: &mut Faults) -> Option<Wanted> {

@@ -5,6 +5,7 @@ mod checked_route;
 pub mod engines;
 pub mod generate;
 pub mod health;
+mod hidden_offers;
 pub mod kept_routes;
 pub mod looks;
 pub mod models;

@@ -7,7 +7,7 @@
 pub mod events;
 pub(super) mod table;
 
-use std::io;
+use std::{collections::BTreeMap, io, mem};
 
 use axum::{
     Json,
@@ -24,6 +24,7 @@ use sqlx::PgPool;
 use super::{
     MAX_ID, PathId,
     engines::{Engines, engine},
+    hidden_offers::leave_out,
     new_id,
     packed::{packed, unpacked},
     paging::Asked,
@@ -32,7 +33,7 @@ use super::{
 use crate::{
     access::Caller,
     engine_answer::engine_answer,
-    fields::{Faults, Fields, nullable, storable, word},
+    fields::{Faults, Fields, nullable, text, word},
     idempotency::{self, Replayed, replayed},
     jobs::{Jobs, not_taken},
     quota,
@@ -150,7 +151,8 @@ pub async fn list(
 /// Returns a plan, with what was found once it is completed.
 #[utoipa::path(
     get, path = "/synth-batches/v1/plans/{plan_id}", tag = "plans", operation_id = "retrieve_plan",
-    description = "Returns a plan, with what was found once it is completed, whether it belongs to a batch or not. An extension.",
+    description = "Returns a plan, with what was found once it is completed, whether it belongs to a batch or not. Offers of private vendors \
+        that the caller does not see now are left out; prices, days and shopping lists that may rest on them are unknown. An extension.",
     summary = "Retrieve a plan",
     params(("plan_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
         description = "Id of the plan.")),
@@ -241,8 +243,8 @@ pub(crate) fn parse_create(body: &[u8], longest: f64, faults: &mut Faults) -> Op
         let target = target.molecule().canonical_smiles();
         Some((contract::TreeSearchRequest { search_smiles, ..terms? }, target, engine?))
     });
-    let name = body.optional("name", None, nullable(storable(MAX_NAME)));
-    let description = body.optional("description", None, nullable(storable(MAX_DESCRIPTION)));
+    let name = body.optional("name", None, nullable(text(0, Some(MAX_NAME))));
+    let description = body.optional("description", None, nullable(text(0, Some(MAX_DESCRIPTION))));
     let search_id = body.optional("search_id", None, nullable(word(1, Some(MAX_ID))));
     body.finish();
     let (request, target, engine) = parameters?;
@@ -253,19 +255,25 @@ fn must_be_own(row: &PlanRow, caller: &Caller) -> Result<(), ApiError> {
     if row.account_id == caller.account_id { Ok(()) } else { Err(ApiError::NotYours) }
 }
 
-/// The plan of `row`, with its result where that was read.
+/// The plan of `row`, with its result where that was read, as far as its reader may see it.
 pub(super) async fn plan(mut row: PlanRow) -> Result<Plan, ApiError> {
     let result = match row.result.take() {
         None => None,
         // A hundred routes take long enough to be unpacked to be kept off the async threads.
         Some(zipped) => {
-            let unpacked = tokio::task::spawn_blocking(move || unpacked(&zipped)).await;
-            Some(
-                unpacked
-                    .map_err(|error| ApiError::internal(&error))?
-                    .map_err(|error| ApiError::internal(&error))?,
-            )
+            let hidden = mem::take(&mut row.hidden_vendors);
+            let unpacking = tokio::task::spawn_blocking(move || {
+                let mut result: TreeSearchResult = unpacked(&zipped)?;
+                let groups = result.route_hierarchy.values_mut().flat_map(BTreeMap::values_mut);
+                let routes = groups.flatten().flatten();
+                let has_left_out = leave_out(&hidden, &mut result.pricing_annotations, routes);
+                Ok::<_, io::Error>((engine_answer(result), has_left_out))
+            });
+            let unpacked = unpacking.await.map_err(|error| ApiError::internal(&error))?;
+            let (result, has_left_out) = unpacked.map_err(|error| ApiError::internal(&error))?;
+            row.sees_prices &= !has_left_out;
+            Some(result)
         }
     };
-    Ok(row.into_plan(result.map(engine_answer)))
+    Ok(row.into_plan(result))
 }

@@ -1,7 +1,7 @@
 //! The page on which a person sees where they are logged in and what acts for them, and ends it.
 
 use crate::{
-    browser::{Browser, PAGE},
+    browser::{Browser, PAGE, SERVER},
     support::{Answer, PASSWORD, Service, add_account, answer, join_one_organisation},
 };
 
@@ -103,8 +103,13 @@ async fn an_application_that_may_nothing_any_more_has_neither_an_access_token_no
     assert!(tokens.get("refresh_token").is_none(), "{tokens}");
 }
 
-/// The answer of the form for a new token, with these fields filled in.
+/// The answer of the form for a new token, with these fields filled in and the right password.
 async fn make_token(browser: &Browser<'_>, fields: &[(&str, &str)]) -> Answer {
+    let fields: Vec<_> = fields.iter().copied().chain([("password", PASSWORD)]).collect();
+    make_token_without_password(browser, &fields).await
+}
+
+async fn make_token_without_password(browser: &Browser<'_>, fields: &[(&str, &str)]) -> Answer {
     let page = browser.get("/auth/account").await;
     let form = page.text.split("action=\"/auth/account/tokens\"").nth(1).unwrap();
     let proof = form.split_once("name=\"proof\" value=\"").unwrap().1.split('"').next().unwrap();
@@ -230,4 +235,77 @@ async fn a_token_for_scripts_ends_by_its_day_a_new_password_and_lost_scopes_and_
     change("alter table script_tokens rename to gone").await;
     assert_eq!(shown(&service, &guess).await.0, 401);
     assert_eq!(shown(&service, "retort_").await.0, 401);
+}
+
+#[tokio::test]
+async fn a_token_for_scripts_needs_the_password_once_more_and_guesses_at_it_are_counted() {
+    let service = Service::start_without_workers(&[("RATE_LOGIN_PER_MINUTE", "5")]).await;
+    PAGE.register(&service).await;
+    let browser = logged_in(&service).await;
+    let ask = async |password: &str| {
+        make_token_without_password(&browser, &[("name", "One"), ("days", "30"), ("password", password)])
+            .await
+    };
+
+    let page = browser.get("/auth/account").await;
+    let refused = [ask("").await, ask("wrong").await];
+    let made = ask(PASSWORD).await;
+    let mut guesses = Vec::new();
+    for _ in 0..50 {
+        guesses.push(ask("wrong").await.status);
+    }
+
+    assert!(page.text.contains("type=\"password\""), "{page:?}");
+    for refused in refused {
+        assert!(refused.status == 403 && refused.text.contains("password is wrong"), "{refused:?}");
+    }
+    assert_eq!((made.status, shown(&service, &token_of(&made)).await.0), (200, 200));
+    assert!(guesses.contains(&429), "{guesses:?}");
+}
+
+#[tokio::test]
+async fn an_account_without_a_password_makes_a_token_soon_after_it_logged_in() {
+    let service = Service::start_without_workers(&[]).await;
+    PAGE.register(&service).await;
+    let browser = logged_in(&service).await;
+    let change = async |what: &'static str| {
+        sqlx::raw_sql(what).execute(&service.pool).await.unwrap();
+    };
+    change("update accounts set password_hash = '!'").await;
+
+    let page = browser.get("/auth/account").await;
+    let made = make_token_without_password(&browser, &[("name", "One"), ("days", "30")]).await;
+    change("update browser_sessions set authenticated_at = now() - interval '11 minutes'").await;
+    let late = make_token(&browser, &[("name", "Two"), ("days", "30")]).await;
+
+    assert!(!page.text.contains("type=\"password\"") && page.text.contains("has no password"), "{page:?}");
+    assert_eq!(made.status, 200, "{made:?}");
+    assert!(late.status == 403 && late.text.contains("too old to make a token"), "{late:?}");
+}
+
+#[tokio::test]
+async fn whoever_holds_a_token_for_scripts_ends_it_and_an_application_with_a_secret_asks_how_it_stands() {
+    let service = Service::start_without_workers(&[]).await;
+    PAGE.register(&service).await;
+    SERVER.register(&service).await;
+    let browser = logged_in(&service).await;
+    let token = token_of(&make_token(&browser, &[("name", "One"), ("days", "30"), READ]).await);
+    let other = token_of(&make_token(&browser, &[("name", "Two"), ("days", "30"), READ]).await);
+    let introspect =
+        async || SERVER.post(&service, "/auth/introspect", [("token", &*token)].into()).await.json();
+    let revoke = async |token: &str| {
+        let request = service.http.post(format!("{}/auth/revoke", service.base));
+        answer(request.form(&[("token", token)])).await.status
+    };
+
+    let guess = format!("{}{}", &token[..57], if token.ends_with('A') { 'B' } else { 'A' });
+    let (before, guessed) = (introspect().await, revoke(&guess).await);
+    let between = shown(&service, &token).await.0;
+    let (ended, again) = (revoke(&token).await, revoke(&token).await);
+
+    assert_eq!((&before["active"], &before["scope"]), (&true.into(), &READ.0.into()));
+    assert_eq!((&before["sub"], before.get("client_id")), (&service.account.as_str().into(), None));
+    assert_eq!((guessed, between, ended, again), (200, 200, 200, 200));
+    assert_eq!((shown(&service, &token).await.0, shown(&service, &other).await.0), (401, 200));
+    assert_eq!(introspect().await, serde_json::json!({ "active": false }));
 }

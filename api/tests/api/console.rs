@@ -82,6 +82,7 @@ async fn the_console_needs_nothing_from_elsewhere_and_nothing_inline() {
         "console.js",
         "constraints.js",
         "csv.js",
+        "decoding.js",
         "details.js",
         "drawing.js",
         "elements.js",
@@ -149,6 +150,17 @@ async fn the_console_needs_nothing_from_elsewhere_and_nothing_inline() {
     let parts =
         parts.map(|part| format!("/console/{part}")).into_iter().chain(["/", "/docs"].map(str::to_owned));
     assert_eq!(seen, parts.collect::<BTreeSet<_>>());
+}
+
+#[tokio::test]
+async fn browsers_that_no_page_told_of_the_icon_find_it() {
+    let service = Service::start_without_workers(&[]).await;
+    let icon = async |path: &str| answer(service.http.get(format!("{}{path}", service.base))).await;
+
+    let (asked, named) = (icon("/favicon.ico").await, icon("/console/icon.svg").await);
+
+    assert_eq!((asked.status, asked.header("content-type")), (200, "image/svg+xml"));
+    assert_eq!(asked.text, named.text);
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use crate::{
     console_plan::{breaks_no_rule, no_complaint, stage},
-    support::{add_account, answer, join_one_organisation},
+    support::{PASSWORD, add_account, answer, join_one_organisation},
 };
 
 #[tokio::test]
@@ -32,6 +32,7 @@ async fn an_account_knows_its_organisation_and_makes_a_token_for_scripts_that_is
         .await;
     browser.screenshot("account_logins_narrow").await;
     browser.resize(1280, 900).await;
+    browser.type_into("#password", PASSWORD).await;
     browser.run("document.querySelector('form[action=\"/auth/account/tokens\"] button').click()").await;
     browser.wait_for_title("A token for scripts · Retort").await;
     let token = browser.text("#token").await;

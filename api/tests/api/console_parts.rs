@@ -282,51 +282,6 @@ async fn a_batch_is_cancelled_and_goes_on_and_what_the_service_refuses_stands_at
 }
 
 #[tokio::test]
-async fn molecules_come_from_files_of_every_usual_kind() {
-    let Some((_service, browser)) = stage().await else { return };
-    browser.go("#/batches/new").await;
-    browser.wait_for_title("Batches · Retort").await;
-    let folder = tempfile::tempdir().unwrap();
-    let molfile = "ethanol\n  x\n\n  3  2  0  0  0  0  0  0  0  0999 V2000\n    0.0000    0.0000    0.0000 C   0  0\n    1.2990    0.7500    0.0000 C   0  0\n    \
-                   2.5981    0.0000    0.0000 O   0  0\n  1  2  1  0\n  2  3  1  0\nM  END\n";
-    let files = [
-        (
-            "a.smi",
-            "smiles name\nCCO ethanol\n\nCCN\n".to_owned(),
-            "2 molecules read (SMILES), 1 with a name",
-            "",
-        ),
-        (
-            "b.csv",
-            "Name,SMILES\r\n\"x, y\",CCO\r\nz,C1\r\n".to_owned(),
-            "1 molecule read (CSV), with its name",
-            "Line 3: C1 is no SMILES",
-        ),
-        (
-            "c.sdf",
-            format!("{molfile}> <a>\n1\n\n$$$$\nbroken\n$$$$\n{molfile}$$$$\n"),
-            "2 molecules read (SDF), each with its name",
-            "Line 15: this molfile cannot be read",
-        ),
-    ];
-
-    for (name, text, read, fault) in files {
-        let path = folder.path().join(name);
-        std::fs::write(&path, text).unwrap();
-        browser.type_into("#molecules_file", path.to_str().unwrap()).await;
-
-        browser.wait_for_text("#molecules_read", |text| text == read).await;
-        let faults = browser.run("return document.getElementById('molecules_faults').textContent").await;
-        assert!(faults.as_str().unwrap().contains(fault), "{name}: {faults}");
-        assert_eq!(
-            browser.run("return document.getElementById('molecules_faults').hidden").await,
-            fault.is_empty()
-        );
-    }
-    no_complaint(&browser).await;
-}
-
-#[tokio::test]
 async fn no_rule_of_wcag_that_a_program_can_check_is_broken_in_any_part() {
     let Some((service, browser)) = stage().await else { return };
     let id = store_sample(&service, &texts(&["CCO", "c1ccncc1", "CC(=O)Nc1ccc(O)cc1"])).await;

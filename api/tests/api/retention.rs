@@ -214,3 +214,58 @@ async fn a_line_of_the_journal_goes_when_it_is_older_than_it_is_kept_and_never_w
         "{short}"
     );
 }
+
+/// The clock as if nothing had been deleted since then, or as if it had been found to have jumped then.
+async fn set_clock(service: &Service, column: &str, ago: &str) {
+    let statement = format!("update sweep_clock set {column} = now() - interval '{ago}'");
+    sqlx::query(AssertSqlSafe(statement)).execute(&service.pool).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_clock_that_jumped_ahead_deletes_nothing_for_a_day() {
+    let settings = [("KEEP_SAMPLES_DAYS", "30")];
+    let service = Service::start_without_workers(&settings).await;
+    insert_old_samples(&service, &service.account, 1, 3).await;
+    sqlx::query(
+        "insert into browser_sessions (secret_hash, account_id, authenticated_at, expires_at)
+        values ('x', $1, now() - interval '1 day', now() - interval '1 hour')",
+    )
+    .bind(&service.account)
+    .execute(&service.pool)
+    .await
+    .unwrap();
+    let keep = config(&service, &settings).unwrap().keep;
+    let kept = "select count(*) from samples union all select count(*) from browser_sessions";
+    let kept = async || sqlx::query_scalar::<_, i64>(kept).fetch_all(&service.pool).await.unwrap();
+    let looked = "select count(*) from retention where what = 'prices'";
+
+    set_clock(&service, "seen_at", "10 years").await;
+    let process = api::retention(service.pool.clone(), keep);
+    // The last of all that a look goes over.
+    until(&service, looked, 1).await;
+    assert_eq!((identity::sweep(&service.pool).await.unwrap(), kept().await), (0, vec![3, 1]));
+    drop(process);
+    set_clock(&service, "jumped_at", "23 hours").await;
+    assert_eq!((identity::sweep(&service.pool).await.unwrap(), kept().await), (0, vec![3, 1]));
+
+    // Nobody has corrected it, so it is right: the service was off.
+    set_clock(&service, "jumped_at", "25 hours").await;
+    let process = api::retention(service.pool.clone(), keep);
+    until(&service, "select count(*) from samples", 0).await;
+    assert_eq!(identity::sweep(&service.pool).await.unwrap(), 1);
+    drop(process);
+}
+
+#[tokio::test]
+async fn a_clock_that_was_corrected_deletes_again_at_once() {
+    let service = Service::start_without_workers(&[]).await;
+    set_clock(&service, "seen_at", "8 days").await;
+    assert!(!database::is_clock_steady(&service.pool).await.unwrap());
+
+    // Its jump lies ahead of it by now.
+    set_clock(&service, "jumped_at", "-8 days").await;
+
+    assert!(database::is_clock_steady(&service.pool).await.unwrap());
+    set_clock(&service, "seen_at", "6 days").await;
+    assert!(database::is_clock_steady(&service.pool).await.unwrap());
+}

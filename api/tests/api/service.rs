@@ -143,6 +143,37 @@ async fn web_pages_may_call_from_the_origins_that_are_named_and_from_no_other() 
 }
 
 #[tokio::test]
+async fn web_pages_elsewhere_send_and_read_the_headers_that_the_service_has() {
+    let service = Service::start_without_workers(&[("CORS_ORIGINS", "https://app.test")]).await;
+    let samples = format!("{}/generator/v1/samples", service.base);
+    let preflight = service.http.request(Method::OPTIONS, &samples).header("origin", "https://app.test");
+    let words = |text: &str| text.split(',').map(|word| word.trim().to_lowercase()).collect::<Vec<_>>();
+
+    let may_send = answer(preflight.header("access-control-request-method", "POST")).await;
+    let may_read = answer(
+        service.request(Method::GET, "/generator/v1/samples").await.header("origin", "https://app.test"),
+    )
+    .await;
+
+    let may_send = words(may_send.header("access-control-allow-headers"));
+    for name in ["prefer", "idempotency-key", "last-event-id", "authorization", "content-type"] {
+        assert!(may_send.contains(&name.to_owned()), "{name}: {may_send:?}");
+    }
+    let may_read = words(may_read.header("access-control-expose-headers"));
+    for name in [
+        "location",
+        "content-location",
+        "preference-applied",
+        "ratelimit",
+        "ratelimit-policy",
+        "retry-after",
+        "idempotent-replayed",
+    ] {
+        assert!(may_read.contains(&name.to_owned()), "{name}: {may_read:?}");
+    }
+}
+
+#[tokio::test]
 async fn the_document_is_served_with_the_address_of_the_installation() {
     let service = Service::start_without_workers(&[]).await;
 

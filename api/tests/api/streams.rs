@@ -156,9 +156,12 @@ async fn a_stream_is_its_callers_alone_and_asked_for_by_a_number() {
     let unknown = service.get(&format!("{SEARCH}/nothing/events")).await;
     let unwatched = service.get(&format!("{SEARCH}/{plain}/events")).await;
     let faulty = answer(service.request(Method::GET, &location).await.header("last-event-id", "x")).await;
+    let empty = Reader::of(service.request(Method::GET, &location).await.header("last-event-id", "")).await;
+    let whole = Reader::of(service.request(Method::GET, &location).await).await;
 
     assert_eq!([others.status, unknown.status, unwatched.status], [404, 404, 404]);
     assert_eq!(faulty.faults(), [("header.last-event-id".to_owned(), "int_parsing".to_owned())]);
+    assert_eq!(names(&empty.rest().await), names(&whole.rest().await));
 }
 
 #[tokio::test(flavor = "multi_thread")]

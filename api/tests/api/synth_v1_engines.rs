@@ -71,6 +71,18 @@ async fn engines_are_those_of_live_searchers_and_their_other_names() {
 }
 
 #[tokio::test]
+async fn plans_that_wait_are_counted_once_in_some_seconds() {
+    let service = Service::start().await;
+    let engines = async || service.get("/synth-batches/v1/engines").await;
+    let counted = engines().await;
+    sqlx::raw_sql("alter table plans rename to gone").execute(&service.pool).await.unwrap();
+
+    let again = engines().await;
+
+    assert_eq!((again.status, again.text), (200, counted.text));
+}
+
+#[tokio::test]
 async fn libraries_are_the_vendors_that_the_account_sees() {
     let service = Service::start_without_workers(&[]).await;
     sqlx::raw_sql(

@@ -36,6 +36,18 @@ fn a_bad_pack_is_skipped_and_the_others_are_announced() {
 }
 
 #[test]
+fn a_pack_whose_card_the_database_cannot_store_is_skipped() {
+    let dir = models();
+    let metadata = r#"{"id": "cheap", "description": "c", "relative_cost": 1.0, "metrics": [{"\u0000": 1}]}"#;
+    fs::write(dir.path().join("cheap/metadata.json"), metadata).unwrap();
+
+    let announced = Models::load(&[dir.path().to_owned()], &[], &MACHINE).unwrap().announce();
+
+    let ids: Vec<&str> = announced.iter().map(|model| model.model_id.as_str()).collect();
+    assert_eq!(ids, ["dear"]);
+}
+
+#[test]
 fn of_two_packs_with_one_id_the_first_is_served() {
     let dir = models();
     write_pack(dir.path(), "cheap_copy", 9.0, 3);

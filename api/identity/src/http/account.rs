@@ -3,29 +3,37 @@
 //! A page of the authorization server and no operation of the API, so that it takes a person in a browser to end a login or to make a token: no
 //! application can end those of others, or make itself one that outlives it, with the token that it was given.
 
-use std::sync::Arc;
+use std::{net::IpAddr, sync::Arc};
 
 use axum::{
     extract::{Request, State},
-    http::header,
+    http::{HeaderMap, header},
     response::{IntoResponse, Redirect, Response},
 };
+
+use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::{
     error::{PageError, RefusedForm},
     form::Form,
     http::{
+        client_address::ClientAddress,
         csrf::{self, Purpose},
+        login,
         pages::{self, Entry, NEW_TOKEN},
     },
     identity::Identity,
     scopes,
     tables::{
+        accounts::NO_PASSWORD,
         applications, codes, consents, device_codes, organisations, refresh,
         script_tokens::{self, Made},
-        sessions::{self, Session},
+        sessions::{self, Person, Session},
     },
 };
+
+/// The time after a login by a link in which a token may be made without a password: as long as a link is good.
+const FRESH: TimeDelta = TimeDelta::minutes(10);
 
 /// What a person may end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,6 +119,7 @@ async fn page(
         programs: &programs,
         allowed: &allowed,
         tokens: &tokens.collect::<Vec<_>>(),
+        has_password: has_password(identity, &session.person).await?,
         new_token: &csrf::proof(&session.secret, Purpose::Token, NEW_TOKEN),
         failed,
     }))
@@ -146,8 +155,11 @@ pub async fn end(State(identity): State<Arc<Identity>>, request: Request) -> Res
 }
 
 /// `POST /auth/account/tokens`: makes a token for scripts, and shows it this once.
+///
+/// A session lasts for hours and a token for months, so the person authenticates once more.
 pub async fn make_token(
     State(identity): State<Arc<Identity>>,
+    ClientAddress(address): ClientAddress,
     request: Request,
 ) -> Result<Response, PageError> {
     let headers = request.headers().clone();
@@ -156,7 +168,10 @@ pub async fn make_token(
         csrf::session(&identity.pool, &identity.settings, &headers).await?.ok_or(PageError::Forged)?;
     csrf::check(&identity.settings, &headers, &form, Purpose::Token, &session.secret)?;
     let made = match wanted(&form) {
-        Ok((name, days)) => store_token(&identity, &session, &form, (name, days)).await?,
+        Ok((name, days)) => match authenticated_at(&identity, &headers, address, &session, &form).await? {
+            Ok(at) => store_token(&identity, &session.person, at, &form, (name, days)).await?,
+            Err(why) => Err(why),
+        },
         Err(why) => Err(why),
     };
     let no_store = [(header::CACHE_CONTROL, "no-store")];
@@ -187,20 +202,45 @@ fn wanted(form: &Form) -> Result<(&str, u16), &'static str> {
     days.map(|days| (name, days)).ok_or("Choose when the token ends.")
 }
 
-/// Stores the token; its text, or why there is none.
+/// The time of the person's authentication, which is now, by the password; or the reason why there is none.
+///
+/// An account without a password logs in by a link: that login has to be recent.
+async fn authenticated_at(
+    identity: &Identity,
+    headers: &HeaderMap,
+    address: Option<IpAddr>,
+    Session { person, .. }: &Session,
+    form: &Form,
+) -> Result<Result<DateTime<Utc>, &'static str>, PageError> {
+    if !has_password(identity, person).await? {
+        let is_fresh = Utc::now() - person.authenticated_at < FRESH;
+        let why = "Your login is too old to make a token. Whoever runs the service can make you a link to log in by.";
+        return Ok(is_fresh.then_some(person.authenticated_at).ok_or(why));
+    }
+    let shown = (person.email.as_str(), form.get("password").unwrap_or_default());
+    let login = login::attempt(identity, headers, address, shown).await?;
+    let own = login.filter(|login| login.account.id == person.account_id);
+    Ok(own.map(|login| login.at).ok_or("The password is wrong."))
+}
+
+async fn has_password(identity: &Identity, person: &Person) -> Result<bool, sqlx::Error> {
+    let account = identity.accounts.find(&person.account_id).await?;
+    Ok(account.is_some_and(|account| account.password_hash != NO_PASSWORD))
+}
+
+/// Stores the token of a login at that time; its text, or why there is none.
 async fn store_token(
     identity: &Identity,
-    session: &Session,
+    person: &Person,
+    authenticated_at: DateTime<Utc>,
     form: &Form,
     (name, days): (&str, u16),
 ) -> Result<Result<String, &'static str>, PageError> {
-    let Session { person, .. } = session;
     let held = scopes::without_asking(&person.scopes);
     let ticked: Vec<String> = held.into_iter().filter(|scope| form.get(scope).is_some()).collect();
     let new = script_tokens::New { name, scopes: &ticked, days };
     let mut transaction = identity.pool.begin().await?;
-    let made =
-        script_tokens::make(&mut transaction, &person.account_id, person.authenticated_at, new).await?;
+    let made = script_tokens::make(&mut transaction, &person.account_id, authenticated_at, new).await?;
     transaction.commit().await?;
     Ok(match made {
         Made::Token(token) => {
@@ -220,10 +260,10 @@ async fn name(identity: &Identity, client_id: String) -> Result<String, sqlx::Er
     Ok(application.map_or(client_id, |application| application.name))
 }
 
-fn day(at: chrono::DateTime<chrono::Utc>) -> String {
+fn day(at: DateTime<Utc>) -> String {
     at.format("%Y-%m-%d").to_string()
 }
 
-fn time(at: chrono::DateTime<chrono::Utc>) -> String {
+fn time(at: DateTime<Utc>) -> String {
     at.format("%Y-%m-%d %H:%M UTC").to_string()
 }

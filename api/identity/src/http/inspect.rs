@@ -1,5 +1,6 @@
 //! `/auth/revoke` (RFC 7009) and `/auth/introspect` (RFC 7662): an application ends its tokens, or asks how
-//! they stand. Of another application's tokens it learns nothing.
+//! they stand. Of another application's tokens it learns nothing. A token for scripts is no application's: whoever holds it ends it, without any
+//! other proof.
 
 use std::sync::Arc;
 
@@ -14,9 +15,10 @@ use serde_json::{Value, json};
 
 use crate::{
     error::{ClientProof, TokenError},
+    form::Form,
     http::{client, client_address::ClientAddress},
     identity::Identity,
-    tables::{applications::Kind, refresh, revocations},
+    tables::{applications::Kind, refresh, revocations, script_tokens},
     tokens::keys::Verified,
 };
 
@@ -28,7 +30,15 @@ pub async fn revoke(
     ClientAddress(address): ClientAddress,
     request: Request,
 ) -> Result<Response, TokenError> {
-    let (application, form) = client::read(&identity.pool, request).await?;
+    let headers = request.headers().clone();
+    let form = Form::read(request).await?;
+    let done = (StatusCode::OK, [(header::CACHE_CONTROL, "no-store")]);
+    if let Some(token) = form.get("token").filter(|token| script_tokens::is_one(token)) {
+        identity.throttle.take_program("", address).await?;
+        identity.script_tokens.revoke(token).await?;
+        return Ok(done.into_response());
+    }
+    let application = client::authenticate(&identity.pool, &headers, &form).await?;
     identity.throttle.take_program(&application.client_id, address).await?;
     let token = form.get("token").ok_or(TokenError::MISSING)?;
     let client_id = &application.client_id;
@@ -47,7 +57,7 @@ pub async fn revoke(
     }
     identity.revocations.forget();
     tracing::info!(target: "audit", client_id, "an application revoked a token");
-    Ok((StatusCode::OK, [(header::CACHE_CONTROL, "no-store")]).into_response())
+    Ok(done.into_response())
 }
 
 /// `POST /auth/introspect`, for applications that have a secret.
@@ -77,27 +87,33 @@ async fn describe(identity: &Identity, token: &str, client_id: &str) -> Result<O
     }
     let verified = own_access_token(identity, token, client_id).await?;
     Ok(verified.map(|token| {
-        json!({
-            "active": true, "token_type": "Bearer", "client_id": client_id, "sub": token.sub,
+        let mut description = json!({
+            "active": true, "token_type": "Bearer", "sub": token.sub,
             "scope": token.scope, "exp": token.exp, "iat": token.iat, "nbf": token.iat, "jti": token.jti,
             "aud": crate::settings::AUDIENCE, "iss": identity.settings.issuer(),
-        })
+        });
+        if !token.client_id.is_empty() {
+            description["client_id"] = token.client_id.into();
+        }
+        description
     }))
 }
 
-/// The access token, if it is good now and the application's.
+/// The access token, if it is good now, and the application's or for scripts.
 async fn own_access_token(
     identity: &Identity,
     token: &str,
     client_id: &str,
 ) -> Result<Option<Verified>, ApiError> {
     let standing = async {
-        let mut verified = identity.keys.verify(token).await?;
+        let mut verified = identity.verify(token).await?;
         identity.check_standing(&mut verified).await?;
         Ok(verified)
     };
     match standing.await {
-        Ok(verified) => Ok((verified.client_id == client_id).then_some(verified)),
+        Ok(verified) => {
+            Ok((script_tokens::is_one(token) || verified.client_id == client_id).then_some(verified))
+        }
         Err(ApiError::Unauthorized(_)) => Ok(None),
         Err(error) => Err(error),
     }

@@ -1,6 +1,6 @@
 //! `POST /auth/login` and `/auth/logout`: a browser's session begins and ends.
 
-use std::sync::Arc;
+use std::{net::IpAddr, sync::Arc};
 
 use axum::{
     extract::{Request, State},
@@ -63,13 +63,7 @@ pub async fn login(
 
     let email = form.get("email").unwrap_or_default().trim();
     let password = form.get("password").unwrap_or_default();
-    let device = Cookie::Device.read(&headers, transport);
-    let browser = match &device {
-        Some(device) if browsers::is_known(&identity.pool, device, email).await? => Browser::Known,
-        _ => Browser::Strange,
-    };
-    identity.throttle.take(email, address, browser).await?;
-    let Some(Login { account, at }) = identity.authenticate(email, password).await? else {
+    let Some(Login { account, at }) = attempt(&identity, &headers, address, (email, password)).await? else {
         let application = wanted.as_ref().map(|wanted| wanted.application.name.as_str());
         let login = pages::Login { application, to: purpose, request: query, email };
         let failed = Some("The e-mail address or the password is wrong.");
@@ -87,6 +81,22 @@ pub async fn login(
         None => format!("/auth/device?user_code={query}"),
     };
     enter(&identity, &headers, Entered { account_id: &account.id, at }, &location).await
+}
+
+/// Counts an attempt at a password and checks it; `None` where it is wrong.
+pub(super) async fn attempt(
+    identity: &Identity,
+    headers: &HeaderMap,
+    address: Option<IpAddr>,
+    (email, password): (&str, &str),
+) -> Result<Option<Login>, PageError> {
+    let device = Cookie::Device.read(headers, identity.settings.transport());
+    let browser = match &device {
+        Some(device) if browsers::is_known(&identity.pool, device, email).await? => Browser::Known,
+        _ => Browser::Strange,
+    };
+    identity.throttle.take(email, address, browser).await?;
+    Ok(identity.authenticate(email, password).await?)
 }
 
 /// Who has just shown that they are an account, and when that was read of it.

@@ -251,6 +251,8 @@ pub struct Account<'a> {
     pub programs: &'a [Entry],
     pub allowed: &'a [Entry],
     pub tokens: &'a [Entry],
+    /// True where making a token asks for the password.
+    pub has_password: bool,
     /// The proof of the form for a new token.
     pub new_token: &'a str,
     /// Why none was made.
@@ -319,6 +321,12 @@ fn new_token(account: &Account<'_>) -> Markup {
                 label for="days" { "It ends after" }
                 select #days name="days" {
                     @for days in script_tokens::LIFETIMES_DAYS { option value=(days) selected[days == 90] { (days) " days" } }
+                }
+                @if account.has_password {
+                    label for="password" { "Your password" }
+                    input #password type="password" name="password" required autocomplete="current-password";
+                } @else {
+                    p { small { "Your account has no password: make the token within ten minutes of a login by a link." } }
                 }
                 button type="submit" { "Make the token" }
             }

@@ -61,14 +61,31 @@ impl ScriptTokens {
 
     /// What the token stands for, if it is one of these; `None` for a token of another kind.
     pub async fn verify(&self, token: &str) -> Result<Option<Verified>, ApiError> {
-        let Some(rest) = token.strip_prefix(PREFIX) else { return Ok(None) };
+        if !is_one(token) {
+            return Ok(None);
+        }
         let unknown = || ApiError::bad_token("the token is unknown or has ended");
-        let secret = marked(&self.key, rest).ok_or_else(unknown)?;
+        let secret = self.secret(token).ok_or_else(unknown)?;
         let found = self.find(secrets::hash(secret)).await?.ok_or_else(unknown)?;
         if found.exp <= u64::try_from(Utc::now().timestamp()).unwrap_or_default() {
             return Err(unknown());
         }
         Ok(Some(found))
+    }
+
+    /// Ends a token by its text; false if there is none.
+    pub async fn revoke(&self, token: &str) -> Result<bool, sqlx::Error> {
+        let Some(secret) = self.secret(token) else { return Ok(false) };
+        let mut transaction = self.pool.begin().await?;
+        let ended = end_shown(&mut transaction, &secrets::hash(secret)).await?;
+        transaction.commit().await?;
+        self.forget();
+        Ok(ended)
+    }
+
+    /// The secret of a token that has our mark.
+    fn secret<'t>(&self, token: &'t str) -> Option<&'t str> {
+        marked(&self.key, token.strip_prefix(PREFIX)?)
     }
 
     /// Looks anew at each.
@@ -91,6 +108,11 @@ impl ScriptTokens {
         }
         Ok(found)
     }
+}
+
+/// Tells a token for scripts, genuine or not, from other tokens.
+pub(crate) fn is_one(token: &str) -> bool {
+    token.starts_with(PREFIX)
 }
 
 /// A token to be made.
@@ -195,6 +217,18 @@ pub(crate) async fn end(
     .await?;
     changes::tell(connection, account_id).await?;
     Ok(ended.rows_affected() > 0)
+}
+
+/// Ends the token whose secret has this hash; false if there is none.
+async fn end_shown(connection: &mut PgConnection, hash: &[u8]) -> Result<bool, sqlx::Error> {
+    let account_id =
+        sqlx::query_scalar!("delete from script_tokens where secret_hash = $1 returning account_id", hash)
+            .fetch_optional(&mut *connection)
+            .await?;
+    let Some(account_id) = account_id else { return Ok(false) };
+    changes::tell(connection, &account_id).await?;
+    tracing::info!(target: "audit", { account.id = account_id }, "a token for scripts was revoked by its holder");
+    Ok(true)
 }
 
 /// Ends every token of an account.

@@ -38,6 +38,10 @@ pub struct KeptRow {
     pub figures: Value,
     /// JSON that is gzipped; none where it was not asked for.
     pub content: Option<Vec<u8>>,
+    /// Private vendors whose offers the reader may not see; none where the content was not asked for.
+    pub hidden_vendors: Vec<String>,
+    /// True where the reader may see all offers that the figures may rest on.
+    pub sees_prices: bool,
     pub created_at: DateTime<Utc>,
     pub updated_at: DateTime<Utc>,
 }
@@ -73,7 +77,8 @@ pub async fn insert(connection: &mut PgConnection, new: NewRoute<'_>) -> Result<
         KeptRow,
         r#"insert into kept_routes (id, account_id, name, note, starred, parameters, figures, content, short_parameters)
         values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-        returning id, account_id, name, note, starred, parameters, figures, null::bytea as content, created_at, updated_at"#,
+        returning id, account_id, name, note, starred, parameters, figures, null::bytea as content, '{}'::text[] as "hidden_vendors!",
+            true as "sees_prices!", created_at, updated_at"#,
         new.id,
         new.account_id,
         new.wanted.name.as_deref(),
@@ -92,7 +97,9 @@ pub async fn insert(connection: &mut PgConnection, new: NewRoute<'_>) -> Result<
 pub async fn find(pool: &PgPool, reader: &str, id: &str) -> Result<Option<KeptRow>, sqlx::Error> {
     sqlx::query_as!(
         KeptRow,
-        r#"select id, account_id, name, note, starred, parameters, figures, content as "content?", created_at, updated_at
+        r#"select id, account_id, name, note, starred, parameters, figures, content as "content?",
+            array(select hidden.name from vendors_hidden_from($1) hidden) as "hidden_vendors!",
+            sees_prices_of($1, private_vendors) as "sees_prices!", created_at, updated_at
         from kept_routes
         where id = $2 and account_id in (select owner from accounts_readable_by($1) owner)"#,
         reader,
@@ -126,9 +133,11 @@ pub async fn page(pool: &PgPool, reader: &str, asked: &Asked) -> Result<Option<V
     let rows = sqlx::query_as!(
         KeptRow,
         r#"select id, account_id, name, note, starred, coalesce(short_parameters, parameters) as "parameters!", figures,
-            null::bytea as content, created_at, updated_at
+            null::bytea as content, '{}'::text[] as "hidden_vendors!", sees_prices_of($2, private_vendors) as "sees_prices!",
+            created_at, updated_at
         from kept_routes where id = any($1) order by array_position($1, id)"#,
-        &ids
+        &ids,
+        reader
     );
     rows.fetch_all(pool).await.map(Some)
 }
@@ -184,7 +193,7 @@ async fn newer(
     .await
 }
 
-/// Changes what is said of the route, which comes with its content; `None` where it is gone.
+/// Changes what is said of the route, which comes with its content as its account sees it; `None` where it is gone.
 pub async fn update(
     pool: &PgPool,
     id: &str,
@@ -199,7 +208,9 @@ pub async fn update(
             starred = coalesce($6, starred),
             updated_at = now()
         where id = $1
-        returning id, account_id, name, note, starred, parameters, figures, content as "content?", created_at, updated_at"#,
+        returning id, account_id, name, note, starred, parameters, figures, content as "content?",
+            array(select hidden.name from vendors_hidden_from(account_id) hidden) as "hidden_vendors!",
+            sees_prices_of(account_id, private_vendors) as "sees_prices!", created_at, updated_at"#,
         id,
         name.is_some(),
         name.flatten(),

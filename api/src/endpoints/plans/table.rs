@@ -45,6 +45,10 @@ pub struct PlanRow {
     figures: Option<Value>,
     /// JSON that is gzipped; none where it was not asked for.
     pub result: Option<Vec<u8>>,
+    /// Private vendors whose offers the reader may not see; none where the result was not asked for.
+    pub hidden_vendors: Vec<String>,
+    /// True where the reader may see all offers that the figures may rest on.
+    pub sees_prices: bool,
     created_at: DateTime<Utc>,
     updated_at: DateTime<Utc>,
 }
@@ -57,6 +61,10 @@ impl PlanRow {
         // A later release may know other words: then it has not ended.
         let status = serde_json::from_value(Value::String(self.status)).unwrap_or(PlanStatus::Pending);
         let problem = self.problem.filter(|_| status == PlanStatus::Failed);
+        // A later release may know other figures.
+        let figures: Option<PlanFigures> =
+            self.figures.and_then(|figures| serde_json::from_value(figures).ok());
+        let sees_prices = self.sees_prices;
         Plan {
             id: self.id,
             object: PlanObject::Plan,
@@ -68,8 +76,7 @@ impl PlanRow {
             name: self.name,
             description: self.description,
             result,
-            // A later release may know other figures.
-            figures: self.figures.and_then(|figures| serde_json::from_value(figures).ok()),
+            figures: figures.map(|figures| if sees_prices { figures } else { figures.without_offers() }),
             error: problem.map(in_words),
         }
     }
@@ -87,7 +94,7 @@ pub async fn insert(
         r#"insert into plans (id, account_id, search_smiles, parameters, engine, name, description, job_id, short_parameters)
         values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
         returning id, account_id, batch_id, search_smiles, parameters as "parameters!", engine, name, description, status, problem,
-            figures, result, created_at, updated_at"#,
+            figures, result, '{}'::text[] as "hidden_vendors!", true as "sees_prices!", created_at, updated_at"#,
         new.id,
         account_id,
         new.parameters.request.search_smiles,
@@ -143,10 +150,11 @@ pub async fn page(pool: &PgPool, reader: &str, asked: &Asked) -> Result<Option<V
     let rows = sqlx::query_as!(
         PlanRow,
         r#"select id, account_id, batch_id, search_smiles, coalesce(short_parameters, parameters) as "parameters!", engine, name,
-            description, plan_standing(status, status, job_id) as "status!", problem, figures, null::bytea as result, created_at,
-            updated_at
+            description, plan_standing(status, status, job_id) as "status!", problem, figures, null::bytea as result,
+            '{}'::text[] as "hidden_vendors!", sees_prices_of($2, private_vendors) as "sees_prices!", created_at, updated_at
         from plans where id = any($1) order by array_position($1, id)"#,
-        &ids
+        &ids,
+        reader
     );
     rows.fetch_all(pool).await.map(Some)
 }
@@ -210,7 +218,8 @@ pub async fn find(pool: &PgPool, reader: &str, id: &str) -> Result<Option<PlanRo
         r#"select plan.id, plan.account_id, plan.batch_id, plan.search_smiles,
             coalesce(plan.parameters, batch.parameters) as "parameters!", plan.engine, plan.name, plan.description,
             plan_standing(plan.status, made.status, made.job_id) as "status!",
-            made.problem, made.figures, made.result, plan.created_at, greatest(plan.updated_at, made.updated_at) as "updated_at!"
+            made.problem, made.figures, made.result, array(select hidden.name from vendors_hidden_from($1) hidden) as "hidden_vendors!",
+            sees_prices_of($1, made.private_vendors) as "sees_prices!", plan.created_at, greatest(plan.updated_at, made.updated_at) as "updated_at!"
         from plans as plan
             join plans as made on made.id = coalesce(plan.same_as, plan.id)
             left join batches as batch on batch.id = plan.batch_id
@@ -331,10 +340,11 @@ pub async fn insert_of_batch(
     Ok(())
 }
 
-/// Plans of the batch without their results, in the direction asked for, the nearest to the cursor first; `None` where that is no plan of
+/// Plans of the batch as `reader` sees them, without their results, in the direction asked for, the nearest to the cursor first; `None` where that is no plan of
 /// the batch.
 pub async fn page_of_batch(
     pool: &PgPool,
+    reader: &str,
     batch_id: &str,
     asked: &Asked,
 ) -> Result<Option<Vec<PlanRow>>, sqlx::Error> {
@@ -355,7 +365,8 @@ pub async fn page_of_batch(
         select plan.id, plan.account_id, plan.batch_id, plan.search_smiles,
             coalesce(batch.short_parameters, batch.parameters) as "parameters!", plan.engine, plan.name, plan.description,
             plan_standing(plan.status, made.status, made.job_id) as "status!",
-            made.problem, made.figures, null::bytea as result, plan.created_at, greatest(plan.updated_at, made.updated_at) as "updated_at!"
+            made.problem, made.figures, null::bytea as result, '{}'::text[] as "hidden_vendors!",
+            sees_prices_of($6, made.private_vendors) as "sees_prices!", plan.created_at, greatest(plan.updated_at, made.updated_at) as "updated_at!"
         from page
             join plans as plan on plan.id = page.id
             join plans as made on made.id = coalesce(plan.same_as, plan.id)
@@ -365,7 +376,8 @@ pub async fn page_of_batch(
         least,
         most,
         sign,
-        asked.count
+        asked.count,
+        reader
     )
     .fetch_all(pool)
     .await?;

@@ -21,6 +21,7 @@ const fn table(
     Table { name, owners, readers }
 }
 
+const CLOCK: &str = "api/database/src/clock.rs";
 const ACCOUNTS: &str = "api/identity/src/tables/accounts.rs";
 const APPLICATIONS: &str = "api/identity/src/tables/applications.rs";
 const BROWSERS: &str = "api/identity/src/tables/browsers.rs";
@@ -69,7 +70,7 @@ const ORDERED: &str = "worker/src/orders.rs";
 const ORDERS: &str = "api/src/endpoints/samples/orders.rs";
 const SAMPLE_BATCHES: &str = "api/src/endpoints/sample_batches/table.rs";
 
-const TABLES: [Table; 44] = [
+const TABLES: [Table; 45] = [
     table("account_rations", &[ACCOUNTS], &[]),
     // A login that is older than the account's last change counts for nothing: all that comes from one asks.
     table(
@@ -125,6 +126,7 @@ const TABLES: [Table; 44] = [
     table("script_token_mark", &[], &[]),
     table("script_tokens", &[SCRIPT_TOKENS], &[]),
     table("signing_keys", &[KEYS], &[]),
+    table("sweep_clock", &[CLOCK], &[]),
     table("vendor_organisations", &[VENDORS], &[]),
     table("vendor_preferences", &[VENDORS], &[]),
     table("vendors", &[COMMON, LOAD, VENDORS], &[CATALOGUE, DIFFERENCE, ENGINES, EXPORT, LOOK, OFFERS]),

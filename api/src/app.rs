@@ -34,6 +34,7 @@ use crate::{
     limits::{Limits, Operation},
     observe::observe,
     openapi,
+    streams::Streams,
 };
 
 /// What the handlers take parts of. Clones share everything.
@@ -47,6 +48,7 @@ pub struct App {
     queue: queue::Client,
     jobs: Jobs,
     engines: Engines,
+    streams: Streams,
     gzip_body: GzipBody,
     keep: Keep,
     transport: Transport,
@@ -108,6 +110,7 @@ impl App {
             limits: Arc::new(Limits::new(pool.clone(), config.rates)),
             jobs: Jobs::new(queue.clone(), crowd.clone(), patience, config.default_models),
             engines: Engines::new(config.engine_aliases),
+            streams: Streams::default(),
             deadlines,
             crowd,
             queue,
@@ -248,7 +251,10 @@ fn sample_batch_routes(guarded: &impl Guard, queued: &impl Guard) -> Router<App>
 /// Searches that nobody waits for.
 fn plan_routes(guarded: &impl Guard, queued: &impl Guard) -> Router<App> {
     Router::new()
-        .route("/synth-batches/v1/version-backend", guarded(Operation::RetrieveVersion, get(engines::version)))
+        .route(
+            "/synth-batches/v1/version-backend",
+            guarded(Operation::RetrieveVersion, get(engines::version)),
+        )
         .route("/synth-batches/v1/engines", guarded(Operation::ReadPlans, get(engines::list)))
         .route("/synth-batches/v1/libraries", guarded(Operation::ReadPlans, get(engines::libraries)))
         .route(

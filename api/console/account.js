@@ -9,6 +9,9 @@ import { why } from "./service.js";
 /** What scopes are for, in words. @type {Record<string, string>} */
 const MEANINGS = {
   "generator_api.samples:create": "draw molecules", "generator_api.samples:read": "look at samples", "generator_api.samples:delete": "delete samples", "generator_api.models:read": "look at models",
+  "synth_api.plans:create": "create plans and batches", "synth_api.plans:read": "read them", "synth_api.plans:delete": "cancel and delete them",
+  "synth_api.routes:create": "keep routes", "synth_api.routes:read": "read kept routes", "synth_api.routes:update": "change them", "synth_api.routes:delete": "delete them",
+  "synth_api.queries:create": "ask about many molecules and the catalogue",
   operations: "operate the installation", openid: "know who you are", email: "know your e-mail address", profile: "know your name",
 };
 
@@ -33,7 +36,7 @@ export function begin(place, service) {
       const { sub, email, name, organisation } = await service.get("/auth/userinfo");
       const may = service.session.scopes.map((scope) => MEANINGS[scope] ?? scope).join(", ");
       const since = new Date(service.session.begun).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
-      person.replaceChildren(...known([["E-mail address", email], ["Name", name], ["Organisation", organisation ?? "none"], ["Account", sub], ["This login may", `plan syntheses, ${may}`], ["Logged in here", since]]));
+      person.replaceChildren(...known([["E-mail address", email], ["Name", name], ["Organisation", organisation ?? "none"], ["Account", sub], ["This login may", `search for routes, ${may}`], ["Logged in here", since]]));
       notice.tell("");
     } catch (fault) {
       notice.tell(why(fault));

@@ -6,7 +6,11 @@ import { LoginRefused, logIn } from "./login.js";
 import { fetchPart, follow } from "./parts.js";
 import { Service } from "./service.js";
 
-const SCOPES = ["operations", "openid", "email", "profile", "generator_api.samples:create", "generator_api.samples:read", "generator_api.samples:delete", "generator_api.models:read"];
+const SCOPES = [
+  "operations", "openid", "email", "profile", "generator_api.samples:create", "generator_api.samples:read", "generator_api.samples:delete", "generator_api.models:read",
+  "synth_api.plans:create", "synth_api.plans:read", "synth_api.plans:delete", "synth_api.routes:create", "synth_api.routes:read", "synth_api.routes:update",
+  "synth_api.routes:delete", "synth_api.queries:create",
+];
 
 begin();
 

@@ -10,7 +10,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use edge::{ApiError, Challenge};
-use identity::{Identity, Rations};
+use identity::{Identity, Known, Rations};
 
 use crate::{
     checks::Checks,
@@ -36,6 +36,44 @@ impl<S: Sync> FromRequestParts<S> for Caller {
     }
 }
 
+/// The right of a caller to the operation at hand, for an answer that lasts.
+#[derive(Clone)]
+pub struct Access {
+    identity: Arc<Identity>,
+    known: Known,
+    operation: Operation,
+}
+
+impl Access {
+    /// The caller's account.
+    pub fn account_id(&self) -> &str {
+        &self.known.account_id
+    }
+
+    /// Looks again at the account, the login and the scope.
+    ///
+    /// # Errors
+    /// Says what has ended, or that nobody can tell at the moment.
+    pub async fn check(&self) -> Result<(), ApiError> {
+        must_allow(&self.identity.recheck(&self.known).await?, self.operation)
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for Access {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        parts.extensions.get().cloned().ok_or(ApiError::Unauthorized(Challenge::NoToken))
+    }
+}
+
+fn must_allow(known: &Known, operation: Operation) -> Result<(), ApiError> {
+    match operation.scope() {
+        Some(scope) if !known.may(scope) => Err(ApiError::Forbidden { scope }),
+        _ => Ok(()),
+    }
+}
+
 /// Who asks, and what they have left; nobody waits longer than `patience` to be let in.
 #[derive(Clone)]
 pub struct Gate {
@@ -53,9 +91,15 @@ pub async fn guard(
 ) -> Response {
     let admitted = tokio::time::timeout(gate.patience, gate.admit(operation, request.headers())).await;
     match admitted.unwrap_or_else(|_| Err(ApiError::late().into())) {
-        Ok((caller, headroom)) => {
-            tracing::Span::current().record("account.id", &caller.account_id);
+        Ok((known, headroom)) => {
+            tracing::Span::current().record("account.id", &known.account_id);
+            let caller = Caller {
+                account_id: known.account_id.clone(),
+                rations: known.rations.clone(),
+                checks: gate.checks.clone(),
+            };
             request.extensions_mut().insert(caller);
+            request.extensions_mut().insert(Access { identity: gate.identity.clone(), known, operation });
             headroom.attach(next.run(request).await)
         }
         Err(Refusal { error, headroom }) => headroom.attach(error.into_response()),
@@ -74,20 +118,14 @@ impl From<ApiError> for Refusal {
 }
 
 impl Gate {
-    async fn admit(&self, operation: Operation, headers: &HeaderMap) -> Result<(Caller, Headroom), Refusal> {
+    async fn admit(&self, operation: Operation, headers: &HeaderMap) -> Result<(Known, Headroom), Refusal> {
         let known = self.identity.caller(headers).await?;
-        if let Some(scope) = operation.scope()
-            && !known.may(scope)
-        {
-            return Err(ApiError::Forbidden { scope }.into());
-        }
-        let checks = self.checks.clone();
-        let caller = Caller { account_id: known.account_id, rations: known.rations, checks };
-        let headroom = self.limits.take(operation.ration(), &caller.account_id, &caller.rations, 1).await;
+        must_allow(&known, operation)?;
+        let headroom = self.limits.take(operation.ration(), &known.account_id, &known.rations, 1).await;
         let headroom = headroom.map_err(ApiError::from)?;
         match headroom.spent() {
             Some(retry_after) => Err(Refusal { error: ApiError::RateLimited { retry_after }, headroom }),
-            None => Ok((caller, headroom)),
+            None => Ok((known, headroom)),
         }
     }
 }

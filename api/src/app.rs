@@ -36,6 +36,7 @@ use crate::{
     observe::observe,
     openapi,
     quota::Quota,
+    streams::Streams,
 };
 
 /// What the handlers take parts of. Clones share everything.
@@ -50,6 +51,7 @@ pub struct App {
     queue: queue::Client,
     jobs: Jobs,
     engines: Engines,
+    streams: Streams,
     gzip_body: GzipBody,
     keep: Keep,
     transport: Transport,
@@ -115,6 +117,7 @@ impl App {
             limits,
             jobs: Jobs::new(queue.clone(), crowd.clone(), patience, config.default_models),
             engines: Engines::new(config.engine_aliases),
+            streams: Streams::default(),
             deadlines,
             crowd,
             queue,
@@ -179,7 +182,7 @@ pub fn router(app: App) -> Router {
         .route("/synth/v1/treesearch", queued(Operation::CreateTreeSearch, post(treesearch::create)))
         .route(
             "/synth/v1/treesearch/{search_id}/events",
-            guarded(Operation::SeePlans, get(treesearch::events::watch)),
+            guarded(Operation::WatchTreeSearch, get(treesearch::events::watch)),
         )
         .route(
             "/synth/v1/{engine}/treesearch",
@@ -226,11 +229,11 @@ impl<F: Fn(Operation, MethodRouter<App>) -> MethodRouter<App>> Guard for F {}
 /// What is told of many molecules at once.
 fn look_routes(queued: &impl Guard) -> Router<App> {
     Router::new()
-        .route("/synth/v1/expansions", queued(Operation::Look, post(looks::expansions)))
-        .route("/synth/v1/building-blocks", queued(Operation::Look, post(looks::building_blocks)))
-        .route("/synth/v1/building-blocks/search", queued(Operation::Look, post(looks::search)))
-        .route("/synth/v1/analogues", queued(Operation::Look, post(looks::analogues)))
-        .route("/synth/v1/synthesizability", queued(Operation::Look, post(looks::synthesizability)))
+        .route("/synth/v1/expansions", queued(Operation::BulkQuery, post(looks::expansions)))
+        .route("/synth/v1/building-blocks", queued(Operation::BulkQuery, post(looks::building_blocks)))
+        .route("/synth/v1/building-blocks/search", queued(Operation::BulkQuery, post(looks::search)))
+        .route("/synth/v1/analogues", queued(Operation::BulkQuery, post(looks::analogues)))
+        .route("/synth/v1/synthesizability", queued(Operation::BulkQuery, post(looks::synthesizability)))
 }
 
 /// Samples that nobody waits for.
@@ -259,52 +262,55 @@ fn sample_batch_routes(guarded: &impl Guard, queued: &impl Guard) -> Router<App>
 /// Searches that nobody waits for.
 fn plan_routes(guarded: &impl Guard, queued: &impl Guard) -> Router<App> {
     Router::new()
-        .route("/synth-batches/v1/version-backend", guarded(Operation::SeePlans, get(engines::version)))
-        .route("/synth-batches/v1/engines", guarded(Operation::SeePlans, get(engines::list)))
-        .route("/synth-batches/v1/libraries", guarded(Operation::SeePlans, get(engines::libraries)))
+        .route(
+            "/synth-batches/v1/version-backend",
+            guarded(Operation::RetrieveVersion, get(engines::version)),
+        )
+        .route("/synth-batches/v1/engines", guarded(Operation::ReadPlans, get(engines::list)))
+        .route("/synth-batches/v1/libraries", guarded(Operation::ReadPlans, get(engines::libraries)))
         .route(
             "/synth-batches/v1/plans",
-            guarded(Operation::SeePlans, get(plans::list))
+            guarded(Operation::ReadPlans, get(plans::list))
                 .merge(queued(Operation::CreatePlan, post(plans::create))),
         )
         .route(
             "/synth-batches/v1/plans/{plan_id}",
-            guarded(Operation::SeePlans, get(plans::retrieve))
-                .merge(guarded(Operation::ChangePlan, delete(plans::delete))),
+            guarded(Operation::ReadPlans, get(plans::retrieve))
+                .merge(guarded(Operation::DeletePlan, delete(plans::delete))),
         )
         .route(
             "/synth-batches/v1/plans/{plan_id}/events",
-            guarded(Operation::SeePlans, get(plans::events::watch)),
+            guarded(Operation::ReadPlans, get(plans::events::watch)),
         )
         .route(
             "/synth-batches/v1/plans/{plan_id}/cancel",
-            guarded(Operation::ChangePlan, post(plans::cancel)),
+            guarded(Operation::DeletePlan, post(plans::cancel)),
         )
         .route(
             "/synth-batches/v1/batches",
-            guarded(Operation::SeePlans, get(batches::list))
+            guarded(Operation::ReadPlans, get(batches::list))
                 .merge(queued(Operation::CreateBatch, post(batches::create))),
         )
         .route(
             "/synth-batches/v1/batches/{batch_id}",
-            guarded(Operation::SeePlans, get(batches::retrieve))
-                .merge(guarded(Operation::ChangePlan, delete(batches::delete))),
+            guarded(Operation::ReadPlans, get(batches::retrieve))
+                .merge(guarded(Operation::DeletePlan, delete(batches::delete))),
         )
         .route(
             "/synth-batches/v1/batches/{batch_id}/plans",
-            guarded(Operation::SeePlans, get(batches::plans)),
+            guarded(Operation::ReadPlans, get(batches::plans)),
         )
         .route(
             "/synth-batches/v1/batches/{batch_id}/plans/{plan_id}",
-            guarded(Operation::SeePlans, get(batches::retrieve_plan)),
+            guarded(Operation::ReadPlans, get(batches::retrieve_plan)),
         )
         .route(
             "/synth-batches/v1/batches/{batch_id}/cancel",
-            guarded(Operation::ChangePlan, post(batches::cancel)),
+            guarded(Operation::DeletePlan, post(batches::cancel)),
         )
         .route(
             "/synth-batches/v1/batches/{batch_id}/resume",
-            guarded(Operation::ChangePlan, post(batches::resume)),
+            guarded(Operation::ResumeBatch, post(batches::resume)),
         )
 }
 
@@ -313,14 +319,14 @@ fn kept_route_routes(guarded: &impl Guard, queued: &impl Guard) -> Router<App> {
     Router::new()
         .route(
             "/synth/v1/routes",
-            guarded(Operation::SeePlans, get(kept_routes::list))
-                .merge(queued(Operation::ChangePlan, post(kept_routes::create))),
+            guarded(Operation::ReadRoutes, get(kept_routes::list))
+                .merge(queued(Operation::CreateRoute, post(kept_routes::create))),
         )
         .route(
             "/synth/v1/routes/{route_id}",
-            guarded(Operation::SeePlans, get(kept_routes::retrieve))
-                .merge(queued(Operation::ChangePlan, patch(kept_routes::update)))
-                .merge(guarded(Operation::ChangePlan, delete(kept_routes::delete))),
+            guarded(Operation::ReadRoutes, get(kept_routes::retrieve))
+                .merge(queued(Operation::UpdateRoute, patch(kept_routes::update)))
+                .merge(guarded(Operation::DeleteRoute, delete(kept_routes::delete))),
         )
 }
 

@@ -12,7 +12,7 @@ const LEAST: u32 = LISTENERS + 2 + 2;
 const MOST: u32 = 10_000;
 
 /// The most connections that the process opens, and how they are shared out: two listen, half of the others submit jobs and read
-/// their outcomes, and the rest serves everything else.
+/// their outcomes, and the rest serves everything else, streams too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Connections(u32);
 

@@ -45,7 +45,9 @@ impl Deadlines {
     fn of(&self, operation: Operation) -> Duration {
         match operation {
             Operation::CreateSample => self.sample + GRACE,
-            Operation::CreateTreeSearch | Operation::Look => self.longest_search + self.search_slack + GRACE,
+            Operation::CreateTreeSearch | Operation::BulkQuery => {
+                self.longest_search + self.search_slack + GRACE
+            }
             Operation::CreateBatch => self.request.max(BATCH),
             Operation::ListSamples
             | Operation::RetrieveSample
@@ -54,8 +56,15 @@ impl Deadlines {
             | Operation::RetrieveModel
             | Operation::CreateSampleBatch
             | Operation::CreatePlan
-            | Operation::SeePlans
-            | Operation::ChangePlan
+            | Operation::WatchTreeSearch
+            | Operation::ResumeBatch
+            | Operation::ReadPlans
+            | Operation::DeletePlan
+            | Operation::RetrieveVersion
+            | Operation::CreateRoute
+            | Operation::ReadRoutes
+            | Operation::UpdateRoute
+            | Operation::DeleteRoute
             | Operation::SeeOperations
             | Operation::Operate => self.request,
         }
@@ -102,7 +111,7 @@ pub async fn keep(
     request.extensions_mut().insert(Arrival(arrival));
     let end = arrival + deadlines.of(operation);
     let late = || match operation {
-        Operation::CreateSample | Operation::CreateTreeSearch | Operation::Look => passed(),
+        Operation::CreateSample | Operation::CreateTreeSearch | Operation::BulkQuery => passed(),
         _ => ApiError::late(),
     };
     tokio::time::timeout_at(end.into(), next.run(request)).await.unwrap_or_else(|_| late().into_response())

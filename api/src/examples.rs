@@ -1,7 +1,6 @@
 //! Examples of answers and of errors, for the document.
 
 use contract::TreeSearchRequest;
-use edge::NOT_YOURS;
 use serde_json::{Value, json};
 
 use crate::engine_answer::engine_answer;
@@ -91,7 +90,6 @@ pub fn error(operation_id: &str, status: &str, scope: &str) -> Option<Value> {
     };
     match status {
         "401" => fault(&AUTHORIZATION, "not_authenticated", "an access token is required"),
-        "403" if scope.is_empty() => fault(&[], "not_yours", NOT_YOURS),
         "403" => {
             let msg = format!("The access token lacks the scope {scope}");
             fault(&AUTHORIZATION, "insufficient_scope", &msg)

@@ -31,16 +31,22 @@ pub enum Operation {
     ListModels,
     RetrieveModel,
     CreateTreeSearch,
-    /// To be told of many molecules.
-    Look,
-    /// A search that nobody waits for.
+    /// Continues the stream of a tree search.
+    WatchTreeSearch,
+    /// Asks about many molecules or the catalogue.
+    BulkQuery,
     CreatePlan,
-    /// Many of them.
     CreateBatch,
-    /// To look at such searches, at what does them, and at kept routes.
-    SeePlans,
-    /// To cancel or delete one; to keep a route, change or delete it.
-    ChangePlan,
+    ResumeBatch,
+    /// Reads plans, batches, engines and their libraries.
+    ReadPlans,
+    /// Cancels or deletes a plan or a batch.
+    DeletePlan,
+    RetrieveVersion,
+    CreateRoute,
+    ReadRoutes,
+    UpdateRoute,
+    DeleteRoute,
     /// To look at what the installation does.
     SeeOperations,
     /// An operator's act.
@@ -48,19 +54,22 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// The scope that a token needs; the contract defines none for the tree search.
+    /// The scope that a token needs. The contract defines none for the tree search.
     pub fn scope(self) -> Option<&'static str> {
         match self {
             Self::ListSamples | Self::RetrieveSample => Some(contract::scope::SAMPLES_READ),
             Self::CreateSample | Self::CreateSampleBatch => Some(contract::scope::SAMPLES_CREATE),
             Self::DeleteSample => Some(contract::scope::SAMPLES_DELETE),
             Self::ListModels | Self::RetrieveModel => Some(contract::scope::MODELS_READ),
-            Self::CreateTreeSearch
-            | Self::Look
-            | Self::CreatePlan
-            | Self::CreateBatch
-            | Self::SeePlans
-            | Self::ChangePlan => None,
+            Self::BulkQuery => Some(contract::scope::QUERIES_CREATE),
+            Self::CreatePlan | Self::CreateBatch | Self::ResumeBatch => Some(contract::scope::PLANS_CREATE),
+            Self::ReadPlans => Some(contract::scope::PLANS_READ),
+            Self::DeletePlan => Some(contract::scope::PLANS_DELETE),
+            Self::CreateRoute => Some(contract::scope::ROUTES_CREATE),
+            Self::ReadRoutes => Some(contract::scope::ROUTES_READ),
+            Self::UpdateRoute => Some(contract::scope::ROUTES_UPDATE),
+            Self::DeleteRoute => Some(contract::scope::ROUTES_DELETE),
+            Self::CreateTreeSearch | Self::WatchTreeSearch | Self::RetrieveVersion => None,
             Self::SeeOperations | Self::Operate => Some(contract::scope::OPERATIONS),
         }
     }
@@ -73,12 +82,21 @@ impl Operation {
             | Self::DeleteSample
             | Self::ListModels
             | Self::RetrieveModel
-            | Self::SeePlans
-            | Self::ChangePlan
+            | Self::WatchTreeSearch
+            | Self::ResumeBatch
+            | Self::ReadPlans
+            | Self::DeletePlan
+            | Self::RetrieveVersion
+            | Self::CreateRoute
+            | Self::ReadRoutes
+            | Self::UpdateRoute
+            | Self::DeleteRoute
             | Self::SeeOperations
             | Self::Operate => Ration::Reads,
             Self::CreateSample | Self::CreateSampleBatch => Ration::SamplesCreate,
-            Self::CreateTreeSearch | Self::Look | Self::CreatePlan | Self::CreateBatch => Ration::TreeSearch,
+            Self::CreateTreeSearch | Self::BulkQuery | Self::CreatePlan | Self::CreateBatch => {
+                Ration::TreeSearch
+            }
         }
     }
 }

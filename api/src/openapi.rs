@@ -258,7 +258,6 @@ fn complete(path: &str, operation: &mut Operation) {
     let is_search = path.starts_with("/synth");
     let is_operators = path.starts_with("/operations");
     let needed: &[&str] = match operation.operation_id.as_deref() {
-        _ if is_search => &[],
         Some("create_sample" | "create_sample_batch" | "generate" | "generate_by_model") => {
             &[scope::SAMPLES_CREATE]
         }
@@ -266,7 +265,18 @@ fn complete(path: &str, operation: &mut Operation) {
         Some("list_models" | "retrieve_model" | "retrieve_model_status" | "version_of_generator") => {
             &[scope::MODELS_READ]
         }
+        Some(
+            "create_tree_search" | "create_engine_tree_search" | "watch_tree_search" | "version_of_plans",
+        ) => &[],
+        Some("create_plan" | "create_batch" | "resume_batch") => &[scope::PLANS_CREATE],
+        Some("cancel_plan" | "delete_plan" | "cancel_batch" | "delete_batch") => &[scope::PLANS_DELETE],
+        Some("create_route") => &[scope::ROUTES_CREATE],
+        Some("update_route") => &[scope::ROUTES_UPDATE],
+        Some("delete_route") => &[scope::ROUTES_DELETE],
         _ if is_operators => &[scope::OPERATIONS],
+        _ if path.starts_with("/synth-batches") => &[scope::PLANS_READ],
+        _ if path.starts_with("/synth/v1/routes") => &[scope::ROUTES_READ],
+        _ if is_search => &[scope::QUERIES_CREATE],
         _ => &[scope::SAMPLES_READ],
     };
     let flow = if is_search || is_operators { "oauth2_code" } else { "oauth2_implicit" };
@@ -309,22 +319,13 @@ fn complete(path: &str, operation: &mut Operation) {
         } else if id.contains("list_plans") {
             add("400", null("The request names a plan that the batch does not have, or contradicts itself."));
         }
-        if ["cancel_batch", "resume_batch", "delete_batch"].contains(&id.as_str()) {
-            add("403", fault("Another account asked for the batch."));
-        }
     } else if path.contains("{plan_id}") {
         add("404", null("No plan that the caller can see has this id."));
-        if !["retrieve_plan", "watch_plan"].contains(&id.as_str()) {
-            add("403", fault("Another account asked for the plan."));
-        }
         if id == "delete_plan" {
             add("409", fault("The plan belongs to a batch, with which it is deleted."));
         }
     } else if path.contains("{route_id}") {
         add("404", null("No kept route that the caller can see has this id."));
-        if id != "retrieve_route" {
-            add("403", fault("Another account keeps the route."));
-        }
     } else if path.contains("{search_id}") {
         add("404", null("No stream of a search that the caller asked for has this id, or no longer."));
     } else if path.contains("{engine}") {
@@ -348,14 +349,19 @@ fn complete(path: &str, operation: &mut Operation) {
     }
     add("401", with_header(fault("No access token, or not a valid one."), "WWW-Authenticate"));
     if !needed.is_empty() {
-        let lacks = match id.as_str() {
-            "delete_sample" => "The access token lacks the scope, or another account made the sample.",
-            "cancel_sample_batch" | "delete_sample_batch" => {
-                "The access token lacks the scope, or another account asked for the batch."
-            }
-            _ => "The access token lacks the scope.",
+        let or_of_another = match id.as_str() {
+            "delete_sample" => ", or another account made the sample",
+            "cancel_sample_batch"
+            | "delete_sample_batch"
+            | "cancel_batch"
+            | "resume_batch"
+            | "delete_batch" => ", or another account asked for the batch",
+            "cancel_plan" | "delete_plan" => ", or another account asked for the plan",
+            "update_route" | "delete_route" => ", or another account keeps the route",
+            _ => "",
         };
-        add("403", with_header(fault(lacks), "WWW-Authenticate"));
+        let lacks = fault(&format!("The access token lacks the scope{or_of_another}."));
+        add("403", with_header(lacks, "WWW-Authenticate"));
     }
     if id == "create_route" {
         add("409", fault("The account keeps as many routes as it may."));

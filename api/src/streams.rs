@@ -2,28 +2,32 @@
 //!
 //! A stream holds nothing but its connection: what it sends is read from rows, so that who loses it goes on from the last event that they
 //! had (`Last-Event-ID`) at any process. One that ends without `answer` or `problem` is to be gone on with: its process stops, or it has
-//! lasted so long that whoever reads it should show once more who they are.
+//! lasted so long that whoever reads it should show once more who they are. One whose account or login ends meanwhile ends with a `problem`.
 
-use std::{collections::VecDeque, convert::Infallible, time::Duration};
+use std::{collections::VecDeque, convert::Infallible, sync::Arc, time::Duration};
 
 use axum::{
-    extract::FromRequestParts,
+    extract::{FromRef, FromRequestParts},
     http::{HeaderMap, HeaderName, HeaderValue, header, request::Parts},
     response::{
         IntoResponse, Response, Sse,
         sse::{Event, KeepAlive},
     },
 };
-use contract::StreamProblem;
 use edge::ApiError;
 use futures::{Stream, stream::unfold};
-use queue::JobEvent;
 use tokio::{sync::watch, time::Instant};
 
 use crate::{
+    access::Access,
     fields::{Faults, Input, integer},
     gzip::weight,
 };
+
+mod readers;
+
+pub use readers::{Look, Source, Streams};
+use readers::{Next, OpenStream, Reader, Told, problem};
 
 /// What a stream is called where types of content are named.
 pub const EVENT_STREAM: &str = "text/event-stream";
@@ -43,26 +47,11 @@ const COME_BACK: Duration = Duration::from_secs(1);
 /// How long a stream lasts at most.
 const LONGEST: Duration = Duration::from_secs(900);
 
+/// From one look at the reader's account to the next. Most find what identity remembers, which is half a minute old at most.
+const RECHECK: Duration = Duration::from_secs(5);
+
 /// The greatest number of an event: what JavaScript can count to.
 const MOST: i64 = (1 << 53) - 1;
-
-/// Where a stream's events come from.
-pub trait Source: Send + 'static {
-    /// What there is after event number `after`; no end before all events were given.
-    fn look(&mut self, after: i64) -> impl Future<Output = Result<Look, ApiError>> + Send;
-
-    /// Waits until there may be more.
-    fn heard(&mut self) -> impl Future<Output = ()> + Send;
-}
-
-/// What a source has.
-#[derive(Debug)]
-pub struct Look {
-    /// In order.
-    pub events: Vec<JobEvent>,
-    /// How it ends, if it does: with the answer as JSON, or without.
-    pub end: Option<Result<String, ApiError>>,
-}
 
 /// When streams end because their process does.
 #[derive(Debug, Clone, Default)]
@@ -117,33 +106,89 @@ pub fn last_event(headers: &HeaderMap) -> Result<i64, ApiError> {
     faults.settle(number)
 }
 
-/// The events of `source` after number `after`; whoever loses the stream goes on at `address`.
-pub fn respond(source: impl Source, after: i64, closing: Closing, address: &str) -> Response {
-    let sending = Sending {
-        source,
-        closing,
-        after,
-        end: Instant::now() + LONGEST,
-        waiting: VecDeque::new(),
-        is_over: false,
-        has_begun: false,
-    };
-    let kept_alive = KeepAlive::new().interval(HEARTBEAT);
-    let mut response = Sse::new(sending.events()).keep_alive(kept_alive).into_response();
-    let headers = response.headers_mut();
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    headers.insert(UNBUFFERED.0, HeaderValue::from_static(UNBUFFERED.1));
-    let address = HeaderValue::try_from(address).expect("streams: addresses are plain ASCII");
-    headers.insert(header::CONTENT_LOCATION, address);
-    response
+/// What a stream is sent under: its reader may read it, and its process goes on.
+pub struct Terms {
+    access: Access,
+    closing: Closing,
+    streams: Streams,
+}
+
+impl<S> FromRequestParts<S> for Terms
+where
+    S: Send + Sync,
+    Streams: FromRef<S>,
+{
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let Ok(closing) = Closing::from_request_parts(parts, state).await;
+        Ok(Self {
+            access: Access::from_request_parts(parts, state).await?,
+            closing,
+            streams: Streams::from_ref(state),
+        })
+    }
+}
+
+impl Terms {
+    /// Opens a stream.
+    ///
+    /// # Errors
+    /// Fails where the account has as many as it may.
+    pub fn open(self) -> Result<Opened, ApiError> {
+        let open = self.streams.open(self.access.account_id())?;
+        Ok(Opened { open, access: self.access, closing: self.closing })
+    }
+}
+
+/// A stream that can be sent.
+pub struct Opened {
+    open: OpenStream,
+    access: Access,
+    closing: Closing,
+}
+
+impl Opened {
+    /// The events at `address` after number `after`, where whoever loses the stream goes on. They come from the source that `begin` makes, if the
+    /// account's other streams have none.
+    pub async fn respond<S: Source>(
+        self,
+        address: &str,
+        after: i64,
+        begin: impl Future<Output = Result<S, ApiError>>,
+    ) -> Result<Response, ApiError> {
+        let reader = self.open.reader(address, after, begin).await?;
+        let sending = Sending {
+            told: reader.told.clone(),
+            _reader: reader,
+            opened: self,
+            after,
+            recheck: Instant::now() + RECHECK,
+            end: Instant::now() + LONGEST,
+            waiting: VecDeque::new(),
+            is_over: false,
+            has_begun: false,
+        };
+        let kept_alive = KeepAlive::new().interval(HEARTBEAT);
+        let mut response = Sse::new(sending.events()).keep_alive(kept_alive).into_response();
+        let headers = response.headers_mut();
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        headers.insert(UNBUFFERED.0, HeaderValue::from_static(UNBUFFERED.1));
+        let address = HeaderValue::try_from(address).expect("streams: addresses are plain ASCII");
+        headers.insert(header::CONTENT_LOCATION, address);
+        Ok(response)
+    }
 }
 
 /// A stream under way.
-struct Sending<S> {
-    source: S,
-    closing: Closing,
-    /// The number of the last event that was read.
+struct Sending {
+    told: watch::Receiver<Told>,
+    _reader: Arc<Reader>,
+    opened: Opened,
+    /// The number of the last event that was taken.
     after: i64,
+    /// When the account is looked at again.
+    recheck: Instant,
     /// When it ends whether there is an answer or not.
     end: Instant,
     waiting: VecDeque<Event>,
@@ -152,7 +197,7 @@ struct Sending<S> {
     has_begun: bool,
 }
 
-impl<S: Source> Sending<S> {
+impl Sending {
     fn events(self) -> impl Stream<Item = Result<Event, Infallible>> {
         unfold(self, async |mut sending| sending.next().await.map(|event| (Ok(event), sending)))
     }
@@ -165,21 +210,33 @@ impl<S: Source> Sending<S> {
             if self.is_over {
                 return None;
             }
-            match self.source.look(self.after).await {
-                Ok(look) => self.take_in(look),
-                // It comes back, and the stream with it.
+            let next = self.told.borrow_and_update().after(self.after)?;
+            match self.recheck(&next).await {
+                Ok(()) => self.take_in(next),
+                // Whoever can tell comes back.
                 Err(ApiError::Unavailable { .. }) => {}
-                Err(error) => self.finish(Err(error)),
+                Err(error) => self.finish("problem", &problem(error)),
             }
             if !self.waiting.is_empty() {
                 continue;
             }
             tokio::select! {
-                () = self.source.heard() => {}
-                () = self.closing.closed() => return None,
+                // A reader that is gone and told no end has failed.
+                changed = self.told.changed() => changed.ok()?,
+                () = self.opened.closing.closed() => return None,
                 () = tokio::time::sleep_until(self.end) => return None,
+                () = tokio::time::sleep_until(self.recheck) => {}
             }
         }
+    }
+
+    /// Looks again at the account from time to time, and before the end: what an account has open ends when it is disabled.
+    async fn recheck(&mut self, next: &Next) -> Result<(), ApiError> {
+        if next.end.is_none() && Instant::now() < self.recheck {
+            return Ok(());
+        }
+        self.recheck = Instant::now() + RECHECK;
+        self.opened.access.check().await
     }
 
     /// The first event says when to come back.
@@ -187,35 +244,24 @@ impl<S: Source> Sending<S> {
         if std::mem::replace(&mut self.has_begun, true) { event } else { event.retry(COME_BACK) }
     }
 
-    fn take_in(&mut self, look: Look) {
-        for told in look.events {
+    fn take_in(&mut self, next: Next) {
+        for told in next.events {
             self.after = told.number;
-            self.waiting.push_back(event(told.number, told.event, &told.data));
+            self.waiting.push_back(event(told.number, &told.event, &told.data));
         }
-        if let Some(end) = look.end {
-            self.finish(end);
+        if let Some(end) = next.end {
+            self.finish(end.event, &end.data);
         }
     }
 
-    fn finish(&mut self, end: Result<String, ApiError>) {
-        let (kind, data) = match end {
-            Ok(answer) => ("answer", answer),
-            Err(error) => ("problem", problem(error)),
-        };
-        self.waiting.push_back(event(self.after + 1, kind, &data));
+    fn finish(&mut self, kind: &str, data: &str) {
+        self.waiting.push_back(event(self.after + 1, kind, data));
         self.is_over = true;
     }
 }
 
 fn event(number: i64, kind: impl AsRef<str>, data: &str) -> Event {
     Event::default().id(number.to_string()).event(kind).data(data)
-}
-
-fn problem(error: ApiError) -> String {
-    let status = error.status().as_u16();
-    let detail = error.body().map(|body| body.detail);
-    serde_json::to_string(&StreamProblem { status, detail })
-        .expect("streams: numbers and texts can be written as JSON")
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //!
 //! A batch is a hundred thousand rows, and the queue knows only those of its parts that will be begun within seconds: its tables stay
 //! small, and what is cancelled or deleted has few jobs to end. Each account has as many jobs in flight as keep all workers busy, of its
-//! oldest batch first; whose turn comes is the queue's to say. Every worker that does such jobs looks; one at a time feeds.
+//! oldest batch first, and a disabled one has none; whose turn comes is the queue's to say. Every worker that does such jobs looks; one at a time feeds.
 
 use std::time::Duration;
 
@@ -48,7 +48,7 @@ pub(crate) trait Batches {
     /// What the parts of a batch have in common.
     type Parameters: Send + Sync;
 
-    /// The oldest batch of each account that has parts to be begun; none while another process looks.
+    /// The oldest batch with parts to be begun of each account that is not disabled; none while another process looks.
     fn open(
         connection: &mut PgConnection,
     ) -> impl Future<Output = Result<Vec<OpenBatch<Self::Parameters>>, sqlx::Error>> + Send;

@@ -111,7 +111,7 @@ impl Batches for OfOrders {
                     and batch_id is not null
             ) as "in_flight!"
             from sample_batches
-            where not is_begun
+            where not is_begun and exists (select from accounts where accounts.id = account_id and disabled_at is null)
                 and pg_try_advisory_xact_lock(hashtextextended('chunks of sample batches are given their jobs', 0))
             order by account_id, id"#
         )

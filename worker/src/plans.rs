@@ -78,6 +78,7 @@ impl Batches for OfPlans {
             ) as "in_flight!"
             from batches
             where not is_begun and cancelled_at is null and deleted_at is null
+                and exists (select from accounts where accounts.id = account_id and disabled_at is null)
                 and pg_try_advisory_xact_lock(hashtextextended('plans of batches are given their jobs', 0))
             order by account_id, id"#
         )

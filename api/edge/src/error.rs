@@ -11,7 +11,7 @@ use contract::{ErrorBody, ErrorItem, Location};
 use database::is_away;
 
 /// What is told to who may see something and not change it.
-pub const NOT_YOURS: &str = "Only the account that made it can change or delete it";
+const NOT_YOURS: &str = "Only the account that made it can change or delete it";
 
 /// How a request of the service's API fails.
 #[derive(Debug)]

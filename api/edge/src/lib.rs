@@ -7,5 +7,5 @@ mod error;
 mod request;
 
 pub use deadline::{Deadline, in_time};
-pub use error::{ApiError, Challenge, NOT_YOURS, whole_seconds, with_header};
+pub use error::{ApiError, Challenge, whole_seconds, with_header};
 pub use request::{MAX_BODY, body, json_body_up_to, query_pairs};

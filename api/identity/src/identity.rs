@@ -62,14 +62,14 @@ pub struct Known {
     pub account_id: String,
     /// Its own rations.
     pub rations: Rations,
-    scope: String,
+    verified: Verified,
 }
 
 impl Known {
     /// Whether the token allows `scope`.
     #[must_use]
     pub fn may(&self, scope: &str) -> bool {
-        self.scope.split(' ').any(|held| held == scope)
+        self.verified.scope.split(' ').any(|held| held == scope)
     }
 }
 
@@ -112,7 +112,17 @@ impl Identity {
     /// Says what is wrong with the token, or that nobody can tell at the moment.
     pub async fn caller(&self, headers: &HeaderMap) -> Result<Known, ApiError> {
         let (verified, standing) = self.identify(headers).await?;
-        Ok(Known { account_id: verified.sub, rations: standing.rations, scope: verified.scope })
+        Ok(Known { account_id: verified.sub.clone(), rations: standing.rations, verified })
+    }
+
+    /// The same caller as the account and the login stand by now, for an answer that lasts. The token may have expired meanwhile.
+    ///
+    /// # Errors
+    /// Says what has ended, or that nobody can tell at the moment.
+    pub async fn recheck(&self, known: &Known) -> Result<Known, ApiError> {
+        let mut verified = known.verified.clone();
+        let standing = self.check_standing(&mut verified).await?;
+        Ok(Known { account_id: verified.sub.clone(), rations: standing.rations, verified })
     }
 
     /// Each other issuer with how it stands, for people.

@@ -66,7 +66,10 @@ pub struct Client {
 
 #[derive(Debug)]
 struct Inner {
+    /// Submits jobs and waits for them.
     pool: PgPool,
+    /// Everybody's: who watches jobs takes no connection from those who submit them.
+    shared_pool: PgPool,
     /// This process, among those whose callers wait for jobs.
     name: String,
     appointments: Appointments,
@@ -111,6 +114,7 @@ impl Client {
         Ok(Self {
             inner: Arc::new(Inner {
                 pool,
+                shared_pool: database.pool.clone(),
                 name,
                 appointments: Appointments::default(),
                 waiters,
@@ -202,7 +206,7 @@ impl Client {
         id: &str,
         account_id: &str,
     ) -> Result<Option<Watch<J>>, sqlx::Error> {
-        if !database::within(ACT, events::can_watch(&self.inner.pool, id, account_id)).await? {
+        if !database::within(ACT, events::can_watch(&self.inner.shared_pool, id, account_id)).await? {
             return Ok(None);
         }
         self.watch(id.to_owned(), Watching::ForItsOutcome).await.map(Some)
@@ -218,7 +222,7 @@ impl Client {
         id: &str,
         account_id: &str,
     ) -> Result<Option<(Value, J::Outcome)>, sqlx::Error> {
-        let pool = &self.inner.pool;
+        let pool = &self.inner.shared_pool;
         let Some(asked) = database::within(ACT, events::asked(pool, id, account_id)).await? else {
             return Ok(None);
         };
@@ -239,7 +243,7 @@ impl Client {
     }
 
     async fn watch<J: Job>(&self, id: String, watching: Watching) -> Result<Watch<J>, sqlx::Error> {
-        let begun = Watch::begin(self.inner.pool.clone(), &self.inner.ears, id, watching);
+        let begun = Watch::begin(self.inner.shared_pool.clone(), &self.inner.ears, id, watching);
         database::within(ACT, begun).await
     }
 

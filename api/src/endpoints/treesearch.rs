@@ -27,7 +27,7 @@ use crate::{
     fields::{Fault, Faults, Fields, Input, boolean, choice, integer, nullable, number, positive, text},
     jobs::Jobs,
     limits,
-    streams::{Closing, asks_for_events},
+    streams::{Terms, asks_for_events},
 };
 
 /// Characters of the longest target.
@@ -49,12 +49,12 @@ const MAX_VENDORS: usize = 100;
         content((TreeSearchResult = "application/json"), (StreamEvent = "text/event-stream")),
         headers(("Content-Location" = String, description = "Of a stream: where it is gone on with.")))),
 )]
-pub async fn create(search: Searching, closing: Closing, request: Request) -> Result<Response, ApiError> {
+pub async fn create(search: Searching, terms: Terms, request: Request) -> Result<Response, ApiError> {
     let (longest, is_stream) = (search.jobs.longest_search(), asks_for_events(request.headers()));
     let wanted = search.caller.body(request, move |body, faults| parse(body, longest, faults)).await?;
 
     if is_stream {
-        return events::begin(search, wanted, closing).await;
+        return events::begin(search, wanted, terms).await;
     }
     search.answer(wanted, None, |result| Json(result).into_response()).await
 }

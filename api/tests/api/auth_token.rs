@@ -40,7 +40,7 @@ async fn a_login_gives_a_token_that_works_and_verifies_by_the_published_key() {
     assert_eq!((answer.header("cache-control"), answer.header("pragma")), ("no-store", "no-cache"));
     let body = answer.json();
     assert_eq!((&body["token_type"], &body["expires_in"]), (&json!("Bearer"), &json!(3600)));
-    assert_eq!(body["scope"].as_str().unwrap().split(' ').count(), 12);
+    assert_eq!(body["scope"].as_str().unwrap().split(' ').count(), 20);
     let access = field(&answer, "access_token");
     let list = service.http.get(format!("{}/generator/v1/samples", service.base)).bearer_auth(&access);
     assert_eq!(list.send().await.unwrap().status(), 200);

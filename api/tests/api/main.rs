@@ -47,6 +47,7 @@ mod process;
 mod proxy;
 mod recorded;
 mod retention;
+mod scopes;
 mod service;
 mod statements;
 mod streams;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{
     events::{Event, Reader},
-    support::{Service, add_account, answer, claims},
+    support::{Service, add_account, answer, claims, join_one_organisation},
 };
 
 const SEARCH: &str = "/synth/v1/treesearch";
@@ -264,4 +264,101 @@ async fn a_search_that_is_not_there_or_was_for_something_else_is_no_plan() {
     assert_eq!(store(&stranger, "CCO", &id).await, 400);
     assert_eq!(store(&service.account, "CCO", "a-b").await, 422);
     assert_eq!(store(&service.account, "OCC", &id).await, 201, "the same molecule, written otherwise");
+}
+
+impl Service {
+    /// The path of the stream of a new plan that does not end by itself.
+    async fn endless_plan(&self) -> String {
+        let wanted =
+            json!({ "parameters": { "search_smiles": "CCO", "max_depth": ENDLESS, "engine": "toy_engine" } });
+        let created = self.post(PLANS, &wanted.to_string()).await;
+        format!("{PLANS}/{}/events", created.json()["id"].as_str().unwrap())
+    }
+
+    /// Transactions in the database while workers tell a hundred times that there is something new of the plan.
+    async fn transactions_of_news(&self) -> i64 {
+        let count =
+            "select xact_commit + xact_rollback from pg_stat_database where datname = current_database()";
+        let count = async || sqlx::query_scalar::<_, i64>(count).fetch_one(&self.pool).await.unwrap();
+        let before = count().await;
+        for _ in 0..100 {
+            sqlx::query("select pg_notify('job_event', job_id) from plans")
+                .execute(&self.pool)
+                .await
+                .unwrap();
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        // Connections report what they did within a second of the next thing that they do.
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        count().await - before
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sixteen_streams_of_a_plan_cost_what_one_costs_and_there_is_no_seventeenth() {
+    let service = Service::start().await;
+    let path = service.endless_plan().await;
+    let mut streams = vec![service.watched(&path).await];
+    let told = [streams[0].next().await.unwrap(), streams[0].next().await.unwrap()];
+    let one = service.transactions_of_news().await;
+
+    while streams.len() < 16 {
+        let mut stream = service.watched(&path).await;
+        assert_eq!([stream.next().await.unwrap(), stream.next().await.unwrap()], told);
+        streams.push(stream);
+    }
+    let sixteen = service.transactions_of_news().await;
+    let refused = service.get(&path).await;
+    let another = add_account(&service.pool, "other@example.org").await;
+    join_one_organisation(&service.pool, &[&service.account, &another]).await;
+    let theirs = Reader::of(service.request_as(&another, Method::GET, &path).await).await;
+    drop(streams.split_off(8));
+
+    assert!(sixteen < 3 * one, "{one} {sixteen}");
+    assert_eq!((refused.status, refused.header("retry-after")), (429, "5"));
+    assert_eq!(refused.json()["detail"][0]["type"], "too_many_in_flight");
+    assert_eq!(theirs.location(), path);
+    let again = async || service.get("/synth-batches/v1/plans/x/events").await.status;
+    while again().await == 429 {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    service.post(&path.replace("/events", "/cancel"), "").await;
+    for stream in streams {
+        assert_eq!(stream.rest().await.last().unwrap().1, "answer");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_disabled_account_has_open_ends() {
+    let service = Service::start().await;
+    let (mate, path) = (add_account(&service.pool, "mate@example.org").await, service.endless_plan().await);
+    join_one_organisation(&service.pool, &[&service.account, &mate]).await;
+    let mut search = service.stream(&body(ENDLESS)).await;
+    let mut theirs = Reader::of(service.request_as(&mate, Method::GET, &path).await).await;
+    let mut own = service.watched(&path).await;
+    for stream in [&mut search, &mut theirs, &mut own] {
+        stream.next().await.unwrap();
+    }
+    let disable = async |email| {
+        let mut transaction = service.pool.begin().await.unwrap();
+        let account = identity::tables::accounts::named(&mut transaction, email).await.unwrap().unwrap();
+        let cancelled = account.disable(&mut transaction).await.unwrap();
+        transaction.commit().await.unwrap();
+        cancelled
+    };
+
+    let nothing = disable("mate@example.org").await;
+    let end = theirs.rest().await.pop().unwrap();
+    assert_eq!((end.1.as_str(), &end.2["status"]), ("problem", &json!(401)));
+    assert_eq!((nothing.plans, nothing.requests), (0, 0));
+    service.until("select count(*) from plans where status = 'pending'").await;
+
+    let cancelled = disable("demo@example.org").await;
+    assert_eq!((cancelled.plans, cancelled.requests), (1, 1));
+    service.until("select count(*) from plans where status = 'cancelled'").await;
+    service.until("select 1 - count(*) from jobs where finished_at is null").await;
+    for stream in [search, own] {
+        let end = stream.rest().await.pop().unwrap();
+        assert_eq!((end.1.as_str(), &end.2["status"]), ("problem", &json!(401)));
+    }
 }

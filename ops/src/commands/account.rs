@@ -34,8 +34,13 @@ pub enum Account {
     Add(Add),
     /// List accounts: e-mail address, state, scopes, day of creation, name, organisation.
     List,
-    /// End every login and token of an account within a minute, and let it get no more.
+    /// End every login and token of an account within a minute, let it get no more, and cancel what it has open.
     Disable {
+        /// The account.
+        email: String,
+    },
+    /// Cancel all that an account has open, and say how much of each: plans, batches, samples, requests.
+    Cancel {
         /// The account.
         email: String,
     },
@@ -156,8 +161,13 @@ impl Account {
                 rows.iter().try_for_each(|row| terminal::data(&manage::to_line(row)))?;
             }
             Self::Disable { email } => {
-                manage::disable(&mut database, &email).await?;
-                terminal::note(&format!("disabled {email}; its tokens end within a minute"));
+                let cancelled = manage::disable(&mut database, &email).await?;
+                terminal::note(&format!("disabled {email}; its tokens and streams end within a minute"));
+                terminal::note(&manage::in_words(cancelled));
+            }
+            Self::Cancel { email } => {
+                let cancelled = manage::cancel(&mut database, &email).await?;
+                terminal::note(&manage::in_words(cancelled));
             }
             Self::Enable { email } => {
                 manage::enable(&mut database, &email).await?;

@@ -251,7 +251,9 @@ mod tests {
                     "retort-cli\tpublic\tcode,device,password\thttp://127.0.0.1/callback\tall,operations\tRetort command line"
                         .to_owned(),
                     "console\tpublic\tcode\t/console/operations /\toperations,openid,profile,email,generator_api.samples:create,\
-                     generator_api.samples:read,generator_api.samples:delete,generator_api.models:read\tRetort console"
+                     generator_api.samples:read,generator_api.samples:delete,generator_api.models:read,synth_api.plans:create,\
+                     synth_api.plans:read,synth_api.plans:delete,synth_api.routes:create,synth_api.routes:read,\
+                     synth_api.routes:update,synth_api.routes:delete,synth_api.queries:create\tRetort console"
                         .to_owned(),
                     format!("{id}\tconfidential\tcode,implicit\thttps://app.test/cb\tall\tApp"),
                 ]

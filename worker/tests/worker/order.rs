@@ -216,3 +216,30 @@ async fn a_large_batch_has_few_jobs_and_takes_nothing_that_lies_ready() {
     assert_eq!(count(&database.pool, "select count(*) from reservoir_blocks").await, 1);
     drop(sampler);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_batch_of_a_disabled_account_waits_until_that_is_enabled() {
+    let database = Database::create().await;
+    batch(&database.pool, "cheap", &[5]).await;
+    sqlx::raw_sql(
+        "update accounts set disabled_at = now();
+        insert into accounts (id, email, name, password_hash, scopes) values ('acc_2', 'b', 'b', '', '{}');
+        insert into sample_batches (id, account_id, size, chunk_count) values ('sbt_2', 'acc_2', 5, 1);
+        insert into sample_orders (id, account_id, batch_id, place, model_id, size, seed)
+        select 'smp_' || repeat('0', 26), 'acc_2', 'sbt_2', 0, model_id, size, seed from sample_orders",
+    )
+    .execute(&database.pool)
+    .await
+    .unwrap();
+
+    let sampler = Sampler::start(&database.pool, 1);
+
+    while count(&database.pool, "select count(*) from sample_orders where status = 'completed'").await == 0 {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let begun = "select count(*) from sample_orders where account_id = 'acc_1' and job_id is not null";
+    assert_eq!(count(&database.pool, begun).await, 0);
+    sqlx::raw_sql("update accounts set disabled_at = null").execute(&database.pool).await.unwrap();
+    assert_eq!(ended(&database.pool).await, ["completed", "completed"]);
+    drop(sampler);
+}

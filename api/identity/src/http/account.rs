@@ -107,7 +107,8 @@ async fn page(
         allowed.push(entry(Held::Consent(&client_id), name(identity, found.client_id).await?, about));
     }
     let tokens = script_tokens::list(&identity.pool, account_id).await?.into_iter().map(|found| {
-        let may = if found.scopes.is_empty() { "plan".to_owned() } else { found.scopes.join(", ") };
+        let may =
+            if found.scopes.is_empty() { "search for routes".to_owned() } else { found.scopes.join(", ") };
         let about = format!("may {may}; made {}, ends {}", time(found.created_at), day(found.expires_at));
         entry(Held::Token(&found.id), found.name, about)
     });

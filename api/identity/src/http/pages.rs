@@ -159,9 +159,9 @@ pub fn consent(consent: &Consent<'_>) -> Page {
 fn permissions(scopes: &[String]) -> Markup {
     html! {
         @if scopes.is_empty() {
-            p { "It may plan syntheses, and nothing else." }
+            p { "It may search for routes, and nothing else." }
         } @else {
-            p { "It may plan syntheses, and:" }
+            p { "It may search for routes, and:" }
             ul { @for scope in scopes { li { (scopes::meaning(scope)) " " small { (scope) } } } }
         }
     }
@@ -310,7 +310,7 @@ fn new_token(account: &Account<'_>) -> Markup {
                 input #name type="text" name="name" maxlength=(script_tokens::LONGEST_NAME) required autocomplete="off"
                     aria-describedby=[account.failed.map(|_| "failed")];
                 fieldset {
-                    legend { "It may plan syntheses" @if !scopes.is_empty() { ", and:" } }
+                    legend { "It may search for routes" @if !scopes.is_empty() { ", and:" } }
                     @for scope in &scopes {
                         label .check {
                             input type="checkbox" name=(scope) value="on" checked[*scope != OPERATIONS];

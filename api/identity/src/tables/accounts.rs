@@ -10,6 +10,7 @@ use chrono::{DateTime, Utc};
 use contract::{Ration, scope};
 use edge::ApiError;
 use quick_cache::sync::Cache;
+use serde::Serialize;
 use sqlx::{PgConnection, PgPool, types::Json};
 use ulid::Ulid;
 
@@ -275,14 +276,41 @@ pub async fn active(connection: &mut PgConnection) -> Result<i64, sqlx::Error> {
         .await
 }
 
+/// Work of an account that was open and is cancelled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Cancelled {
+    /// Plans of no batch.
+    pub plans: i64,
+    /// Batches of plans.
+    pub batches: i64,
+    /// Asynchronous samples of no batch.
+    pub samples: i64,
+    /// Batches of samples.
+    pub sample_batches: i64,
+    /// Jobs for which a caller waited.
+    pub requests: i64,
+}
+
 impl Named {
-    /// Ends every token and session of the account, and lets it get no more.
-    pub async fn disable(&self, connection: &mut PgConnection) -> Result<(), sqlx::Error> {
+    /// Ends every token and session of the account, lets it get no more, and cancels what it has open.
+    pub async fn disable(&self, connection: &mut PgConnection) -> Result<Cancelled, sqlx::Error> {
         self.end_logins(connection).await?;
         sqlx::query!("update accounts set disabled_at = coalesce(disabled_at, now()) where id = $1", self.id)
-            .execute(connection)
-            .await
-            .map(drop)
+            .execute(&mut *connection)
+            .await?;
+        self.cancel_open_work(connection).await
+    }
+
+    /// Cancels all that the account has open.
+    pub async fn cancel_open_work(&self, connection: &mut PgConnection) -> Result<Cancelled, sqlx::Error> {
+        sqlx::query_as!(
+            Cancelled,
+            r#"select ended_plans as "plans!", ended_batches as "batches!", ended_samples as "samples!",
+             ended_sample_batches as "sample_batches!", ended_requests as "requests!" from cancel_open_work($1)"#,
+            self.id
+        )
+        .fetch_one(connection)
+        .await
     }
 
     /// Lets the account log in again.

@@ -13,7 +13,7 @@ use crate::{
     endpoints::PathId,
     jobs::{Jobs, settled},
     limits::Spending,
-    streams::{Closing, Look, Source, last_event, respond},
+    streams::{Look, Source, Terms, last_event},
 };
 
 /// Goes on with the stream of a search.
@@ -21,7 +21,8 @@ use crate::{
     get, path = "/synth/v1/treesearch/{search_id}/events", tag = "tree search", operation_id = "watch_tree_search",
     description = "Goes on with the stream of a search that was asked for as one (`Accept: text/event-stream`), after the event that \
         `Last-Event-ID` names, at any process of the service; without that header from its beginning. For the account that asked for the \
-        search, until some minutes after its end. A search that nobody reads the stream of for some seconds is cancelled. An extension.",
+        search, until some minutes after its end. A search that nobody reads the stream of for some seconds is cancelled. An account has 16 \
+        streams open at each process at most. An extension.",
     summary = "Watch a tree search",
     params(
         ("search_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
@@ -36,23 +37,26 @@ use crate::{
 pub async fn watch(
     State(jobs): State<Jobs>,
     caller: Caller,
-    closing: Closing,
+    terms: Terms,
     PathId(id): PathId,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let after = last_event(&headers)?;
-    let watch = jobs.watch_search(&caller.account_id, &id).await?.ok_or(ApiError::NotFound)?;
-    // Who asked for how many is forgotten with the job; the worker that made the answer kept to it.
-    let events = Events { watch, groups: u32::MAX, group_size: u32::MAX, spending: None };
-    Ok(respond(events, after, closing, &address(&id)))
+    let begin = async {
+        let watch = jobs.watch_search(&caller.account_id, &id).await?.ok_or(ApiError::NotFound)?;
+        // Who asked for how many is forgotten with the job; the worker that made the answer kept to it.
+        Ok(Events { watch, groups: u32::MAX, group_size: u32::MAX, spending: None })
+    };
+    terms.open()?.respond(&address(&id), after, begin).await
 }
 
 /// Searches for what is `wanted` and tells what is found.
 pub(super) async fn begin(
     search: Searching,
     wanted: TreeSearchRequest,
-    closing: Closing,
+    terms: Terms,
 ) -> Result<Response, ApiError> {
+    let opened = terms.open()?;
     let Searching { jobs, limits, deadlines, arrival, caller } = search;
     let (groups, group_size) = (wanted.max_backbone_groups, wanted.max_backbone_group_size);
     let most = whole_seconds(wanted.max_seconds);
@@ -71,7 +75,7 @@ pub(super) async fn begin(
     };
     let address = address(watch.id());
     let events = Events { watch, groups, group_size, spending: Some(spending) };
-    Ok(respond(events, 0, closing, &address))
+    opened.respond(&address, 0, std::future::ready(Ok(events))).await
 }
 
 fn address(id: &str) -> String {

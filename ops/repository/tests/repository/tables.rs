@@ -76,7 +76,7 @@ const TABLES: [Table; 45] = [
     table(
         "accounts",
         &[ACCOUNTS],
-        &[BROWSERS, CODES, DEVICES, LINKS, ORGANISATIONS, REFRESH, SCRIPT_TOKENS, SESSIONS],
+        &[BROWSERS, CODES, DEVICES, LINKS, MADE, ORDERED, ORGANISATIONS, REFRESH, SCRIPT_TOKENS, SESSIONS],
     ),
     table("apalis.jobs", &[ADMIT, OPERATE, QUEUE], &[DEAL, PRESENCE]),
     table("apalis.workers", &[PRESENCE], &[]),

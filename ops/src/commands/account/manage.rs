@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::anyhow;
 use contract::Ration;
-use identity::tables::accounts::{self, Listed, Named};
+use identity::tables::accounts::{self, Cancelled, Listed, Named};
 use serde_json::{Value, json};
 use sqlx::PgConnection;
 
@@ -41,11 +41,39 @@ pub async fn add(
     act.done("account add", email, json!({ "name": name, "scopes": show_scopes(scopes) })).await
 }
 
-/// Ends every token and session of the account, and lets it get no more.
-pub async fn disable(database: &mut PgConnection, email: &str) -> Result<(), Failure> {
+/// Ends every token and session of the account, lets it get no more, and cancels what it has open.
+pub async fn disable(database: &mut PgConnection, email: &str) -> Result<Cancelled, Failure> {
     let doing = ("disabling the account", "account disable");
-    change(database, email, doing, json!({}), async |account, connection| account.disable(connection).await)
-        .await
+    end(database, email, doing, async |account, connection| account.disable(connection).await).await
+}
+
+/// Cancels all that the account has open.
+pub async fn cancel(database: &mut PgConnection, email: &str) -> Result<Cancelled, Failure> {
+    let doing = ("cancelling what the account has open", "account cancel");
+    end(database, email, doing, async |account, connection| account.cancel_open_work(connection).await).await
+}
+
+/// Ends work of an account; the journal says how much of each kind.
+async fn end(
+    database: &mut PgConnection,
+    email: &str,
+    (doing, act): (&'static str, &str),
+    end: impl AsyncFnOnce(&Named, &mut PgConnection) -> Result<Cancelled, sqlx::Error>,
+) -> Result<Cancelled, Failure> {
+    let (mut under_way, account) = begin(database, email, doing).await?;
+    let failed = under_way.failed();
+    let cancelled = end(&account, under_way.connection()).await.map_err(failed)?;
+    under_way.done(act, &account.email, json!({ "cancelled": cancelled })).await?;
+    Ok(cancelled)
+}
+
+/// Numbers of what was cancelled, in words.
+pub fn in_words(cancelled: Cancelled) -> String {
+    let Cancelled { plans, batches, samples, sample_batches, requests } = cancelled;
+    format!(
+        "cancelled plans: {plans}, batches of plans: {batches}, asynchronous samples: {samples}, sample batches: {sample_batches}, \
+         other requests: {requests}"
+    )
 }
 
 /// Lets the account log in again.
@@ -139,12 +167,22 @@ pub async fn change(
     details: Value,
     change: impl AsyncFnOnce(&Named, &mut PgConnection) -> Result<(), sqlx::Error>,
 ) -> Result<(), Failure> {
-    let mut under_way = Act::begin(database, doing).await?;
+    let (mut under_way, account) = begin(database, email, doing).await?;
     let failed = under_way.failed();
-    let account = accounts::named(under_way.connection(), email).await.map_err(&failed)?;
-    let account = account.ok_or_else(|| unknown(email))?;
     change(&account, under_way.connection()).await.map_err(failed)?;
     under_way.done(act, &account.email, details).await
+}
+
+/// Begins an act on the account of this address.
+async fn begin<'a>(
+    database: &'a mut PgConnection,
+    email: &str,
+    doing: &'static str,
+) -> Result<(Act<'a>, Named), Failure> {
+    let mut act = Act::begin(database, doing).await?;
+    let failed = act.failed();
+    let account = accounts::named(act.connection(), email).await.map_err(failed)?;
+    Ok((act, account.ok_or_else(|| unknown(email))?))
 }
 
 /// Whether there is an account; asked before a new password is.
@@ -165,12 +203,90 @@ fn unknown(email: &str) -> Failure {
 
 #[cfg(test)]
 mod tests {
+    use identity::tables::journal;
+
     use super::*;
     use crate::test_database::with_database;
 
     async fn count(database: &mut PgConnection, what: &'static str) -> i64 {
         let (count,): (i64,) = sqlx::query_as(what).fetch_one(database).await.unwrap();
         count
+    }
+
+    #[tokio::test]
+    async fn what_an_account_has_open_is_cancelled_and_nothing_else() {
+        const OPEN: &str = "
+            insert into batches (id, account_id, parameters, engine, plan_count)
+            select kind || account, account, '{}', 'e', 2 from unnest(array['open', 'done']) kind, unnest(array['a', 'b']) account;
+            insert into plans (id, account_id, batch_id, place, search_smiles, engine, parameters, job_id, status, problem)
+            select 'alone' || account, account, null::text, null::integer, 'C', 'e', '{}'::json, 'plan' || account, 'pending', null::jsonb
+            from unnest(array['a', 'b']) account
+            union all select 'waiting' || account, account, 'open' || account, 0, 'C', 'e', null, null, 'pending', null
+            from unnest(array['a', 'b']) account
+            union all select 'failed' || account, account, 'done' || account, 0, 'C', 'e', null, null, 'failed', '{}'
+            from unnest(array['a', 'b']) account
+            union all select 'lower' || account, account, 'done' || account, 1, 'C', 'e', null, null, 'failed', '{}'
+            from unnest(array['a', 'b']) account;
+            update plans set status = 'pending', problem = null, same_as = 'faileda' where id = 'lowera';
+            insert into sample_batches (id, account_id, size, chunk_count)
+            select 'samples' || account, account, 1, 1 from unnest(array['a', 'b']) account;
+            insert into sample_orders (id, account_id, batch_id, place, model_id, size, seed)
+            select 'order' || account, account, null, null, 'm', 1, 1 from unnest(array['a', 'b']) account
+            union all select 'chunk' || account, account, 'samples' || account, 0, 'm', 1, 1 from unnest(array['a', 'b']) account;
+            insert into jobs (id, queue, account_id, expected_seconds, deadline, holder, held_until)
+            select queue || account, queue, account, 1, now() + interval '1 hour', holder, now() + interval '1 hour'
+            from unnest(array['a', 'b']) account,
+                (values ('plan', null), ('order', 'w'), ('search', 'w'), ('sample', null)) as kind (queue, holder)";
+        with_database(async |database| {
+            sqlx::raw_sql(
+                "insert into accounts (id, email, name, password_hash, scopes) \
+                 values ('a', 'a@example.org', 'A', 'x', '{}'), ('b', 'b@example.org', 'B', 'x', '{}')",
+            )
+            .execute(&mut *database)
+            .await
+            .unwrap();
+            sqlx::raw_sql(OPEN).execute(&mut *database).await.unwrap();
+
+            let cancelled = cancel(database, "A@example.org").await.unwrap();
+            let nothing = cancel(database, "a@example.org").await.unwrap();
+
+            let some = Cancelled { plans: 1, batches: 1, samples: 1, sample_batches: 1, requests: 2 };
+            let none = Cancelled { plans: 0, batches: 0, samples: 0, sample_batches: 0, requests: 0 };
+            assert_eq!((cancelled, nothing), (some, none));
+            let stands = "
+                select id, status from plans where account_id = 'a' union all select id, status from sample_orders where account_id = 'a'
+                union all select id, case when finished_at is null then 'held' else 'over' end from jobs
+                where account_id = 'a' and cancelled_at is not null
+                union all select id, 'cancelled' from batches where cancelled_at is not null order by id, status";
+            let stands: Vec<(String, String)> = sqlx::query_as(stands).fetch_all(&mut *database).await.unwrap();
+            let stands: Vec<_> = stands.iter().map(|(id, status)| (id.as_str(), status.as_str())).collect();
+            assert_eq!(
+                stands,
+                [
+                    ("alonea", "cancelled"),
+                    ("chunka", "failed"),
+                    ("faileda", "failed"),
+                    // The plan of the same target has ended for it.
+                    ("lowera", "pending"),
+                    ("opena", "cancelled"),
+                    ("ordera", "failed"),
+                    ("ordera", "held"),
+                    ("plana", "over"),
+                    ("samplea", "over"),
+                    ("searcha", "held"),
+                    ("waitinga", "cancelled"),
+                ]
+            );
+            assert_eq!(count(database, "select count(*) from accounts where disabled_at is not null").await, 0);
+            let told = journal::read(database, 1).await.unwrap()[0].to_line();
+            assert!(told.contains("account cancel\ta@example.org"), "{told}");
+
+            let cancelled = disable(database, "b@example.org").await.unwrap();
+
+            assert_eq!(cancelled, some);
+            assert_eq!(count(database, "select count(*) from jobs where cancelled_at is null").await, 0);
+        })
+        .await;
     }
 
     #[tokio::test]
@@ -198,7 +314,7 @@ mod tests {
                 .unwrap();
 
                 match change {
-                    "disable" => disable(database, "ada@example.org").await.unwrap(),
+                    "disable" => drop(disable(database, "ada@example.org").await.unwrap()),
                     _ => change_password(database, "ADA@example.org", "new").await.unwrap(),
                 }
 

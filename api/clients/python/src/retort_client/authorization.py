@@ -19,7 +19,10 @@ from .logins import Login, LoginFile, configuration_folder
 CLIENT_ID = "retort-cli"
 DEVICE_CODE = "urn:ietf:params:oauth:grant-type:device_code"
 SCOPES = (
-    "generator_api.samples:create generator_api.samples:read generator_api.samples:delete generator_api.models:read offline_access"
+    "generator_api.samples:create generator_api.samples:read generator_api.samples:delete generator_api.models:read "
+    "synth_api.plans:create synth_api.plans:read synth_api.plans:delete "
+    "synth_api.routes:create synth_api.routes:read synth_api.routes:update synth_api.routes:delete "
+    "synth_api.queries:create offline_access"
 )
 """What this package does, and to go on doing it: without the last one there is no refresh token."""
 SECONDS = 20.0

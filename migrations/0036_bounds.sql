@@ -60,8 +60,11 @@ create function plans_are_added() returns trigger language plpgsql as $$
 declare
     change record;
 begin
-    for change in select batch_id, count(*) as plans from added where batch_id is not null group by batch_id order by batch_id loop
-        update batch_progress set pending = pending + change.plans
+    for change in
+        select batch_id, count(*) filter (where status = 'pending') as waiting, count(*) filter (where status = 'completed') as made
+        from added where batch_id is not null group by batch_id order by batch_id
+    loop
+        update batch_progress set pending = pending + change.waiting, completed = completed + change.made
         where batch_id = change.batch_id
             and part = pg_backend_pid() % (select least(16, plan_count) from batches where id = change.batch_id);
     end loop;

@@ -34,6 +34,11 @@ const SMALL: usize = 8 * 1024;
 pub struct Stop(Arc<AtomicBool>);
 
 impl Stop {
+    /// Says that nobody waits any more.
+    pub fn set(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
     /// Whether nobody waits any more.
     pub fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
@@ -45,7 +50,7 @@ struct StopOnDrop(Stop);
 
 impl Drop for StopOnDrop {
     fn drop(&mut self) {
-        self.0.0.store(true, Ordering::Relaxed);
+        self.0.set();
     }
 }
 

@@ -395,6 +395,8 @@ fn at_most(bound: impl fmt::Display) -> Fault {
 
 #[cfg(test)]
 mod tests {
+    use edge::ApiError;
+
     use super::*;
 
     #[test]
@@ -409,6 +411,25 @@ mod tests {
         assert_eq!(read("-99999999999999999999"), Err("greater_than_equal"));
         assert_eq!(read("99999999999999999999"), Err("less_than_equal"));
         assert_eq!(read("1e999"), Err("finite_number"));
+    }
+
+    #[test]
+    fn a_list_is_read_no_further_when_nobody_waits_for_it() {
+        let stop = crate::checks::Stop::default();
+        let mut faults = Faults::default();
+        faults.stop_by(stop.clone());
+        let read = std::cell::Cell::new(0);
+        let mut fields = Fields::body(br#"{"names": ["a", "b", "c"]}"#, &mut faults).unwrap();
+
+        let list = fields.list("names", 3, |_: &Input<'_>| {
+            read.set(read.get() + 1);
+            stop.set();
+            Ok(())
+        });
+        fields.finish();
+
+        assert_eq!((list.is_none(), read.get()), (true, 1));
+        assert!(matches!(faults.settle(Some(())), Err(ApiError::Unavailable { .. })));
     }
 
     #[test]

@@ -20,7 +20,7 @@ use utoipa::{
         ResponseBuilder, Schema, Type,
         extensions::Extensions,
         path::{Operation, Parameter},
-        schema::{ArrayItems, SchemaType},
+        schema::{AdditionalProperties, ArrayItems, SchemaType},
         security::{
             AuthorizationCode, Flow, HttpAuthScheme, HttpBuilder, Implicit, OAuth2, Scopes,
             SecurityRequirement, SecurityScheme,
@@ -28,7 +28,10 @@ use utoipa::{
     },
 };
 
-use crate::{endpoints, examples};
+use crate::{
+    endpoints::{self, MAX_ID, checked_route::MAX_PARTS, looks::MAX_MOLECULE, treesearch::MAX_TARGET},
+    examples,
+};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -105,7 +108,7 @@ pub fn document() -> Document {
     let mut document = Api::openapi();
     add_security(&mut document, "");
     widen(&mut document);
-    forbid_nul(&mut document);
+    bound_texts(&mut document);
     add_engine(&mut document);
     add_ways(&mut document);
     for (path, item) in &mut document.paths.paths {
@@ -155,29 +158,82 @@ fn widen(document: &mut Document) {
     }
 }
 
-/// A text of a request has no NUL, which the database cannot store.
-fn forbid_nul(document: &mut Document) {
-    let schemas = document.components.iter_mut().flat_map(|parts| &mut parts.schemas);
-    for (name, schema) in schemas {
+/// A text of a request has no NUL, which the database cannot store, and a length.
+fn bound_texts(document: &mut Document) {
+    let Some(components) = &mut document.components else { return };
+    for (name, schema) in &mut components.schemas {
         if let RefOr::T(Schema::Object(schema)) = schema
             && (name.ends_with("Request") || name == "OwnBlock")
         {
-            schema.properties.values_mut().for_each(forbid_nul_in);
+            schema.properties.iter_mut().for_each(|(field, schema)| bound_text(schema, most_of(name, field)));
+        }
+    }
+    // Of what a search answered and a caller sends back: as `exactly` reads it.
+    let mut names = vec!["RouteGraph".to_owned(), "PricingAnnotation".to_owned()];
+    let mut at = 0;
+    while let Some(name) = names.get(at).cloned() {
+        at += 1;
+        if let Some(schema) = components.schemas.get_mut(&name) {
+            bound_answered(schema, &mut names);
         }
     }
 }
 
-fn forbid_nul_in(schema: &mut RefOr<Schema>) {
+/// Characters of the longest text in the field of a request, or in its list.
+fn most_of(request: &str, field: &str) -> usize {
+    match (request, field) {
+        ("BatchRequest", "smiles") => MAX_TARGET,
+        (_, "smiles") => MAX_MOLECULE,
+        ("CatalogueRequest", _) => MAX_TARGET,
+        _ if field.starts_with("vendors_") || field.starts_with("reaction_classes_") => MAX_ID,
+        (_, "templates_never" | "names" | "model_id" | "engine") => MAX_ID,
+        _ => MAX_TARGET,
+    }
+}
+
+fn bound_text(schema: &mut RefOr<Schema>, most: usize) {
     match schema {
         RefOr::T(Schema::Array(array)) => {
             if let ArrayItems::RefOrSchema(items) = &mut array.items {
-                forbid_nul_in(items);
+                bound_text(items, most);
             }
         }
         RefOr::T(Schema::Object(text)) if is_text(&text.schema_type) => {
             text.pattern.get_or_insert_with(|| r"^[^\x00]*$".to_owned());
+            text.max_length.get_or_insert(most);
         }
         _ => {}
+    }
+}
+
+/// Bounds what has no bound of its own, and notes the names of the schemas in it.
+fn bound_answered(schema: &mut RefOr<Schema>, names: &mut Vec<String>) {
+    match schema {
+        RefOr::Ref(reference) => {
+            let name = reference.ref_location.rsplit('/').next().unwrap_or_default().to_owned();
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        RefOr::T(Schema::Array(array)) => {
+            array.max_items.get_or_insert(MAX_PARTS);
+            if let ArrayItems::RefOrSchema(items) = &mut array.items {
+                bound_answered(items, names);
+            }
+        }
+        RefOr::T(Schema::Object(object)) => {
+            if is_text(&object.schema_type) && object.enum_values.is_none() && object.format.is_none() {
+                object.max_length.get_or_insert(MAX_PARTS);
+            }
+            object.properties.values_mut().for_each(|property| bound_answered(property, names));
+            if let Some(AdditionalProperties::RefOr(others)) = object.additional_properties.as_deref_mut() {
+                bound_answered(others, names);
+            }
+        }
+        RefOr::T(Schema::OneOf(one)) => one.items.iter_mut().for_each(|item| bound_answered(item, names)),
+        RefOr::T(Schema::AllOf(all)) => all.items.iter_mut().for_each(|item| bound_answered(item, names)),
+        RefOr::T(Schema::AnyOf(any)) => any.items.iter_mut().for_each(|item| bound_answered(item, names)),
+        RefOr::T(_) => {}
     }
 }
 
@@ -364,9 +420,20 @@ fn complete(path: &str, operation: &mut Operation) {
         add("403", with_header(lacks, "WWW-Authenticate"));
     }
     if id == "create_route" {
-        add("409", fault("The account keeps as many routes as it may."));
+        add(
+            "409",
+            fault("The account keeps or stores as much as it may, or a request with its key is in hand."),
+        );
     }
-    if id == "create_batch" {
+    if let "create_plan" | "create_batch" | "create_sample" | "create_sample_batch" = &*id {
+        add(
+            "409",
+            fault(
+                "So much of the account waits or is stored that this is too much, or a request with its key is in hand.",
+            ),
+        );
+    }
+    if id == "resume_batch" {
         add("409", fault("So many targets of the account wait that these are too many."));
     }
     add("422", fault("The request does not fit the schema; every fault is listed."));

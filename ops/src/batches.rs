@@ -87,7 +87,7 @@ pub async fn create(
     if targets.iter().any(|target| target.name.is_some()) {
         body["names"] = targets.iter().map(|target| json!(target.name.as_deref().map(shortened))).collect();
     }
-    service.post(BATCHES, &body, STORING).await
+    service.create(BATCHES, &body, STORING).await
 }
 
 /// As much of a name as the service keeps.

@@ -13,6 +13,7 @@ use reqwest::{
     header::{self, HeaderMap, HeaderValue},
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use ulid::Ulid;
 
 use crate::{
     data_folder::{Credentials, DataFolder},
@@ -132,6 +133,22 @@ impl Service {
         T: DeserializeOwned,
     {
         self.call(Method::POST, path, |request| request.timeout(timeout).json(body)).await
+    }
+
+    /// Posts `body`, which creates something, and reads what that is. Where no answer came it asks once more: by its key the service
+    /// knows the request again, and creates nothing twice.
+    pub async fn create<B, T>(&self, path: &str, body: &B, timeout: Duration) -> Result<T, Failure>
+    where
+        B: Serialize + ?Sized,
+        T: DeserializeOwned,
+    {
+        let key = Ulid::generate().to_string();
+        let complete =
+            |request: RequestBuilder| request.timeout(timeout).header("idempotency-key", &key).json(body);
+        match self.call(Method::POST, path, complete).await {
+            Err(Failure::Unreachable(_)) => self.call(Method::POST, path, complete).await,
+            answered => answered,
+        }
     }
 
     /// Reads the JSON at `path`.

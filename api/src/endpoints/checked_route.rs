@@ -18,6 +18,9 @@ use crate::{
     fields::{Fault, Input},
 };
 
+/// Characters of the longest text, and items of the longest list, of what a caller sends back.
+pub const MAX_PARTS: usize = 10_000;
+
 /// A value as a tree search answers it, nothing of which goes unread.
 pub fn exactly<T: DeserializeOwned + Serialize>(input: &Input<'_>) -> Result<T, Fault> {
     let Input::Object(raw) = input else {
@@ -28,6 +31,13 @@ pub fn exactly<T: DeserializeOwned + Serialize>(input: &Input<'_>) -> Result<T, 
     };
     let value: T = serde_json::from_str(raw).map_err(misfit)?;
     let given = serde_json::from_str(raw).map_err(misfit)?;
+    if let Some((place, kind)) = beyond_bounds(&given) {
+        let fault = Fault::new(
+            kind,
+            format!("Texts should have at most {MAX_PARTS} characters, lists as many items"),
+        );
+        return Err(place.into_iter().rev().fold(fault, Fault::within));
+    }
     let read = serde_json::to_value(&value).map_err(misfit)?;
     match unread(&given, &read) {
         None => Ok(value),
@@ -35,6 +45,23 @@ pub fn exactly<T: DeserializeOwned + Serialize>(input: &Input<'_>) -> Result<T, 
             let msg = "Nothing reads this: its name is unknown, or others are missing that belong to it";
             Err(place.into_iter().rev().fold(Fault::new("extra_forbidden", msg), Fault::within))
         }
+    }
+}
+
+/// Where in `given` a text or a list is too long.
+fn beyond_bounds(given: &Value) -> Option<(Vec<Location>, &'static str)> {
+    let inside = |part: Location, value: &Value| {
+        let (place, kind) = beyond_bounds(value)?;
+        Some(([part].into_iter().chain(place).collect(), kind))
+    };
+    match given {
+        Value::String(text) if text.chars().nth(MAX_PARTS).is_some() => Some((Vec::new(), "string_too_long")),
+        Value::Array(items) if items.len() > MAX_PARTS => Some((Vec::new(), "too_long")),
+        Value::Array(items) => items.iter().enumerate().find_map(|(at, item)| inside(at.into(), item)),
+        Value::Object(members) => {
+            members.iter().find_map(|(name, value)| inside(name.as_str().into(), value))
+        }
+        _ => None,
     }
 }
 

@@ -31,7 +31,7 @@ use super::{
 use crate::fields::{Fault, Faults, Fields, Input, between, boolean, choice, integer, nullable, text};
 
 /// Characters of a molecule; one that is longer than targets are gets its error in its place.
-const MAX_MOLECULE: usize = 10_000;
+pub(crate) const MAX_MOLECULE: usize = 10_000;
 
 /// Seconds that an account is charged for each molecule until it is known what it took.
 const EXPANSION_SECONDS: f64 = 0.01;

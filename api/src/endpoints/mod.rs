@@ -1,7 +1,7 @@
 //! The operations, one file a resource.
 
 pub mod batches;
-mod checked_route;
+pub(crate) mod checked_route;
 pub mod engines;
 pub mod generate;
 pub mod health;
@@ -27,8 +27,8 @@ use ulid::Ulid;
 use crate::fields::{Faults, Fields};
 use path_id::{PathId, path_word};
 
-/// The longest id in a path or a cursor.
-const MAX_ID: usize = 255;
+/// The longest id in a path or a cursor, and the longest name of a vendor, a template or a class.
+pub(crate) const MAX_ID: usize = 255;
 
 /// What was read of the request, which asks for nothing by its query.
 fn nothing_else<T>(uri: &Uri, mut faults: Faults, read: Option<T>) -> Result<T, ApiError> {

@@ -31,7 +31,7 @@ use crate::{
 };
 
 /// Characters of the longest target.
-const MAX_TARGET: usize = 1000;
+pub(crate) const MAX_TARGET: usize = 1000;
 
 /// Vendors that a request may name for one purpose.
 const MAX_VENDORS: usize = 100;

@@ -88,6 +88,39 @@ async fn who_waits_for_a_worker_or_sends_slowly_has_nobodys_place() {
     search.abort();
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_route_that_is_sent_slowly_or_checked_has_nobodys_place() {
+    let service = Arc::new(Service::start_without_workers(&ONE).await);
+    let token = service.token(claims(&service.account)).await;
+    let mut slow = Vec::new();
+    for line in ["POST /synth/v1/routes", "PATCH /synth/v1/routes/rte_1", "POST /synth/v1/analogues"] {
+        let mut stream = TcpStream::connect(service.base.trim_start_matches("http://")).await.unwrap();
+        let half = format!(
+            "{line} HTTP/1.1\r\nhost: retort\r\nauthorization: Bearer {token}\r\n\
+             content-type: application/json\r\ncontent-length: 1000\r\n\r\n{{"
+        );
+        stream.write_all(half.as_bytes()).await.unwrap();
+        slow.push(stream);
+    }
+    // Targets that take seconds to be read, twenty times.
+    let smiles: Vec<String> =
+        (0..3_000).map(|n| format!("C{}c1ccc(cc1)-c1ccccc1N", "C".repeat(n % 100))).collect();
+    let body = Arc::new(json!({ "smiles": smiles, "parameters": { "engine": "toy_engine" } }).to_string());
+    let large: Vec<_> = (0..20)
+        .map(|_| {
+            let (service, body) = (Arc::clone(&service), Arc::clone(&body));
+            tokio::spawn(async move { service.post("/synth-batches/v1/batches", &body).await })
+        })
+        .collect();
+    // The rations of the account say that the requests were let in.
+    until(&service, 3, "select count(*) from rate_limits").await;
+
+    for _ in 0..10 {
+        assert_eq!(service.get(SAMPLES).await.status, 200);
+    }
+    large.iter().for_each(JoinHandle::abort);
+}
+
 #[tokio::test]
 async fn a_place_is_free_again_when_its_request_was_answered_whatever_the_answer() {
     let service = Service::start_with(&ONE).await;

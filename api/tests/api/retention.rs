@@ -165,6 +165,44 @@ async fn a_sample_batch_that_has_ended_goes_with_its_samples_when_it_is_older_th
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_took_long_is_kept_from_its_end() {
+    let service = Service::start_without_workers(&[]).await;
+    for statement in [
+        "insert into plans (id, account_id, search_smiles, parameters, engine, status, created_at, updated_at)
+        select id, $1, 'C', '{}', 'e', 'failed', now() - interval '3 days', now() - ago
+        from (values ('old', interval '2 days'), ('new', interval '1 hour')) as plan (id, ago)",
+        "insert into batches (id, account_id, parameters, engine, plan_count, created_at, updated_at)
+        select id, $1, '{}', 'e', 1, now() - interval '3 days', now() - interval '3 days'
+        from unnest('{old_batch,new_batch}'::text[]) as id",
+        "insert into plans (id, account_id, batch_id, place, search_smiles, engine)
+        select 'of_' || id, $1, id, 0, 'C', 'e' from batches where account_id = $1",
+        "insert into sample_orders (id, account_id, model_id, size, seed, status, created_at)
+        select id, $1, 'm', 2, 0, 'pending', now() - interval '3 days' from unnest('{old_order,new_order}'::text[]) as id",
+    ] {
+        sqlx::query(statement).bind(&service.account).execute(&service.pool).await.unwrap();
+    }
+    sqlx::raw_sql(
+        "update plans set status = 'failed', problem = '{}' where id like 'of_%';
+        update batch_progress set last_end = now() - interval '2 days' where batch_id = 'old_batch';
+        update sample_orders set status = 'failed';
+        update sample_orders set ended_at = now() - interval '2 days' where id = 'old_order'",
+    )
+    .execute(&service.pool)
+    .await
+    .unwrap();
+
+    let keep = config(&service, &[("KEEP_PLANS_DAYS", "1"), ("KEEP_SAMPLES_DAYS", "1")]).unwrap().keep;
+    let process = api::retention(service.pool.clone(), keep);
+    until(&service, "select count(*) from batches where id = 'old_batch'", 0).await;
+    drop(process);
+
+    assert_eq!(count(&service, "select count(*) from plans where id in ('old', 'of_old_batch')").await, 0);
+    assert_eq!(count(&service, "select count(*) from plans where id in ('new', 'of_new_batch')").await, 2);
+    assert_eq!(count(&service, "select count(*) from sample_orders where id = 'old_order'").await, 0);
+    assert_eq!(count(&service, "select count(*) from sample_orders where id = 'new_order'").await, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_price_that_an_offer_had_goes_when_it_is_older_than_it_is_kept() {
     let service = Service::start_without_workers(&[]).await;
     sqlx::raw_sql(

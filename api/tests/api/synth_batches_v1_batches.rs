@@ -249,22 +249,27 @@ async fn a_batch_may_have_a_hundred_thousand_targets_and_five_mebibytes() {
 
 #[tokio::test]
 async fn an_account_has_only_so_many_targets_that_wait() {
-    let service = Service::start_without_workers(&[("WAITING_TARGETS", "4")]).await;
+    let service = Service::start_without_workers(&[("WAITING_TARGETS", "6")]).await;
     let asked = async |smiles: &[&str]| {
         let body = json!({ "smiles": smiles, "parameters": { "engine": "toy_engine" } });
         service.post(BATCHES, &body.to_string()).await
     };
     let first = service.batch(&["C", "CC", "CC"]).await;
 
-    let too_many = asked(&["CCC", "CCCC", "CCCCC"]).await;
-    // What is the same molecule is searched for once.
+    let too_many = asked(&["CCC", "CCCC", "CCCCC", "CCCCCC"]).await;
     let as_many = asked(&["CCC", "CCCC", "CCCC"]).await;
     let one_more = asked(&["N"]).await;
 
     assert_eq!((too_many.status, too_many.faults()), (409, [(String::new(), "conflict".to_owned())].into()));
-    assert!(too_many.text.contains("2 targets of this account's batches wait, and 4 may"), "{too_many:?}");
+    assert!(
+        too_many.text.contains("7 targets of this account's plans and batches would wait, and 6 may"),
+        "{too_many:?}"
+    );
     assert_eq!((as_many.status, one_more.status), (200, 409));
     let cancel = format!("{BATCHES}/{first}/cancel");
     assert_eq!(service.post(&cancel, "").await.status, 200);
     assert_eq!(asked(&["N", "O"]).await.status, 200);
+    // What was cancelled waits again only where there is room for it.
+    let resumed = service.post(&format!("{BATCHES}/{first}/resume"), "").await;
+    assert_eq!((resumed.status, service.progress(&first).await), (409, vec![0, 0, 0, 0, 3]));
 }

@@ -181,3 +181,42 @@ async fn batches_leave_the_place_of_guests_to_who_soon_comes_back() {
     assert_eq!(toys.seen(of_another).started, 0);
     drop(worker);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_is_stored_at_the_same_cost_however_many_wait() {
+    let database = Database::create().await;
+    sqlx::raw_sql(
+        "insert into jobs (id, queue, account_id, kind, own_estimate, expected_seconds, deadline, urgency, turn_begins, turn_ends)
+        select 'w' || n, 'plan', 'a' || n % 7, 'k', 1, 1, now() + interval '10 years', n % 2, n, n + 1 from generate_series(1, 50000) as n;
+        analyze jobs",
+    )
+    .execute(&database.pool)
+    .await
+    .unwrap();
+    let enqueue = async |id: &str| -> Value {
+        sqlx::query_scalar(
+            "explain (analyze, buffers, format json) select enqueue_job($1, 'plan', 'new', null, 'k', 1, 0::smallint, '{}'::bytea, '{}', '{}',
+                3, interval '1 minute')",
+        )
+        .bind(id)
+        .fetch_one(&database.pool)
+        .await
+        .unwrap()
+    };
+    // The first call plans the function.
+    enqueue("first").await;
+
+    let told = enqueue("second").await;
+
+    let plan = &told[0]["Plan"];
+    let blocks = ["Shared Hit Blocks", "Shared Read Blocks"]
+        .map(|kind| plan[kind].as_i64().unwrap())
+        .iter()
+        .sum::<i64>();
+    assert!(blocks < 300, "{blocks} blocks");
+    let begins: f64 = sqlx::query_scalar("select turn_begins from jobs where id = 'first'")
+        .fetch_one(&database.pool)
+        .await
+        .unwrap();
+    assert_eq!(begins, 1.0, "it begins with the first that waits");
+}

@@ -231,7 +231,7 @@ pub async fn delete_of_older_batches(
                 select wanted.id from sample_batches as batch join sample_orders as wanted on wanted.batch_id = batch.id
                 where batch.created_at < now() - make_interval(secs => $1) and not exists (
                     select from sample_orders as other where other.batch_id = batch.id and (
-                        other.status = 'pending' or coalesce(other.ended_at, other.created_at) >= now() - make_interval(secs => $1)
+                        other.status = 'pending' or other.ended_at >= now() - make_interval(secs => $1)
                     )
                 )
                 limit $2 for update of wanted skip locked

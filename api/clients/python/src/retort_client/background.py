@@ -128,7 +128,7 @@ class Terms:
 def create_plan(session: Session, smiles: str, terms: Terms) -> Steps[StoredPlan]:
     """Stores a search."""
     body = terms.body(search_smiles=smiles)
-    answer = yield from call(session, Request("POST", PLANS, json=body, seconds=session.patience.seconds))
+    answer = yield from call(session, Request.creation(PLANS, body, session.patience.seconds))
     return StoredPlan(read(PlanBody, answer))
 
 
@@ -170,7 +170,7 @@ def create_batch(session: Session, targets: tuple[Iterable[str], Iterable[str | 
     body = {"smiles": list(_texts(smiles))} | ({} if names is None else {"names": list(names)}) | terms.body()
     # A hundred thousand molecules are read before it is answered.
     seconds = session.patience.for_work(session.patience.seconds)
-    answer = yield from call(session, Request("POST", BATCHES, json=body, seconds=seconds))
+    answer = yield from call(session, Request.creation(BATCHES, body, seconds))
     return read(BatchBody, answer)
 
 

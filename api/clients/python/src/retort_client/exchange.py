@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
 from typing import Any, Generic, TypeAlias, TypeVar
+from uuid import uuid4
 
 from pydantic import BaseModel, ValidationError
 
@@ -45,6 +46,11 @@ class Request:
     """Whether an event stream that answers it is received in pieces (`Receive`)."""
     idempotent: bool = False
     """Whether it does the same when it is done twice, which what reads or deletes does anyway."""
+
+    @classmethod
+    def creation(cls, path: str, json: Mapping[str, Any], seconds: float) -> Request:
+        """A request that creates something, once, however often it is sent: the service knows it again by its key."""
+        return cls("POST", path, json=json, seconds=seconds, headers={"Idempotency-Key": str(uuid4())}, idempotent=True)
 
     @property
     def is_repeatable(self) -> bool:

@@ -123,7 +123,7 @@ def keep_route(session: Session, route: Route, said: RouteChange, settings: Plan
         "pricing_annotations": [_offer(offer) for block in route.building_blocks for offer in block.offers],
         **said,
     }
-    answer = yield from call(session, Request("POST", ROUTES, json=body, seconds=session.patience.seconds))
+    answer = yield from call(session, Request.creation(ROUTES, body, session.patience.seconds))
     return KeptRoute(read(KeptBody, answer))
 
 

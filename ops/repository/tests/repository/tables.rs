@@ -68,10 +68,14 @@ const DRAWN: &str = "worker/src/samples.rs";
 
 const ORDERED: &str = "worker/src/orders.rs";
 const ORDERS: &str = "api/src/endpoints/samples/orders.rs";
+const QUOTA: &str = "api/src/quota.rs";
+const IDEMPOTENCY: &str = "api/src/idempotency.rs";
 const SAMPLE_BATCHES: &str = "api/src/endpoints/sample_batches/table.rs";
 
-const TABLES: [Table; 45] = [
+const TABLES: [Table; 48] = [
     table("account_rations", &[ACCOUNTS], &[]),
+    // Counted by triggers alone.
+    table("account_storage", &[], &[]),
     // A login that is older than the account's last change counts for nothing: all that comes from one asks.
     table(
         "accounts",
@@ -82,13 +86,16 @@ const TABLES: [Table; 45] = [
     table("apalis.workers", &[PRESENCE], &[]),
     table("applications", &[APPLICATIONS], &[DEVICES]),
     table("authorization_codes", &[CODES], &[]),
+    // Counted by triggers alone.
+    table("batch_progress", &[], &[BATCHES, QUOTA]),
     // The API stores them, and a searcher says when each of their plans has its job.
-    table("batches", &[BATCHES, MADE], &[PLANS]),
+    table("batches", &[BATCHES, MADE], &[PLANS, QUOTA]),
     table("browser_sessions", &[SESSIONS], &[]),
     table("building_blocks", &[COMMON, LOAD, VENDORS], &[CATALOGUE, LOOK, OFFERS, VERIFY]),
     table("catalogue_version", &[LOAD], &[CATALOGUE, OPERATIONS]),
     table("consents", &[CONSENTS], &[]),
     table("device_codes", &[DEVICES], &[]),
+    table("idempotency_keys", &[IDEMPOTENCY], &[]),
     table("job_events", &[EVENTS], &[]),
     // What operators do to a job is neither its ordinary way nor in the same file.
     table("jobs", &[ADMIT, DEAL, OPERATE, PRESENCE, QUEUE], &[EVENTS]),
@@ -107,7 +114,7 @@ const TABLES: [Table; 45] = [
     // Asked wherever jobs are dealt or taken.
     table("paused_queues", &[OPERATE], &[ADMIT, DEAL, QUEUE]),
     // Stored by who asks, completed by who finds.
-    table("plans", &[MADE, PLANS], &[BATCHES, ENGINES]),
+    table("plans", &[MADE, PLANS], &[BATCHES, ENGINES, QUOTA]),
     table("queue_turns", &[PRESENCE], &[]),
     table("rate_limits", &[RATE_LIMITS], &[]),
     table("refresh_tokens", &[REFRESH], &[]),
@@ -119,7 +126,7 @@ const TABLES: [Table; 45] = [
     table("sample_batches", &[ORDERED, SAMPLE_BATCHES], &[ORDERS]),
     table("sample_claims", &[ORDERED], &[]),
     // Stored by who asks, completed by who draws.
-    table("sample_orders", &[ORDERED, ORDERS], &[SAMPLE_BATCHES, SAMPLES]),
+    table("sample_orders", &[ORDERED, ORDERS], &[QUOTA, SAMPLE_BATCHES, SAMPLES]),
     // A worker makes a sample, and the API shows and deletes it, of a batch in one statement with its order; neither links the other.
     table("samples", &[DRAWN, ORDERS, SAMPLES], &[]),
     // Written by its migration alone, and read by the statement of `script_tokens.rs` that nothing follows.

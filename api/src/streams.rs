@@ -300,7 +300,8 @@ mod tests {
 
         assert_eq!(last_event(&HeaderMap::new()).unwrap(), 0);
         assert_eq!(last("1764000000000").unwrap(), 1_764_000_000_000);
-        for text in ["", "-1", "1.5", "x", "9007199254740992"] {
+        assert_eq!(last("").unwrap(), 0);
+        for text in ["-1", "1.5", "x", "9007199254740992"] {
             let Err(ApiError::Invalid(items)) = last(text) else { panic!("{text} is taken") };
             assert_eq!(
                 items[0].loc,

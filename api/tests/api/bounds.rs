@@ -60,6 +60,10 @@ fn every_text_and_list_of_a_request_has_a_bound_in_the_document() {
         for operation in item.as_object().unwrap().values() {
             let place = operation["operationId"].as_str().unwrap_or(path);
             for parameter in operation["parameters"].as_array().into_iter().flatten() {
+                // What a header has is bounded with all headers, by the connection.
+                if parameter["in"] == "header" {
+                    continue;
+                }
                 looked_at += 1;
                 let place = format!("{place}?{}", parameter["name"]);
                 unbounded(&document, &parameter["schema"], &place, &mut seen, &mut found);
@@ -217,14 +221,24 @@ async fn an_account_stores_so_many_megabytes_and_an_operator_gives_it_more() {
 #[tokio::test]
 async fn the_progress_of_a_hundred_thousand_plans_is_read_in_some_blocks() {
     let service = Service::start_without_workers(&[]).await;
-    let fill = [
+    sqlx::query(
         "insert into batches (id, account_id, parameters, engine, plan_count) values ('bat_1', $1, '{}', 'toy_engine', 100000)",
-        "insert into plans (id, account_id, batch_id, place, search_smiles, engine, status, result)
-        select 'pln_' || n, $1, 'bat_1', n, 'C', 'toy_engine', 'completed', convert_to(repeat('x', 2100), 'UTF8')
-        from generate_series(0, 99999) as n",
-    ];
-    for statement in fill {
-        sqlx::query(statement).bind(&service.account).execute(&service.pool).await.unwrap();
+    )
+    .bind(&service.account)
+    .execute(&service.pool)
+    .await
+    .unwrap();
+    for part in 0..20 {
+        sqlx::query(
+            "insert into plans (id, account_id, batch_id, place, search_smiles, engine, status, result)
+            select 'pln_' || n, $1, 'bat_1', n, 'C', 'toy_engine', 'completed', convert_to(repeat('x', 2100), 'UTF8')
+            from generate_series($2 * 5000, $2 * 5000 + 4999) as n",
+        )
+        .bind(&service.account)
+        .bind(part)
+        .execute(&service.pool)
+        .await
+        .unwrap();
     }
     let blocks = async |query: &'static str| {
         let plan: Value = sqlx::query_scalar(query).fetch_one(&service.pool).await.unwrap();

@@ -46,7 +46,7 @@ async fn no_text_of_a_request_may_have_a_nul() {
     for kind in ["only", "never", "required"] {
         let field = format!("reaction_classes_{kind}");
         let body = json!({ "search_smiles": "CCO", field.clone(): ["\0"] });
-        refused("/synth/v1/treesearch", &body, &format!("{field}.0"), "enum").await;
+        refused("/synth/v1/treesearch", &body, &format!("{field}.0"), MISMATCH).await;
     }
     for path in ["expansions", "building-blocks", "synthesizability"] {
         let body = json!({ "smiles": ["CCO", "C\0"] });

@@ -193,13 +193,14 @@ async fn one_is_stored_at_the_same_cost_however_many_wait() {
     .execute(&database.pool)
     .await
     .unwrap();
-    let enqueue = async |id: &str| -> Value {
+    let mut connection = database.pool.acquire().await.unwrap();
+    let mut enqueue = async |id: &str| -> Value {
         sqlx::query_scalar(
             "explain (analyze, buffers, format json) select enqueue_job($1, 'plan', 'new', null, 'k', 1, 0::smallint, '{}'::bytea, '{}', '{}',
                 3, interval '1 minute')",
         )
         .bind(id)
-        .fetch_one(&database.pool)
+        .fetch_one(&mut *connection)
         .await
         .unwrap()
     };

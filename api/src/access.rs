@@ -10,31 +10,13 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use edge::{ApiError, Challenge};
-use identity::{Identity, Known, Rations};
+use identity::{Identity, Known};
 
+pub use crate::checks::Caller;
 use crate::{
     checks::Checks,
     limits::{Headroom, Limits, Operation},
 };
-
-/// An account with a valid token for the operation at hand.
-#[derive(Clone)]
-pub struct Caller {
-    pub account_id: String,
-    /// Its own rations.
-    pub rations: Rations,
-    /// What its bodies are checked by.
-    pub(crate) checks: Checks,
-}
-
-impl<S: Sync> FromRequestParts<S> for Caller {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
-        // Without the guard there is no caller: an operation that forgot it answers 401 to everybody.
-        parts.extensions.get().cloned().ok_or(ApiError::Unauthorized(Challenge::NoToken))
-    }
-}
 
 /// The right of a caller to the operation at hand, for an answer that lasts.
 #[derive(Clone)]

@@ -14,17 +14,39 @@ use std::{
     time::Instant,
 };
 
-use axum::extract::Request;
+use axum::{
+    extract::{FromRequestParts, Request},
+    http::request::Parts,
+};
 use contract::Ration;
-use edge::{ApiError, MAX_BODY, json_body_up_to, query_pairs};
+use edge::{ApiError, Challenge, MAX_BODY, json_body_up_to, query_pairs};
+use identity::Rations;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::{
-    access::Caller,
     fields::{Faults, Fields},
     idempotency::IdempotencyKey,
     limits::Limits,
 };
+
+/// An account with a valid token for the operation at hand.
+#[derive(Clone)]
+pub struct Caller {
+    pub account_id: String,
+    /// Its own rations.
+    pub rations: Rations,
+    /// What its bodies are checked by.
+    pub(crate) checks: Checks,
+}
+
+impl<S: Sync> FromRequestParts<S> for Caller {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        // Without the guard there is no caller: an operation that forgot it answers 401 to everybody.
+        parts.extensions.get().cloned().ok_or(ApiError::Unauthorized(Challenge::NoToken))
+    }
+}
 
 /// Bytes of a body that is checked at once.
 const SMALL: usize = 8 * 1024;

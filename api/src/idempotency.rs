@@ -11,10 +11,7 @@ use queue::retention::BATCH;
 use sha2::{Digest, Sha256};
 use sqlx::{PgConnection, PgPool};
 
-use crate::{
-    access::Caller,
-    fields::{Fault, Faults},
-};
+use crate::fields::{Fault, Faults};
 
 /// The header that gives a request its key.
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -76,13 +73,13 @@ impl IdempotencyKey {
 /// Fails where that request asked for something else.
 pub async fn created(
     pool: &PgPool,
-    caller: &Caller,
+    account_id: &str,
     key: Option<&IdempotencyKey>,
 ) -> Result<Option<String>, ApiError> {
     let Some(key) = key else { return Ok(None) };
     let known = sqlx::query!(
         "select request, resource from idempotency_keys where account_id = $1 and key = $2",
-        caller.account_id,
+        account_id,
         key.key
     );
     match known.fetch_optional(pool).await? {
@@ -102,14 +99,14 @@ pub async fn created(
 /// Fails where another request with this key created something meanwhile.
 pub async fn remember(
     transaction: &mut PgConnection,
-    caller: &Caller,
+    account_id: &str,
     key: Option<&IdempotencyKey>,
     resource: &str,
 ) -> Result<(), ApiError> {
     let Some(key) = key else { return Ok(()) };
     let stored = sqlx::query!(
         "insert into idempotency_keys (account_id, key, request, resource) values ($1, $2, $3, $4) on conflict do nothing",
-        caller.account_id,
+        account_id,
         key.key,
         &key.request,
         resource

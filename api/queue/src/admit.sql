@@ -218,13 +218,11 @@ begin
             select max(turn_begins) from jobs
             where holder is not null and finished_at is null and queue = of_queue and cancelled_at is null and held_until > now()
         ),
-        (
-            select min(first.turn_begins) from (values (0::smallint), (1::smallint)) as of (urgency) cross join lateral (
-                select turn_begins from jobs
-                where queue = of_queue and jobs.urgency = of.urgency
-                    and holder is null and finished_at is null and cancelled_at is null
-                order by turn_begins limit 1
-            ) as first
+        least(
+            (select turn_begins from jobs where queue = of_queue and urgency = 0 and holder is null and finished_at is null and cancelled_at is null
+                order by turn_begins limit 1),
+            (select turn_begins from jobs where queue = of_queue and urgency = 1 and holder is null and finished_at is null and cancelled_at is null
+                order by turn_begins limit 1)
         ),
         0
     )) into turn;

@@ -70,7 +70,7 @@ pub async fn create(
     let (wanted, key) = caller.creation(MAX_BODY, request, parse).await?;
 
     let _permit = jobs.permit()?;
-    if let Some(id) = idempotency::created(&pool, &caller, key.as_ref()).await? {
+    if let Some(id) = idempotency::created(&pool, &caller.account_id, key.as_ref()).await? {
         let row = table::find(&pool, &caller.account_id, &id).await?.ok_or(ApiError::NotFound)?;
         return Ok((replayed(), Json(batch(row))));
     }
@@ -86,7 +86,7 @@ pub async fn create(
     };
     let mut transaction = pool.begin().await?;
     let row = table::insert(&mut transaction, new, &wanted.targets).await?;
-    idempotency::remember(&mut transaction, &caller, key.as_ref(), &id).await?;
+    idempotency::remember(&mut transaction, &caller.account_id, key.as_ref(), &id).await?;
     quota::keep(&mut transaction, &caller, jobs.quota()).await?;
     transaction.commit().await?;
     Ok((None, Json(batch(row))))

@@ -70,7 +70,7 @@ pub async fn create(
     let zipped = zipped.map_err(|error| ApiError::internal(&error))?;
 
     let _permit = jobs.permit()?;
-    if let Some(id) = idempotency::created(&pool, &caller, key.as_ref()).await? {
+    if let Some(id) = idempotency::created(&pool, &caller.account_id, key.as_ref()).await? {
         let row = table::find(&pool, &caller.account_id, &id).await?.ok_or(ApiError::NotFound)?;
         return Ok((StatusCode::CREATED, replayed(), with_content(row, &caller).await?));
     }
@@ -84,7 +84,7 @@ pub async fn create(
     };
     let mut transaction = pool.begin().await?;
     let row = table::insert(&mut transaction, new).await?;
-    idempotency::remember(&mut transaction, &caller, key.as_ref(), &id).await?;
+    idempotency::remember(&mut transaction, &caller.account_id, key.as_ref(), &id).await?;
     quota::keep(&mut transaction, &caller, jobs.quota()).await?;
     if table::count(&mut transaction, &caller.account_id).await? > MAX_KEPT {
         let message = format!("The account keeps {MAX_KEPT} routes, which are the most");

@@ -70,7 +70,7 @@ pub async fn create(
     let (wanted, key) = caller.creation(MAX_BODY, request, parse).await?;
 
     let _permit = jobs.permit()?;
-    if let Some(id) = idempotency::created(&pool, &caller, key.as_ref()).await? {
+    if let Some(id) = idempotency::created(&pool, &caller.account_id, key.as_ref()).await? {
         let row = table::find(&pool, &caller.account_id, &id).await?.ok_or(ApiError::NotFound)?;
         return Ok((StatusCode::CREATED, replayed(), Json(plan(row).await?)));
     }
@@ -89,7 +89,7 @@ pub async fn create(
         let new = NewPlan { id: &id, parameters: &parameters, name, description };
         let (figures, zipped) = zipped(found).await?;
         table::insert_completed(&mut transaction, &caller.account_id, new, &zipped, &figures).await?;
-        idempotency::remember(&mut transaction, &caller, key.as_ref(), &id).await?;
+        idempotency::remember(&mut transaction, &caller.account_id, key.as_ref(), &id).await?;
         quota::keep(&mut transaction, &caller, jobs.quota()).await?;
         transaction.commit().await?;
         table::find(&pool, &caller.account_id, &id).await?.ok_or(ApiError::NotFound)?
@@ -103,7 +103,7 @@ pub async fn create(
         let job_id = queue::enqueue(&mut transaction, &job, &caller.account_id, Urgency::Asked).await;
         let job_id = job_id.map_err(not_taken)?.to_string();
         let row = table::insert(&mut transaction, &caller.account_id, new, &job_id).await?;
-        idempotency::remember(&mut transaction, &caller, key.as_ref(), &id).await?;
+        idempotency::remember(&mut transaction, &caller.account_id, key.as_ref(), &id).await?;
         quota::keep(&mut transaction, &caller, jobs.quota()).await?;
         transaction.commit().await?;
         row

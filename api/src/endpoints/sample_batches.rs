@@ -61,7 +61,7 @@ pub async fn create(
     let (wanted, key) = caller.creation(MAX_BODY, request, parse_create).await?;
 
     let _permit = jobs.permit()?;
-    if let Some(id) = idempotency::created(&pool, &caller, key.as_ref()).await? {
+    if let Some(id) = idempotency::created(&pool, &caller.account_id, key.as_ref()).await? {
         return Ok((replayed(), Json(batch(found(&pool, &caller, &id).await?))));
     }
     let model_id = jobs.model_of_order(wanted.model_id.clone()).await?;
@@ -77,7 +77,7 @@ pub async fn create(
     let mut transaction = pool.begin().await?;
     table::insert(&mut transaction, &new).await?;
     orders::insert_of_batch(&mut transaction, (&caller.account_id, &id, &model_id), &chunks).await?;
-    idempotency::remember(&mut transaction, &caller, key.as_ref(), &id).await?;
+    idempotency::remember(&mut transaction, &caller.account_id, key.as_ref(), &id).await?;
     quota::keep(&mut transaction, &caller, jobs.quota()).await?;
     transaction.commit().await?;
     Ok((None, Json(batch(found(&pool, &caller, &id).await?))))

@@ -161,7 +161,7 @@ pub async fn create(
     let size = wanted.size;
     let patience = prefer::patience(&headers);
     if patience != Patience::UntilDone
-        && let Some(id) = idempotency::created(&pool, &caller, key.as_ref()).await?
+        && let Some(id) = idempotency::created(&pool, &caller.account_id, key.as_ref()).await?
     {
         let sample = found(&pool, &caller, &id).await?;
         let answer = gzip::body(&headers, mode, &sample).await?;
@@ -240,7 +240,7 @@ async fn order(
     let job_id = queue::enqueue(&mut transaction, &job, &caller.account_id, Urgency::Asked).await;
     let job_id = job_id.map_err(not_taken)?.to_string();
     let created_at = orders::insert(&mut transaction, &new, &job_id).await?;
-    idempotency::remember(&mut transaction, caller, key.as_ref(), &id).await?;
+    idempotency::remember(&mut transaction, &caller.account_id, key.as_ref(), &id).await?;
     quota::keep(&mut transaction, caller, jobs.quota()).await?;
     transaction.commit().await?;
     drop(permit);

@@ -233,14 +233,39 @@ begin
 end
 $$;
 
--- The last place in `of_table` of which `reader` sees in the next statement whatever is there and before it.
-create function settled_list_place(of_table text, reader text) returns bigint language plpgsql as $$
+-- The ids of a page of the list `of_table` for `reader`, the nearest to the cursor first: what is next to it and older, or newer; null where the
+-- cursor is not in the list. Without a cursor from the last place before which nothing is still being stored. Of each member a page's worth
+-- is read by the index, and of those the nearest.
+create function list_page(of_table text, reader text, list_cursor text, is_newer boolean, count bigint) returns text[] language plpgsql as $$
 declare
     readers text;
+    is_listed text := case of_table when 'plans' then 'batch_id is null' when 'batches' then 'deleted_at is null' else 'true' end;
+    direction text := case when is_newer then 'asc' else 'desc' end;
+    after bigint := 0;
+    before bigint;
+    page text[];
 begin
-    select coalesce(organisation_id, id) into readers from accounts where id = reader;
-    perform pg_advisory_xact_lock(hashtext('list_places ' || of_table), hashtext(readers));
-    return (select last_value from list_places);
+    if list_cursor is not null then
+        execute format('select listed from %I where id = $1 and %s and account_id in (select accounts_readable_by($2))', of_table, is_listed)
+            into before using list_cursor, reader;
+        if before is null then
+            return null;
+        end if;
+    end if;
+    if is_newer or before is null then
+        after := coalesce(before, 0);
+        select coalesce(organisation_id, id) into readers from accounts where id = reader;
+        perform pg_advisory_xact_lock(hashtext('list_places ' || of_table), hashtext(readers));
+        before := (select last_value from list_places) + 1;
+    end if;
+    execute format('select coalesce(array_agg(id order by listed %3$s), ''{}'') from (
+            select page.id, page.listed from accounts_readable_by($1) owner cross join lateral (
+                select id, listed from %1$I
+                where account_id = owner and %2$s and listed > $2 and listed < $3 order by listed %3$s limit $4
+            ) as page order by page.listed %3$s limit $4
+        ) as nearest', of_table, is_listed, direction)
+        into page using reader, after, before, count;
+    return page;
 end
 $$;
 

@@ -76,25 +76,24 @@ impl Asked {
         Ok(Self { from, direction, count: limit + 1 })
     }
 
-    /// The places in the list of `table` between which the page lies, without both; `place` finds the cursor's. `None` where that has
-    /// none. The newest is the last one before which nothing is still being stored that `reader` may see.
-    pub async fn span(
+    /// The ids of the page of the list `table` for `reader`, the nearest to the cursor first; `None` where the cursor is not in the list
+    /// (`list_page`, in `migrations/0036_bounds.sql`).
+    pub async fn ids(
         &self,
-        (pool, table, reader): (&PgPool, &str, &str),
-        place: impl AsyncFnOnce(&str) -> Result<Option<i64>, sqlx::Error>,
-    ) -> Result<Option<(i64, i64)>, sqlx::Error> {
-        let from = match &self.from {
-            None => None,
-            Some(id) => match place(id).await? {
-                None => return Ok(None),
-                place => place,
-            },
-        };
-        if let (Direction::Older, Some(from)) = (self.direction, from) {
-            return Ok(Some((0, from)));
-        }
-        let settled = sqlx::query_scalar!(r#"select settled_list_place($1, $2) as "place!""#, table, reader);
-        Ok(Some((from.unwrap_or(0), settled.fetch_one(pool).await? + 1)))
+        pool: &PgPool,
+        table: &str,
+        reader: &str,
+    ) -> Result<Option<Vec<String>>, sqlx::Error> {
+        sqlx::query_scalar!(
+            "select list_page($1, $2, $3, $4, $5)",
+            table,
+            reader,
+            self.from.as_deref(),
+            self.direction == Direction::Newer,
+            self.count
+        )
+        .fetch_one(pool)
+        .await
     }
 
     /// The places of the page where the cursor has the place `from`: the least, the most, and the sign that puts the nearest first.

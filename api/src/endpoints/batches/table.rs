@@ -10,10 +10,7 @@ use contract::TreeSearchRequest;
 use queue::retention::BATCH;
 use sqlx::{PgConnection, PgPool, types::Json};
 
-use crate::endpoints::{
-    paging::{Asked, Direction},
-    plans::table as plan_table,
-};
+use crate::endpoints::{paging::Asked, plans::table as plan_table};
 
 /// Plans that are stored by one statement, which takes a part of a second.
 const STORED_AT_ONCE: usize = 5_000;
@@ -87,69 +84,14 @@ pub async fn find(pool: &PgPool, reader: &str, id: &str) -> Result<Option<BatchR
 
 /// Batches that `reader` may see in the direction asked for, the nearest to the cursor first; `None` where that is no such batch.
 pub async fn page(pool: &PgPool, reader: &str, asked: &Asked) -> Result<Option<Vec<BatchRow>>, sqlx::Error> {
-    let span = asked.span((pool, "batches", reader), async |id| listed(pool, reader, id).await).await?;
-    let Some(span) = span else { return Ok(None) };
-    let rows = match asked.direction {
-        Direction::Older => older(pool, reader, span, asked.count).await?,
-        Direction::Newer => newer(pool, reader, span, asked.count).await?,
-    };
-    Ok(Some(rows))
-}
-
-/// Where the batch stands in lists, if `reader` may see it.
-async fn listed(pool: &PgPool, reader: &str, id: &str) -> Result<Option<i64>, sqlx::Error> {
-    let place = sqlx::query_scalar!(
-        "select listed from batches
-        where id = $2 and account_id in (select owner from accounts_readable_by($1) owner) and deleted_at is null",
-        reader,
-        id
+    let Some(ids) = asked.ids(pool, "batches", reader).await? else { return Ok(None) };
+    let rows = sqlx::query_as!(
+        BatchRow,
+        "select id, account_id, name, description, plan_count, created_at, updated_at from batches
+        where id = any($1) order by array_position($1, id)",
+        &ids
     );
-    Ok(place.fetch_optional(pool).await?.flatten())
-}
-
-/// A page's worth of each member by the index, then the newest of those.
-async fn older(
-    pool: &PgPool,
-    reader: &str,
-    (after, before): (i64, i64),
-    count: i64,
-) -> Result<Vec<BatchRow>, sqlx::Error> {
-    sqlx::query_as!(
-        BatchRow,
-        "select id, account_id, name, description, plan_count, created_at, updated_at from accounts_readable_by($1) owner
-        cross join lateral (
-            select id, account_id, name, description, plan_count, created_at, updated_at, listed from batches
-            where account_id = owner and deleted_at is null and listed > $2 and listed < $3 order by listed desc limit $4
-        ) page order by listed desc limit $4",
-        reader,
-        after,
-        before,
-        count
-    )
-    .fetch_all(pool)
-    .await
-}
-
-async fn newer(
-    pool: &PgPool,
-    reader: &str,
-    (after, before): (i64, i64),
-    count: i64,
-) -> Result<Vec<BatchRow>, sqlx::Error> {
-    sqlx::query_as!(
-        BatchRow,
-        "select id, account_id, name, description, plan_count, created_at, updated_at from accounts_readable_by($1) owner
-        cross join lateral (
-            select id, account_id, name, description, plan_count, created_at, updated_at, listed from batches
-            where account_id = owner and deleted_at is null and listed > $2 and listed < $3 order by listed limit $4
-        ) page order by listed limit $4",
-        reader,
-        after,
-        before,
-        count
-    )
-    .fetch_all(pool)
-    .await
+    rows.fetch_all(pool).await.map(Some)
 }
 
 /// Has no plan of the batch begun any more.

@@ -10,10 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sqlx::{PgConnection, PgPool, types::Json};
 
-use crate::endpoints::{
-    packed::packed,
-    paging::{Asked, Direction},
-};
+use crate::endpoints::{packed::packed, paging::Asked};
 
 /// A route to be kept.
 #[derive(Debug)]
@@ -124,12 +121,7 @@ pub async fn owner(pool: &PgPool, reader: &str, id: &str) -> Result<Option<Strin
 /// Routes that `reader` may see without their content, in the direction asked for, the nearest to the cursor first; `None` where that is
 /// no such route.
 pub async fn page(pool: &PgPool, reader: &str, asked: &Asked) -> Result<Option<Vec<KeptRow>>, sqlx::Error> {
-    let span = asked.span((pool, "kept_routes", reader), async |id| listed(pool, reader, id).await).await?;
-    let Some(span) = span else { return Ok(None) };
-    let ids = match asked.direction {
-        Direction::Older => older(pool, reader, span, asked.count).await?,
-        Direction::Newer => newer(pool, reader, span, asked.count).await?,
-    };
+    let Some(ids) = asked.ids(pool, "kept_routes", reader).await? else { return Ok(None) };
     let rows = sqlx::query_as!(
         KeptRow,
         r#"select id, account_id, name, note, starred, coalesce(short_parameters, parameters) as "parameters!", figures,
@@ -140,57 +132,6 @@ pub async fn page(pool: &PgPool, reader: &str, asked: &Asked) -> Result<Option<V
         reader
     );
     rows.fetch_all(pool).await.map(Some)
-}
-
-/// Where the route stands in lists, if `reader` may see it.
-async fn listed(pool: &PgPool, reader: &str, id: &str) -> Result<Option<i64>, sqlx::Error> {
-    let place = sqlx::query_scalar!(
-        "select listed from kept_routes where id = $2 and account_id in (select owner from accounts_readable_by($1) owner)",
-        reader,
-        id
-    );
-    Ok(place.fetch_optional(pool).await?.flatten())
-}
-
-/// A page's worth of each member by the index, then the newest of those.
-async fn older(
-    pool: &PgPool,
-    reader: &str,
-    (after, before): (i64, i64),
-    count: i64,
-) -> Result<Vec<String>, sqlx::Error> {
-    sqlx::query_scalar!(
-        "select page.id from accounts_readable_by($1) owner cross join lateral (
-            select id, listed from kept_routes
-            where account_id = owner and listed > $2 and listed < $3 order by listed desc limit $4
-        ) page order by page.listed desc limit $4",
-        reader,
-        after,
-        before,
-        count
-    )
-    .fetch_all(pool)
-    .await
-}
-
-async fn newer(
-    pool: &PgPool,
-    reader: &str,
-    (after, before): (i64, i64),
-    count: i64,
-) -> Result<Vec<String>, sqlx::Error> {
-    sqlx::query_scalar!(
-        "select page.id from accounts_readable_by($1) owner cross join lateral (
-            select id, listed from kept_routes
-            where account_id = owner and listed > $2 and listed < $3 order by listed limit $4
-        ) page order by page.listed limit $4",
-        reader,
-        after,
-        before,
-        count
-    )
-    .fetch_all(pool)
-    .await
 }
 
 /// Changes what is said of the route, which comes with its content as its account sees it; `None` where it is gone.

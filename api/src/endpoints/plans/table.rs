@@ -14,10 +14,7 @@ use queue::retention::BATCH;
 use serde_json::Value;
 use sqlx::{PgConnection, PgPool, types::Json};
 
-use crate::endpoints::{
-    in_words,
-    paging::{Asked, Direction},
-};
+use crate::endpoints::{in_words, paging::Asked};
 
 /// A plan to be stored.
 #[derive(Debug)]
@@ -141,12 +138,7 @@ pub async fn insert_completed(
 /// Plans of no batch that `reader` may see without their results, in the direction asked for, the nearest to the cursor first; `None`
 /// where that is no such plan.
 pub async fn page(pool: &PgPool, reader: &str, asked: &Asked) -> Result<Option<Vec<PlanRow>>, sqlx::Error> {
-    let span = asked.span((pool, "plans", reader), async |id| listed(pool, reader, id).await).await?;
-    let Some(span) = span else { return Ok(None) };
-    let ids = match asked.direction {
-        Direction::Older => older(pool, reader, span, asked.count).await?,
-        Direction::Newer => newer(pool, reader, span, asked.count).await?,
-    };
+    let Some(ids) = asked.ids(pool, "plans", reader).await? else { return Ok(None) };
     let rows = sqlx::query_as!(
         PlanRow,
         r#"select id, account_id, batch_id, search_smiles, coalesce(short_parameters, parameters) as "parameters!", engine, name,
@@ -157,58 +149,6 @@ pub async fn page(pool: &PgPool, reader: &str, asked: &Asked) -> Result<Option<V
         reader
     );
     rows.fetch_all(pool).await.map(Some)
-}
-
-/// Where the plan stands in lists, if it is of no batch and `reader` may see it.
-async fn listed(pool: &PgPool, reader: &str, id: &str) -> Result<Option<i64>, sqlx::Error> {
-    let place = sqlx::query_scalar!(
-        "select listed from plans
-        where id = $2 and batch_id is null and account_id in (select owner from accounts_readable_by($1) owner)",
-        reader,
-        id
-    );
-    Ok(place.fetch_optional(pool).await?.flatten())
-}
-
-/// A page's worth of each member by the index, then the newest of those.
-async fn older(
-    pool: &PgPool,
-    reader: &str,
-    (after, before): (i64, i64),
-    count: i64,
-) -> Result<Vec<String>, sqlx::Error> {
-    sqlx::query_scalar!(
-        "select page.id from accounts_readable_by($1) owner cross join lateral (
-            select id, listed from plans
-            where account_id = owner and batch_id is null and listed > $2 and listed < $3 order by listed desc limit $4
-        ) page order by page.listed desc limit $4",
-        reader,
-        after,
-        before,
-        count
-    )
-    .fetch_all(pool)
-    .await
-}
-
-async fn newer(
-    pool: &PgPool,
-    reader: &str,
-    (after, before): (i64, i64),
-    count: i64,
-) -> Result<Vec<String>, sqlx::Error> {
-    sqlx::query_scalar!(
-        "select page.id from accounts_readable_by($1) owner cross join lateral (
-            select id, listed from plans
-            where account_id = owner and batch_id is null and listed > $2 and listed < $3 order by listed limit $4
-        ) page order by page.listed limit $4",
-        reader,
-        after,
-        before,
-        count
-    )
-    .fetch_all(pool)
-    .await
 }
 
 /// The plan with its result, if `reader` may see it.
@@ -391,7 +331,7 @@ async fn place(pool: &PgPool, batch_id: &str, id: &str) -> Result<Option<i32>, s
     Ok(place.flatten())
 }
 
-/// How many plans of the batch stand how, as they are counted while they change (`progress_of_batch`).
+/// The number of plans of the batch in each standing, as they are counted while they change (`progress_of_batch`).
 pub async fn progress_of_batch(pool: &PgPool, batch_id: &str) -> Result<BatchProgress, sqlx::Error> {
     let found = sqlx::query!(
         r#"select pending as "pending!", processing as "processing!", completed as "completed!", failed as "failed!",

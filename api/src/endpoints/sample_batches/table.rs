@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use queue::retention::BATCH;
 use sqlx::{PgConnection, PgPool};
 
-use crate::endpoints::paging::{Asked, Direction};
+use crate::endpoints::paging::Asked;
 
 /// A sample batch to be stored.
 #[derive(Debug)]
@@ -68,77 +68,16 @@ pub async fn find(pool: &PgPool, reader: &str, id: &str) -> Result<Option<BatchR
 
 /// Batches that `reader` may see in the direction asked for, the nearest to the cursor first; `None` where that is no such batch.
 pub async fn page(pool: &PgPool, reader: &str, asked: &Asked) -> Result<Option<Vec<BatchRow>>, sqlx::Error> {
-    let span =
-        asked.span((pool, "sample_batches", reader), async |id| listed(pool, reader, id).await).await?;
-    let Some(span) = span else { return Ok(None) };
-    let rows = match asked.direction {
-        Direction::Older => older(pool, reader, span, asked.count).await?,
-        Direction::Newer => newer(pool, reader, span, asked.count).await?,
-    };
-    Ok(Some(rows))
-}
-
-/// Where the batch stands in lists, if `reader` may see it.
-async fn listed(pool: &PgPool, reader: &str, id: &str) -> Result<Option<i64>, sqlx::Error> {
-    let place = sqlx::query_scalar!(
-        "select listed from sample_batches where id = $2 and account_id in (select owner from accounts_readable_by($1) owner)",
-        reader,
-        id
+    let Some(ids) = asked.ids(pool, "sample_batches", reader).await? else { return Ok(None) };
+    let rows = sqlx::query_as!(
+        BatchRow,
+        r#"select id, account_id, model_id, size, chunk_count, created_at, completed as "completed!", failed as "failed!",
+            processing as "processing!"
+        from sample_batches as batch cross join lateral sample_batch_progress(batch.id) as progress
+        where id = any($1) order by array_position($1, id)"#,
+        &ids
     );
-    Ok(place.fetch_optional(pool).await?.flatten())
-}
-
-/// A page's worth of each member by the index, then the newest of those.
-async fn older(
-    pool: &PgPool,
-    reader: &str,
-    (after, before): (i64, i64),
-    count: i64,
-) -> Result<Vec<BatchRow>, sqlx::Error> {
-    sqlx::query_as!(
-        BatchRow,
-        r#"with page as materialized (
-            select batch.* from accounts_readable_by($1) owner cross join lateral (
-                select id, account_id, model_id, size, chunk_count, created_at, listed from sample_batches
-                where account_id = owner and listed > $2 and listed < $3 order by listed desc limit $4
-            ) as batch order by listed desc limit $4
-        )
-        select id, account_id, model_id, size, chunk_count, created_at, completed as "completed!", failed as "failed!",
-            processing as "processing!"
-        from page cross join lateral sample_batch_progress(page.id) as progress order by listed desc"#,
-        reader,
-        after,
-        before,
-        count
-    )
-    .fetch_all(pool)
-    .await
-}
-
-async fn newer(
-    pool: &PgPool,
-    reader: &str,
-    (after, before): (i64, i64),
-    count: i64,
-) -> Result<Vec<BatchRow>, sqlx::Error> {
-    sqlx::query_as!(
-        BatchRow,
-        r#"with page as materialized (
-            select batch.* from accounts_readable_by($1) owner cross join lateral (
-                select id, account_id, model_id, size, chunk_count, created_at, listed from sample_batches
-                where account_id = owner and listed > $2 and listed < $3 order by listed limit $4
-            ) as batch order by listed limit $4
-        )
-        select id, account_id, model_id, size, chunk_count, created_at, completed as "completed!", failed as "failed!",
-            processing as "processing!"
-        from page cross join lateral sample_batch_progress(page.id) as progress order by listed"#,
-        reader,
-        after,
-        before,
-        count
-    )
-    .fetch_all(pool)
-    .await
+    rows.fetch_all(pool).await.map(Some)
 }
 
 /// Holds the batch until the transaction ends: nobody gives its chunks jobs.

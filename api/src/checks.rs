@@ -35,7 +35,7 @@ pub struct Caller {
     pub account_id: String,
     /// Its own rations.
     pub rations: Rations,
-    /// What its bodies are checked by.
+    /// The right to check its bodies.
     pub(crate) checks: Checks,
 }
 
@@ -61,7 +61,7 @@ impl Stop {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether nobody waits any more.
+    /// True when nobody waits any more.
     pub fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
@@ -90,7 +90,7 @@ impl Checks {
         Self { limits, cores: Arc::new(Semaphore::new(cores)), accounts: Arc::default() }
     }
 
-    /// What `work` gives, which is charged to the account.
+    /// Runs `work` off the async threads and charges the account for it.
     async fn run<T: Send + 'static>(
         &self,
         caller: &Caller,
@@ -134,12 +134,12 @@ async fn acquired(semaphore: Arc<Semaphore>) -> Result<OwnedSemaphorePermit, Api
 }
 
 impl Caller {
-    /// What the account has of a ration; `None`: any number.
+    /// The amount of a ration that the account has; `None`: any number.
     pub fn ration(&self, ration: Ration) -> Option<NonZeroU32> {
         self.checks.limits.per_minute(ration, &self.rations)
     }
 
-    /// What `parse` reads of the request's body, where its query asks for nothing.
+    /// Reads the request's body by `parse`, where its query asks for nothing.
     pub async fn body<T: Send + 'static>(
         &self,
         request: Request,

@@ -45,7 +45,7 @@ pub struct Patience {
     pub search_slack: Duration,
     /// The most jobs of one kind that an account may have in flight; `None`: any number.
     pub most_in_flight: Option<u32>,
-    /// What an account may have waiting and stored.
+    /// The most that an account may have waiting.
     pub quota: Quota,
 }
 
@@ -64,7 +64,7 @@ impl Jobs {
         self.patience.sample
     }
 
-    /// What an account may have waiting and stored.
+    /// The most that an account may have waiting.
     pub fn quota(&self) -> &Quota {
         &self.patience.quota
     }
@@ -168,7 +168,7 @@ impl Jobs {
         Ok(self.queue.watch_again(id, account_id).await?)
     }
 
-    /// What the search `id` was asked for with that the account watched, and what it found, while that is remembered.
+    /// The request of the search `id` that the account watched, and its result, while they are remembered.
     pub async fn found(
         &self,
         account_id: &str,

@@ -176,7 +176,7 @@ impl Limits {
         Ok(Spending { limits: Arc::clone(self), ration, account_id, rations, most })
     }
 
-    /// What the account has of the ration; `None`: any number.
+    /// The amount of the ration that the account has; `None`: any number.
     pub fn per_minute(&self, ration: Ration, rations: &Rations) -> Option<NonZeroU32> {
         NonZeroU32::new(rations.get(ration.as_str()).copied().unwrap_or_else(|| self.rates.of(ration)))
     }

@@ -5,9 +5,12 @@
 
 use contract::Ration;
 use edge::ApiError;
-use sqlx::PgConnection;
+use sqlx::{PgConnection, PgTransaction};
 
-use crate::access::Caller;
+use crate::{
+    access::Caller,
+    idempotency::{self, IdempotencyKey},
+};
 
 /// The most that an account may have waiting; `None`: any number.
 #[derive(Debug, Clone, Copy)]
@@ -16,6 +19,22 @@ pub struct Quota {
     pub targets: Option<u32>,
     /// Molecules of asynchronous samples and of sample batches.
     pub molecules: Option<u32>,
+}
+
+/// Commits what a request has created as `id`, with its key.
+///
+/// # Errors
+/// Fails where it is more than the caller may have, and where a request with this key created something meanwhile; then it is taken back.
+pub async fn commit(
+    mut transaction: PgTransaction<'_>,
+    caller: &Caller,
+    key: Option<&IdempotencyKey>,
+    (id, quota): (&str, &Quota),
+) -> Result<(), ApiError> {
+    idempotency::remember(&mut transaction, &caller.account_id, key, id).await?;
+    keep(&mut transaction, caller, quota).await?;
+    transaction.commit().await?;
+    Ok(())
 }
 
 /// Refuses what the caller has waiting or stored beyond its quota.

@@ -142,27 +142,14 @@ pub struct TreeSearchRequest {
 }
 
 impl TreeSearchRequest {
-    /// The request without its lists of names, bonds, patterns and molecules, for lists of requests; `None` where all are empty.
+    /// The request as it is stored, without its lists of names, bonds, patterns and molecules; `None` where all are empty.
     #[must_use]
-    pub fn without_lists(&self) -> Option<Self> {
-        let short = Self {
-            vendors_only: None,
-            vendors_never: Vec::new(),
-            vendors_first: Vec::new(),
-            bonds_to_break: Vec::new(),
-            bonds_to_keep: Vec::new(),
-            fragments_to_keep: Vec::new(),
-            molecules_never: Vec::new(),
-            substructures_never: Vec::new(),
-            building_blocks_required: Vec::new(),
-            building_blocks_own: Vec::new(),
-            reaction_classes_only: Vec::new(),
-            reaction_classes_never: Vec::new(),
-            reaction_classes_required: Vec::new(),
-            templates_never: Vec::new(),
-            ..self.clone()
-        };
-        (short != *self).then_some(short)
+    pub fn without_lists(&self) -> Option<Value> {
+        let mut request = serde_json::to_value(self).ok()?;
+        let members = request.as_object_mut()?;
+        let before = members.len();
+        members.retain(|_, value| !value.is_array());
+        (members.len() < before).then_some(request)
     }
 
     /// A request as it is stored. What a later release has stored beside what is known here is passed over, so that its row is shown;
@@ -343,8 +330,8 @@ mod tests {
         let templates = TreeSearchRequest { templates_never: vec!["t".to_owned()], ..short.clone() };
 
         assert_eq!(short.without_lists(), None);
-        assert_eq!(vendors.without_lists(), Some(short.clone()));
-        assert_eq!(templates.without_lists(), Some(short));
+        assert_eq!(vendors.without_lists().map(TreeSearchRequest::stored), Some(short.clone()));
+        assert_eq!(templates.without_lists().map(TreeSearchRequest::stored), Some(short));
     }
 
     #[test]

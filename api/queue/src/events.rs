@@ -162,7 +162,7 @@ pub(crate) async fn remember(pool: &PgPool, id: &str, asked: &Value) -> Result<(
     Ok(())
 }
 
-/// What the job was asked for with that the account watched for its outcome; `None` where nobody remembers.
+/// The request of the job that the account watched for its outcome; `None` where nobody remembers.
 pub(crate) async fn asked(pool: &PgPool, id: &str, account_id: &str) -> Result<Option<Value>, sqlx::Error> {
     let found = sqlx::query_scalar!(
         "select asked from watched_jobs join jobs on jobs.id = job_id

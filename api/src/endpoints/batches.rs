@@ -86,9 +86,7 @@ pub async fn create(
     };
     let mut transaction = pool.begin().await?;
     let row = table::insert(&mut transaction, new, &wanted.targets).await?;
-    idempotency::remember(&mut transaction, &caller.account_id, key.as_ref(), &id).await?;
-    quota::keep(&mut transaction, &caller, jobs.quota()).await?;
-    transaction.commit().await?;
+    quota::commit(transaction, &caller, key.as_ref(), (&id, jobs.quota())).await?;
     Ok((None, Json(batch(row))))
 }
 

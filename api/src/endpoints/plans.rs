@@ -75,9 +75,8 @@ pub async fn create(
         return Ok((StatusCode::CREATED, replayed(), Json(plan(row).await?)));
     }
     let engine = engines.chosen(&queue, wanted.engine).await?;
-    let mut transaction = pool.begin().await?;
     let (name, description) = (wanted.name, wanted.description);
-    let row = if let Some(search_id) = wanted.search_id {
+    let (id, transaction, row) = if let Some(search_id) = wanted.search_id {
         let found = jobs.found(&caller.account_id, &search_id).await?.ok_or(ApiError::BadReference)?;
         let (request, found) = found;
         if found.search_smiles != wanted.target {
@@ -88,11 +87,9 @@ pub async fn create(
         let parameters = PlanParameters { request, engine };
         let new = NewPlan { id: &id, parameters: &parameters, name, description };
         let (figures, zipped) = zipped(found).await?;
+        let mut transaction = pool.begin().await?;
         table::insert_completed(&mut transaction, &caller.account_id, new, &zipped, &figures).await?;
-        idempotency::remember(&mut transaction, &caller.account_id, key.as_ref(), &id).await?;
-        quota::keep(&mut transaction, &caller, jobs.quota()).await?;
-        transaction.commit().await?;
-        table::find(&pool, &caller.account_id, &id).await?.ok_or(ApiError::NotFound)?
+        (id, transaction, None)
     } else {
         let id = new_id("pln");
         let (_, expected_seconds) = search_takes(&wanted.request);
@@ -100,18 +97,22 @@ pub async fn create(
             StoredPlanJob::V1(PlanJob { plan_id: id.clone(), engine: engine.clone(), expected_seconds });
         let parameters = PlanParameters { request: wanted.request, engine };
         let new = NewPlan { id: &id, parameters: &parameters, name, description };
+        let mut transaction = pool.begin().await?;
         let job_id = queue::enqueue(&mut transaction, &job, &caller.account_id, Urgency::Asked).await;
         let job_id = job_id.map_err(not_taken)?.to_string();
         let row = table::insert(&mut transaction, &caller.account_id, new, &job_id).await?;
-        idempotency::remember(&mut transaction, &caller.account_id, key.as_ref(), &id).await?;
-        quota::keep(&mut transaction, &caller, jobs.quota()).await?;
-        transaction.commit().await?;
-        row
+        (id, transaction, Some(row))
+    };
+    quota::commit(transaction, &caller, key.as_ref(), (&id, jobs.quota())).await?;
+    let row = match row {
+        Some(row) => row,
+        // One that was there already has stayed as it was.
+        None => table::find(&pool, &caller.account_id, &id).await?.ok_or(ApiError::NotFound)?,
     };
     Ok((StatusCode::CREATED, None, Json(plan(row).await?)))
 }
 
-/// What was found already, as it is stored.
+/// The figures of a search that was found already, and its result as it is stored.
 async fn zipped(found: TreeSearchResult) -> Result<(PlanFigures, Vec<u8>), ApiError> {
     let zipping =
         tokio::task::spawn_blocking(move || Ok::<_, io::Error>((PlanFigures::of(&found), packed(&found)?)));

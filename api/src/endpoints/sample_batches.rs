@@ -77,9 +77,7 @@ pub async fn create(
     let mut transaction = pool.begin().await?;
     table::insert(&mut transaction, &new).await?;
     orders::insert_of_batch(&mut transaction, (&caller.account_id, &id, &model_id), &chunks).await?;
-    idempotency::remember(&mut transaction, &caller.account_id, key.as_ref(), &id).await?;
-    quota::keep(&mut transaction, &caller, jobs.quota()).await?;
-    transaction.commit().await?;
+    quota::commit(transaction, &caller, key.as_ref(), (&id, jobs.quota())).await?;
     Ok((None, Json(batch(found(&pool, &caller, &id).await?))))
 }
 

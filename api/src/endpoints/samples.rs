@@ -52,11 +52,6 @@ const USUAL_PAGE: i64 = 5;
 const ACCEPT_ENCODING: &str = "When it contains `gzip`, the body is the gzipped JSON in Base64, as text; unless `accept` names \
     `application/json`, which gives JSON with `content-encoding: gzip`.";
 
-/// With whom it is waited for, a sample is made anew.
-const IDEMPOTENCY: &str = "With `prefer: respond-async`: a key of up to 255 visible characters, such as a UUID. A request that is sent again \
-    within a day with its key and the same body is answered with what it created the first time, and with `Idempotent-Replayed: true`; \
-    with another body it is 422, and 409 while the first is in hand. An extension.";
-
 /// Returns samples without their structures, newest first.
 #[utoipa::path(
     get, path = "/generator/v1/samples", tag = "samples", operation_id = "list_samples",
@@ -127,13 +122,13 @@ pub(crate) fn parse_list(pairs: Vec<(String, String)>, faults: &mut Faults) -> O
     post, path = "/generator/v1/samples", tag = "samples", operation_id = "create_sample",
     description = "Generates a sample, stores it and returns it with all its structures. Within it every structure is there \
         once; another sample can have the same one. With `Prefer: respond-async` it is made when its turn comes, and the answer is 202 with \
-        the sample as it stands, which retrieval collects. Experimental.",
+        the sample as it stands, which retrieval collects; a key counts with that alone. Experimental.",
     summary = "Create a sample",
     params(
         ("accept-encoding" = String, Header, description = ACCEPT_ENCODING),
         ("prefer" = String, Header, description = "RFC 7240. `respond-async`: the caller comes back for the sample; `wait=SECONDS` beside \
             it: after so long. Other preferences are passed over. An extension."),
-        ("idempotency-key" = Option<String>, Header, min_length = 1, max_length = 255, description = IDEMPOTENCY),
+        ("idempotency-key" = Option<String>, Header, min_length = 1, max_length = 255, description = idempotency::DESCRIPTION),
     ),
     request_body(content = SampleRequest),
     responses(
@@ -240,9 +235,7 @@ async fn order(
     let job_id = queue::enqueue(&mut transaction, &job, &caller.account_id, Urgency::Asked).await;
     let job_id = job_id.map_err(not_taken)?.to_string();
     let created_at = orders::insert(&mut transaction, &new, &job_id).await?;
-    idempotency::remember(&mut transaction, &caller.account_id, key.as_ref(), &id).await?;
-    quota::keep(&mut transaction, caller, jobs.quota()).await?;
-    transaction.commit().await?;
+    quota::commit(transaction, caller, key.as_ref(), (&id, jobs.quota())).await?;
     drop(permit);
 
     // The order stands: whatever happens now, its caller learns its id.

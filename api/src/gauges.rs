@@ -49,6 +49,8 @@ struct Server {
     db_size: i64,
     wal: i64,
     oldest_transaction: f64,
+    notifications: f64,
+    transaction_ids: i64,
 }
 
 /// One of the tables that change most.
@@ -92,7 +94,9 @@ async fn look(pool: &PgPool) -> Result<Seen, sqlx::Error> {
             (
                 select coalesce(extract(epoch from max(clock_timestamp() - xact_start)), 0)::float8
                 from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()
-            ) as "oldest_transaction!"
+            ) as "oldest_transaction!",
+            pg_notification_queue_usage() as "notifications!",
+            (select max(age(datfrozenxid))::int8 from pg_database) as "transaction_ids!"
         from pg_stat_database where datname = current_database()"#
     )
     .fetch_one(&mut *connection)
@@ -175,6 +179,15 @@ fn show(meter: &Meter, seen: &Arc<RwLock<Option<Seen>>>) {
     gauge("retort.postgresql.oldest_transaction", "s", "Age of the oldest transaction", |seen| {
         vec![(seen.server.oldest_transaction, Vec::new())]
     });
+    gauge("retort.postgresql.notifications", "1", "Part of the room for notifications that is taken", |seen| {
+        vec![(seen.server.notifications, Vec::new())]
+    });
+    gauge(
+        "retort.postgresql.transaction_ids",
+        "{transaction}",
+        "Transactions since the oldest row that is not frozen; at two thousand million PostgreSQL takes no more",
+        |seen| one(seen.server.transaction_ids),
+    );
     counter("postgresql.commits", "{transaction}", "Transactions that were committed", |seen| {
         one(seen.server.commits)
     });

@@ -23,7 +23,10 @@ use sqlx::{PgConnection, PgPool};
 use tokio::{runtime::Handle, sync::Notify};
 use tracing::{info, warn};
 
-use crate::{compute, store::Store};
+use crate::{
+    compute::{compute, compute_aside},
+    store::Store,
+};
 
 /// The channel on which an import says that it is done.
 const CHANGED: &str = "catalogue_changed";
@@ -89,7 +92,8 @@ impl CatalogueView {
         let snapshots = snapshots.into();
         let pool = database.pool.clone();
         let seen = content(&pool).await?;
-        let current = Arc::new(RwLock::new(Arc::new(open(&pool, &snapshots).await?)));
+        let first = open(&pool, &snapshots, Need::First).await?;
+        let current = Arc::new(RwLock::new(Arc::new(first)));
         let told = Arc::new(Told::default());
         let ear = Arc::clone(&told);
         let listener = database::listen(database, &[CHANGED], move |heard| match heard {
@@ -154,7 +158,7 @@ impl Watch {
         self.told.changed.store(false, Ordering::Release);
         let content = content(&self.pool).await?;
         if content != self.seen {
-            let snapshot = open(&self.pool, &self.snapshots).await?;
+            let snapshot = open(&self.pool, &self.snapshots, Need::Renewed).await?;
             *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(snapshot);
             self.seen = content;
         }
@@ -186,16 +190,25 @@ fn digest(text: &str) -> u64 {
     digest.iter().take(8).fold(0, |number, &byte| number << 8 | u64::from(byte))
 }
 
+/// What a snapshot is opened for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Need {
+    /// There is none: no search begins before it is there.
+    First,
+    /// Searches go on meanwhile on the one before, and its making stands aside for them.
+    Renewed,
+}
+
 /// The snapshot of what the database holds, from the folder, else from the store, else made for both.
-async fn open(pool: &PgPool, snapshots: &Snapshots) -> Result<Snapshot, sqlx::Error> {
+async fn open(pool: &PgPool, snapshots: &Snapshots, need: Need) -> Result<Snapshot, sqlx::Error> {
     let started = Instant::now();
     let (pool, Snapshots { folder, store }) = (pool.clone(), snapshots.clone());
     // A store that could not be asked need not be told either: one warning says it.
     let is_reached = Arc::new(AtomicBool::new(true));
     let (asked, reached) = (store.clone(), Arc::clone(&is_reached));
-    let opened = compute(move || {
-        // Waiting for another process, and reading molecules, are no async thread's work.
-        let runtime = Handle::current();
+    let runtime = Handle::current();
+    // Waiting for another process, and reading molecules, are no async thread's work.
+    let opening = move || {
         folder.open_or_make::<Failure>(
             || Ok(runtime.block_on(content(&pool))?),
             |content, path| match &asked {
@@ -204,7 +217,11 @@ async fn open(pool: &PgPool, snapshots: &Snapshots) -> Result<Snapshot, sqlx::Er
             },
             |builder| runtime.block_on(read(&pool, builder)),
         )
-    });
+    };
+    let opened = match need {
+        Need::First => compute(opening),
+        Need::Renewed => compute_aside(opening),
+    };
     let Opened { snapshot, origin, refused } =
         opened.await.map_err(|panic| sqlx::Error::Decode(Box::new(panic)))??;
     if let Some(error) = refused {

@@ -53,7 +53,7 @@ const MAX_BODY: usize = 5 << 20;
         for by themselves; accounts take turns. A body has 5 MiB at most. An account has as many targets that wait as the operator lets it \
         (`WAITING_TARGETS`). An extension.",
     summary = "Create a batch",
-    params(("idempotency-key" = Option<String>, Header, min_length = 1, max_length = 255, description = idempotency::DESCRIPTION)),
+    params(("idempotency-key" = Option<String>, Header, min_length = 1, max_length = 255, pattern = "^[!-~]+$", description = idempotency::DESCRIPTION)),
     request_body(content = BatchRequest),
     responses((status = 200, description = "The batch.", body = Batch)),
 )]

@@ -50,7 +50,7 @@ const MAX_OFFERS: usize = 10_000;
     description = "Keeps a route until it is deleted, as it was found or as somebody made it of that. It has to be one: a graph without a \
         cycle whose first molecule is the target, what it buys made of nothing. A body has 2 MiB at most. An extension.",
     summary = "Keep a route",
-    params(("idempotency-key" = Option<String>, Header, min_length = 1, max_length = 255, description = idempotency::DESCRIPTION)),
+    params(("idempotency-key" = Option<String>, Header, min_length = 1, max_length = 255, pattern = "^[!-~]+$", description = idempotency::DESCRIPTION)),
     request_body(content = KeptRouteRequest),
     responses((status = 201, description = "The route as it is kept.", body = KeptRoute)),
 )]

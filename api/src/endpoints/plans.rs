@@ -53,7 +53,7 @@ pub(super) const MAX_DESCRIPTION: usize = 4000;
         with its own parameters and what it found. An account has as many targets that wait as the operator lets it (`WAITING_TARGETS`), \
         and stores as much (`stored-megabytes`). An extension.",
     summary = "Create a plan",
-    params(("idempotency-key" = Option<String>, Header, min_length = 1, max_length = 255, description = idempotency::DESCRIPTION)),
+    params(("idempotency-key" = Option<String>, Header, min_length = 1, max_length = 255, pattern = "^[!-~]+$", description = idempotency::DESCRIPTION)),
     request_body(content = PlanRequest),
     responses((status = 201, description = "The plan, pending, or completed where it has been searched for.", body = Plan)),
 )]

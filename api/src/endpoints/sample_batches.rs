@@ -48,7 +48,7 @@ const USUAL_PAGE: i64 = 25;
         samples that somebody waits for or comes back for; accounts take turns. An account has as many molecules that wait as the \
         operator lets it (`WAITING_MOLECULES`). An extension.",
     summary = "Create a sample batch",
-    params(("idempotency-key" = Option<String>, Header, min_length = 1, max_length = 255, description = idempotency::DESCRIPTION)),
+    params(("idempotency-key" = Option<String>, Header, min_length = 1, max_length = 255, pattern = "^[!-~]+$", description = idempotency::DESCRIPTION)),
     request_body(content = SampleBatchRequest),
     responses((status = 200, description = "The batch.", body = SampleBatch)),
 )]

@@ -128,7 +128,7 @@ pub(crate) fn parse_list(pairs: Vec<(String, String)>, faults: &mut Faults) -> O
         ("accept-encoding" = String, Header, description = ACCEPT_ENCODING),
         ("prefer" = String, Header, description = "RFC 7240. `respond-async`: the caller comes back for the sample; `wait=SECONDS` beside \
             it: after so long. Other preferences are passed over. An extension."),
-        ("idempotency-key" = Option<String>, Header, min_length = 1, max_length = 255, description = idempotency::DESCRIPTION),
+        ("idempotency-key" = Option<String>, Header, min_length = 1, max_length = 255, pattern = "^[!-~]+$", description = idempotency::DESCRIPTION),
     ),
     request_body(content = SampleRequest),
     responses(

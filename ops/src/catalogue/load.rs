@@ -149,6 +149,8 @@ pub async fn merge(transaction: &mut Transaction<'_, Postgres>, is_all: bool) ->
     let (new_offers, replaced_offers) = merge_offers(connection).await.map_err(failed)?;
     let removed_offers = if is_all { remove_others(connection).await.map_err(failed)? } else { 0 };
     remove_abandoned(connection).await.map_err(failed)?;
+    // Searches that come straight after it find their offers by what the catalogue is now.
+    sqlx::query("analyze building_blocks, offers").execute(&mut *connection).await.map_err(failed)?;
     Ok(Merged { new_building_blocks: blocks.rows_affected(), new_offers, replaced_offers, removed_offers })
 }
 

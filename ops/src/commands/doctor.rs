@@ -15,6 +15,11 @@ use crate::{Place, catalogue, failure::Failure, terminal};
 #[derive(Debug, Args)]
 pub struct Doctor {}
 
+/// The part of the room for notifications that is no longer well, and of the ids of transactions, as the rules of
+/// `ops/dashboards/alerts.yml` have them.
+const NOTIFICATIONS: f64 = 0.1;
+const TRANSACTION_IDS: f64 = 0.5;
+
 /// What the doctor found so far.
 #[derive(Debug, Default)]
 struct Findings {
@@ -63,6 +68,7 @@ async fn check_database(findings: &mut Findings, database: &mut PgConnection) ->
     check_catalogue(findings, database).await?;
     check_accounts(findings, database).await?;
     check_space(findings, database).await?;
+    check_server(findings, database).await?;
     check_workers(findings, database).await?;
     check_connections(findings, database).await
 }
@@ -124,6 +130,29 @@ async fn check_accounts(findings: &mut Findings, database: &mut PgConnection) ->
         Ok(0) => findings.bad("accounts: none; make one with `retort account add EMAIL`"),
         Ok(count) => findings.good(&format!("accounts: {count}")),
         Err(error) => findings.bad(&format!("accounts: {error}")),
+    }
+}
+
+/// What PostgreSQL runs out of unseen: room for notifications, and ids of transactions.
+async fn check_server(findings: &mut Findings, database: &mut PgConnection) -> Result<(), Failure> {
+    let used = sqlx::query!(
+        r#"select pg_notification_queue_usage() as "notifications!",
+            (select max(age(datfrozenxid)) from pg_database)::float8 / 2e9 as "transaction_ids!""#
+    );
+    match used.fetch_one(database).await {
+        Ok(used) => {
+            let percent = |part: f64| (part * 100.0).ceil();
+            let (notifications, ids) = (percent(used.notifications), percent(used.transaction_ids));
+            let words = format!(
+                "server: {notifications} % of the room for notifications is taken, {ids} % of the ids of transactions"
+            );
+            if used.notifications < NOTIFICATIONS && used.transaction_ids < TRANSACTION_IDS {
+                findings.good(&words)
+            } else {
+                findings.bad(&words)
+            }
+        }
+        Err(error) => findings.bad(&format!("server: {error}")),
     }
 }
 

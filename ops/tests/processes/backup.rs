@@ -13,6 +13,7 @@ use std::{
 
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
+use sqlx::{Executor as _, migrate::Migrator};
 
 use crate::{
     installation::{Installation, Role},
@@ -202,4 +203,43 @@ async fn a_backup_that_cannot_be_made_leaves_nothing() {
     assert!(programs.contains("/nowhere/pg_dump cannot be run"), "{programs}");
     let left: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left, ["there"]);
+}
+
+/// The last migration of a release that knew no counters of a batch's progress and none of what an account stores.
+const OLDER: i64 = 35;
+
+/// What that release stored.
+const OLD_ROWS: &str = r"
+    insert into accounts (id, email, name, password_hash, scopes) values ('acc_1', 'old@example.org', 'old', '', '{}');
+    insert into samples (id, account_id, model_id, num_smiles, smiles, seed) values ('smp_1', 'acc_1', 'm', 1, '{C}', 1);
+    insert into batches (id, account_id, parameters, engine, plan_count) values ('bat_1', 'acc_1', '{}', 'uspto_retro', 3);
+    insert into plans (id, account_id, batch_id, place, search_smiles, engine, parameters, status, result)
+    select 'pln_' || n, 'acc_1', 'bat_1', n, 'C', 'uspto_retro', '{}', (array['cancelled', 'completed', 'failed'])[n],
+        case n when 2 then convert_to('{}', 'UTF8') end
+    from generate_series(1, 3) as n;
+    insert into kept_routes (id, account_id, parameters, figures, content) values ('rte_1', 'acc_1', '{}', '{}', '\x00')";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_backup_of_an_older_schema_is_brought_up_to_date_where_it_is_restored() {
+    let Some(older) = Installation::unmigrated_with_own_postgres() else { return };
+    let Some(mut today) = Installation::unmigrated_with_own_postgres() else { return };
+    let mut database = older.connection().await;
+    let known = schema::MIGRATIONS.iter().filter(|migration| migration.version <= OLDER).cloned();
+    Migrator::with_migrations(known.collect()).run(&mut database).await.unwrap();
+    database.execute(OLD_ROWS).await.unwrap();
+    let backup = older.folder().join("backup");
+    older.retort(&["backup", backup.to_str().unwrap()]);
+
+    crate::process::output(restore(&today, &backup, &[]));
+    today.start_all().await;
+
+    let counted = sqlx::query_as::<_, (i64, i64, i64)>(
+        "select cancelled, completed, failed from progress_of_batch('bat_1')",
+    );
+    assert_eq!(counted.fetch_one(&mut today.connection().await).await.unwrap(), (1, 1, 1));
+    assert!(count(&today, "select sum(bytes)::int8 from account_storage where account_id = 'acc_1'").await > 0);
+    for rows in ["select count(*) from samples", "select count(*) from kept_routes"] {
+        assert_eq!(count(&today, rows).await, 1, "{rows}");
+    }
+    today.account("owner").create(SAMPLES, &json!({ "size": 3 })).await;
 }

@@ -3,11 +3,13 @@
 
 use std::{fmt::Write as _, path::PathBuf, process::Command};
 
+use serde_json::json;
 use sqlx::{Executor as _, PgConnection};
 
 use crate::{
     installation::Installation,
-    process::{Process, eventually, signal},
+    process::{Process, eventually, output, signal},
+    searches::{self, TARGET},
 };
 
 /// A vendor's file: so many entries of one name, each at a price.
@@ -161,4 +163,55 @@ async fn an_import_that_fills_the_disk_says_so_and_leaves_the_old_offers_whole()
     assert!(installation.start("import", command).wait().success());
     let mut database = installation.connection().await;
     assert_eq!(entries(&mut database).await, (MANY as i64, "new-0".to_owned()));
+}
+
+/// A vendor's file of so many building blocks: benzenes with three substituents of fifty-six.
+fn blocks(count: usize) -> String {
+    let chains = (1..=14).flat_map(|length| {
+        let chain = "C".repeat(length);
+        [chain.clone(), format!("{chain}O"), format!("{chain}N"), format!("{chain}Cl")]
+    });
+    let chains: Vec<String> = chains.collect();
+    let all = chains.len();
+    let mut text = "smiles,vendor_name,cs_id,pack,uom,price_usd\n".to_owned();
+    for number in 0..count {
+        let [one, two, three] =
+            [number % all, number / all % all, number / all / all % all].map(|at| &chains[at]);
+        let _ = writeln!(text, "O=C(O)c1c({one})cc({two})c({three})n1,Large,{number},1,g,20");
+    }
+    text
+}
+
+/// The snapshot of the new catalogue is made on the cores that search, and PostgreSQL merges on one of them.
+#[tokio::test(flavor = "multi_thread")]
+async fn no_search_misses_its_deadline_during_an_import_and_after_it() {
+    let (count, after) =
+        if std::env::var_os("RETORT_COMPLETE").is_some() { (150_000, 40) } else { (15_000, 8) };
+    let mut installation = searches::installation().await;
+    let caller = installation.account("owner");
+    let large = replacing(&installation, &file(&installation, "large.csv", &blocks(count)));
+    let import = tokio::task::spawn_blocking(move || output(large));
+
+    let (mut during, mut left) = (0, after);
+    while left > 0 {
+        if import.is_finished() {
+            left -= 1;
+        } else {
+            during += 1;
+        }
+        let all = json!({
+            "search_smiles": TARGET, "early_exit_first_solution": false, "max_seconds": 1, "max_depth": 2 + left % 3,
+        });
+        let answer = caller.post("/synth/v1/treesearch", &all).await;
+        assert_eq!(answer.status(), 200, "{during} searches during the import, {} after it", after - left);
+    }
+
+    import.await.unwrap();
+    eventually("the new blocks are known", async || {
+        let block = json!({ "smiles": "O=C(O)c1c(C)cc(C)c(C)n1" });
+        let known = caller.create("/synth/v1/building-blocks/search", &block).await;
+        (!known["items"].as_array().unwrap().is_empty()).then_some(())
+    })
+    .await;
+    installation.must_live();
 }

@@ -7,12 +7,13 @@ use std::{
     process::Command,
 };
 
-use reqwest::StatusCode;
+use reqwest::{Method, StatusCode};
 use serde_json::json;
 use sqlx::{Connection as _, PgConnection, postgres::PgConnectOptions};
 use tokio::task::JoinSet;
 
 use crate::{
+    events::Reader,
     installation::{Installation, Role, long_search},
     postgres::is_root,
     process::{Process, eventually, free_port, root},
@@ -106,6 +107,9 @@ async fn an_installation_works_behind_pgbouncer_in_transaction_mode() {
     }
     several.join_all().await;
     caller.create(SEARCH, &search).await;
+    // What it is told of comes by the listener.
+    let events = Reader::of(caller.request(Method::POST, SEARCH).json(&search)).await.rest().await;
+    assert_eq!(events.last().unwrap().1, "answer", "{events:?}");
 
     // Who hears does so past the pooler: the API of jobs and accounts, the sampler of samples and orders, the searcher of
     // searches, plans, looks and the catalogue.

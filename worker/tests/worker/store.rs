@@ -102,8 +102,11 @@ async fn without_its_store_a_machine_goes_on_with_what_postgresql_holds() {
     let database = Database::create().await;
     shelve(&database.pool, "CCN").await;
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let stores = [
         s3(&format!("http://{closed}")),
+        // One that takes the question and never answers.
+        s3(&format!("http://{}", silent.local_addr().unwrap())),
         // Where nobody may write.
         Store::at("file:///proc/nowhere").unwrap(),
     ];

@@ -11,6 +11,7 @@ mod issuers;
 mod races;
 mod redirects;
 mod refresh;
+mod resources;
 
 use std::collections::BTreeSet;
 
@@ -27,6 +28,7 @@ fn tests() -> BTreeSet<String> {
         ("races", include_str!("races.rs")),
         ("redirects", include_str!("redirects.rs")),
         ("refresh", include_str!("refresh.rs")),
+        ("resources", include_str!("resources.rs")),
     ];
     let test = |file: &str, chunk: &str| {
         let (name, _) = chunk.split_once("async fn ")?.1.split_once('(')?;

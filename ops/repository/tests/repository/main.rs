@@ -5,4 +5,5 @@
 mod architecture;
 mod documents;
 mod imports;
+mod security;
 mod tables;

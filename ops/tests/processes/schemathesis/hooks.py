@@ -5,6 +5,7 @@ Only what schemathesis means to be good is touched, so that each of it has to be
 """
 
 import os
+import uuid
 
 import schemathesis
 from schemathesis import GenerationMode
@@ -63,6 +64,9 @@ def before_call(context, case, kwargs):
     # Cases of its phase "coverage" are good as a whole and may have a part that is not.
     if any(part.mode != GenerationMode.POSITIVE for part in case.meta.components.values()):
         return
+    if case.headers and "idempotency-key" in case.headers:
+        # A key is for one request.
+        case.headers["idempotency-key"] = str(uuid.uuid4())
     if isinstance(case.body, dict) and "search_smiles" in case.body:
         constrain(case.body)
         case.body["search_smiles"] = TARGETS[len(case.body["search_smiles"]) % len(TARGETS)]

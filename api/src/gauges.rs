@@ -179,9 +179,12 @@ fn show(meter: &Meter, seen: &Arc<RwLock<Option<Seen>>>) {
     gauge("retort.postgresql.oldest_transaction", "s", "Age of the oldest transaction", |seen| {
         vec![(seen.server.oldest_transaction, Vec::new())]
     });
-    gauge("retort.postgresql.notifications", "1", "Part of the room for notifications that is taken", |seen| {
-        vec![(seen.server.notifications, Vec::new())]
-    });
+    gauge(
+        "retort.postgresql.notifications",
+        "1",
+        "Part of the room for notifications that is taken",
+        |seen| vec![(seen.server.notifications, Vec::new())],
+    );
     gauge(
         "retort.postgresql.transaction_ids",
         "{transaction}",

@@ -3,7 +3,7 @@
 //! It is looked at when what is new is stored already, in its transaction and one after the other for an account: so calls at the same
 //! moment see each other, and what would be too much is taken back. What is counted is counted as it changes (`migrations/0036_bounds.sql`).
 
-use contract::Ration;
+use contract::{MAX_KEPT, Ration};
 use edge::ApiError;
 use sqlx::{PgConnection, PgTransaction};
 
@@ -21,70 +21,121 @@ pub struct Quota {
     pub molecules: Option<u32>,
 }
 
+/// The kind of thing that a request created; its bounds alone are looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Created {
+    /// A plan or a batch.
+    Targets,
+    /// An asynchronous sample or a sample batch.
+    Molecules,
+    /// A kept route.
+    Route,
+}
+
 /// Commits what a request has created as `id`, with its key.
 ///
 /// # Errors
 /// Fails where it is more than the caller may have, and where a request with this key created something meanwhile; then it is taken back.
 pub async fn commit(
     mut transaction: PgTransaction<'_>,
-    caller: &Caller,
+    (caller, quota): (&Caller, &Quota),
     key: Option<&IdempotencyKey>,
-    (id, quota): (&str, &Quota),
+    (created, id): (Created, &str),
 ) -> Result<(), ApiError> {
     idempotency::remember(&mut transaction, &caller.account_id, key, id).await?;
-    keep(&mut transaction, caller, quota).await?;
+    keep(&mut transaction, (caller, quota), created).await?;
     transaction.commit().await?;
     Ok(())
 }
 
-/// Refuses what the caller has waiting or stored beyond its quota.
+/// Refuses what the caller has of what was `created` beyond its quota.
 ///
 /// # Errors
 /// Fails where it is too much; then the transaction must not be committed.
-pub async fn keep(transaction: &mut PgConnection, caller: &Caller, quota: &Quota) -> Result<(), ApiError> {
-    sqlx::query!("select pg_advisory_xact_lock(hashtextextended('quota of ' || $1, 0))", caller.account_id)
+pub async fn keep(
+    transaction: &mut PgConnection,
+    (caller, quota): (&Caller, &Quota),
+    created: Created,
+) -> Result<(), ApiError> {
+    let account_id = caller.account_id.as_str();
+    sqlx::query!("select pg_advisory_xact_lock(hashtextextended('quota of ' || $1, 0))", account_id)
         .fetch_one(&mut *transaction)
         .await?;
-    let most = |most: Option<u32>| most.map_or(i64::MAX, i64::from);
-    let found = sqlx::query!(
+    match created {
+        Created::Molecules => return keep_molecules(transaction, account_id, quota.molecules).await,
+        Created::Targets => keep_targets(transaction, account_id, quota.targets).await?,
+        Created::Route => keep_routes(transaction, account_id).await?,
+    }
+    keep_bytes(transaction, caller).await
+}
+
+async fn keep_routes(transaction: &mut PgConnection, account_id: &str) -> Result<(), ApiError> {
+    let kept = sqlx::query_scalar!(
+        r#"select count(*) as "count!" from kept_routes where account_id = $1"#,
+        account_id
+    );
+    if kept.fetch_one(transaction).await? <= MAX_KEPT {
+        return Ok(());
+    }
+    let message = format!("The account keeps {MAX_KEPT} routes, which are the most");
+    Err(ApiError::Conflict { message })
+}
+
+async fn keep_targets(
+    transaction: &mut PgConnection,
+    account_id: &str,
+    most: Option<u32>,
+) -> Result<(), ApiError> {
+    let Some(most) = most.map(i64::from) else { return Ok(()) };
+    let waiting = sqlx::query_scalar!(
         r#"select
             (select coalesce(sum(pending), 0)::bigint from batches join batch_progress on batch_id = batches.id
                 where account_id = $1 and deleted_at is null)
             + (select count(*) from (
                 select from plans where account_id = $1 and batch_id is null and status = 'pending' limit $2
-            ) as alone) as "targets!",
-            (select coalesce(sum(size), 0) from (
-                select size from sample_orders where account_id = $1 and status = 'pending' limit $3
-            ) as orders) as "molecules!",
-            stored_bytes($1) as "bytes!""#,
-        caller.account_id,
-        most(quota.targets).saturating_add(1),
-        most(quota.molecules).saturating_add(1)
-    )
-    .fetch_one(transaction)
-    .await?;
-    must_wait_within(found.targets, quota.targets, "targets of this account's plans and batches")?;
-    must_wait_within(found.molecules, quota.molecules, "molecules of this account's samples")?;
-    let megabytes = found.bytes.div_euclid(1_000_000);
-    match caller.ration(Ration::StoredMegabytes) {
-        Some(most) if megabytes >= i64::from(most.get()) => {
-            let message = format!(
-                "The account would store {megabytes} MB of plans and kept routes, and {most} may be: delete some"
-            );
-            Err(ApiError::Conflict { message })
-        }
-        _ => Ok(()),
-    }
+            ) as alone) as "targets!""#,
+        account_id,
+        most + 1
+    );
+    let waiting = waiting.fetch_one(transaction).await?;
+    must_be_within(waiting, most, "targets of this account's plans and batches")
 }
 
-fn must_wait_within(waiting: i64, most: Option<u32>, what: &str) -> Result<(), ApiError> {
-    match most {
-        Some(most) if waiting > i64::from(most) => {
-            let message = format!(
-                "{waiting} {what} would wait, and {most} may: wait until some are done, or cancel some"
-            );
-            Err(ApiError::Conflict { message })
-        }
-        _ => Ok(()),
+async fn keep_molecules(
+    transaction: &mut PgConnection,
+    account_id: &str,
+    most: Option<u32>,
+) -> Result<(), ApiError> {
+    let Some(most) = most.map(i64::from) else { return Ok(()) };
+    let waiting = sqlx::query_scalar!(
+        r#"select coalesce(sum(size), 0) as "molecules!" from (
+            select size from sample_orders where account_id = $1 and status = 'pending' limit $2
+        ) as orders"#,
+        account_id,
+        most + 1
+    );
+    let waiting = waiting.fetch_one(transaction).await?;
+    must_be_within(waiting, most, "molecules of this account's samples")
+}
+
+fn must_be_within(waiting: i64, most: i64, what: &str) -> Result<(), ApiError> {
+    if waiting <= most {
+        return Ok(());
     }
+    let message =
+        format!("{waiting} {what} would wait, and {most} may: wait until some are done, or cancel some");
+    Err(ApiError::Conflict { message })
+}
+
+async fn keep_bytes(transaction: &mut PgConnection, caller: &Caller) -> Result<(), ApiError> {
+    let Some(most) = caller.ration(Ration::StoredMegabytes) else { return Ok(()) };
+    let bytes = sqlx::query_scalar!(r#"select stored_bytes($1) as "bytes!""#, caller.account_id);
+    let megabytes = bytes.fetch_one(transaction).await?.div_euclid(1_000_000);
+    if megabytes < i64::from(most.get()) {
+        return Ok(());
+    }
+    let message = format!(
+        "The account would store {megabytes} MB of plans and kept routes, and {most} may be: delete some"
+    );
+    Err(ApiError::Conflict { message })
 }

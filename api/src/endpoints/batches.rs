@@ -38,7 +38,7 @@ use crate::{
     fields::{Fault, Faults, Fields, Input, nullable, text},
     idempotency::{self, Replayed, replayed},
     jobs::Jobs,
-    quota,
+    quota::{self, Created},
 };
 use table::{BatchRow, NewBatch};
 pub(crate) use table::{delete_some, mark_older};
@@ -86,7 +86,7 @@ pub async fn create(
     };
     let mut transaction = pool.begin().await?;
     let row = table::insert(&mut transaction, new, &wanted.targets).await?;
-    quota::commit(transaction, &caller, key.as_ref(), (&id, jobs.quota())).await?;
+    quota::commit(transaction, (&caller, jobs.quota()), key.as_ref(), (Created::Targets, &id)).await?;
     Ok((None, Json(batch(row))))
 }
 
@@ -242,7 +242,7 @@ pub async fn resume(
     let mut transaction = pool.begin().await?;
     table::resume(&mut transaction, &id).await?;
     plan_table::resume_of_batch(&mut transaction, &id).await?;
-    quota::keep(&mut transaction, &caller, jobs.quota()).await?;
+    quota::keep(&mut transaction, (&caller, jobs.quota()), Created::Targets).await?;
     transaction.commit().await?;
     with_progress(&pool, &caller, &id).await
 }

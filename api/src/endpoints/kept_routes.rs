@@ -13,8 +13,8 @@ use axum::{
     http::{StatusCode, Uri},
 };
 use contract::{
-    Deleted, KeptRoute, KeptRouteChange, KeptRouteObject, KeptRouteRequest, MAX_KEPT, Page,
-    PricingAnnotation, RouteFigures, TreeSearchRequest,
+    Deleted, KeptRoute, KeptRouteChange, KeptRouteObject, KeptRouteRequest, Page, PricingAnnotation,
+    RouteFigures, TreeSearchRequest,
 };
 use edge::ApiError;
 use sqlx::PgPool;
@@ -34,7 +34,7 @@ use crate::{
     fields::{Faults, Fields, boolean, nullable, text},
     idempotency::{self, Replayed, replayed},
     jobs::Jobs,
-    quota,
+    quota::{self, Created},
 };
 use table::{Content, KeptRow, NewRoute};
 
@@ -84,13 +84,7 @@ pub async fn create(
     };
     let mut transaction = pool.begin().await?;
     let row = table::insert(&mut transaction, new).await?;
-    idempotency::remember(&mut transaction, &caller.account_id, key.as_ref(), &id).await?;
-    quota::keep(&mut transaction, &caller, jobs.quota()).await?;
-    if table::count(&mut transaction, &caller.account_id).await? > MAX_KEPT {
-        let message = format!("The account keeps {MAX_KEPT} routes, which are the most");
-        return Err(ApiError::Conflict { message });
-    }
-    transaction.commit().await?;
+    quota::commit(transaction, (&caller, jobs.quota()), key.as_ref(), (Created::Route, &id)).await?;
     let content = Content { route: wanted.route, pricing_annotations: wanted.pricing_annotations };
     Ok((StatusCode::CREATED, None, Json(kept(row, Some(content), &caller))))
 }

@@ -36,7 +36,7 @@ use crate::{
     fields::{Faults, Fields, nullable, text, word},
     idempotency::{self, Replayed, replayed},
     jobs::{Jobs, not_taken},
-    quota,
+    quota::{self, Created},
 };
 pub(crate) use table::delete_older;
 use table::{NewPlan, PlanRow};
@@ -103,7 +103,7 @@ pub async fn create(
         let row = table::insert(&mut transaction, &caller.account_id, new, &job_id).await?;
         (id, transaction, Some(row))
     };
-    quota::commit(transaction, &caller, key.as_ref(), (&id, jobs.quota())).await?;
+    quota::commit(transaction, (&caller, jobs.quota()), key.as_ref(), (Created::Targets, &id)).await?;
     let row = match row {
         Some(row) => row,
         // One that was there already has stayed as it was.

@@ -34,7 +34,7 @@ use crate::{
     fields::Faults,
     idempotency::{self, Replayed, replayed},
     jobs::Jobs,
-    quota,
+    quota::{self, Created},
 };
 use table::{BatchRow, NewBatch};
 
@@ -77,7 +77,7 @@ pub async fn create(
     let mut transaction = pool.begin().await?;
     table::insert(&mut transaction, &new).await?;
     orders::insert_of_batch(&mut transaction, (&caller.account_id, &id, &model_id), &chunks).await?;
-    quota::commit(transaction, &caller, key.as_ref(), (&id, jobs.quota())).await?;
+    quota::commit(transaction, (&caller, jobs.quota()), key.as_ref(), (Created::Molecules, &id)).await?;
     Ok((None, Json(batch(found(&pool, &caller, &id).await?))))
 }
 

@@ -38,7 +38,7 @@ use crate::{
     keep::Keep,
     limits::Limits,
     prefer::{self, PREFERENCE_APPLIED, Patience, RESPOND_ASYNC},
-    quota,
+    quota::{self, Created},
     words::is_word,
 };
 use orders::{NewOrder, OrderRow};
@@ -235,7 +235,7 @@ async fn order(
     let job_id = queue::enqueue(&mut transaction, &job, &caller.account_id, Urgency::Asked).await;
     let job_id = job_id.map_err(not_taken)?.to_string();
     let created_at = orders::insert(&mut transaction, &new, &job_id).await?;
-    quota::commit(transaction, caller, key.as_ref(), (&id, jobs.quota())).await?;
+    quota::commit(transaction, (caller, jobs.quota()), key.as_ref(), (Created::Molecules, &id)).await?;
     drop(permit);
 
     // The order stands: whatever happens now, its caller learns its id.

@@ -52,6 +52,7 @@ mod retention;
 mod scopes;
 mod service;
 mod statements;
+mod statuses;
 mod streams;
 mod support;
 mod synth_batches_v1_batches;

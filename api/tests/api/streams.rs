@@ -266,6 +266,22 @@ async fn a_search_that_is_not_there_or_was_for_something_else_is_no_plan() {
     assert_eq!(store(&service.account, "OCC", &id).await, 201, "the same molecule, written otherwise");
 }
 
+#[tokio::test]
+async fn a_plan_of_a_search_has_the_parameters_that_were_searched_with() {
+    let service = Service::start().await;
+    let id = searched(&service, &body(TOLD)).await;
+    let claimed =
+        json!({ "search_smiles": "CCO", "max_depth": 2, "max_seconds": 1, "templates_never": ["t"] });
+
+    let stored =
+        service.post(PLANS, &json!({ "parameters": claimed, "search_id": id }).to_string()).await.json();
+
+    assert_eq!(stored["status"], "completed", "{stored}");
+    assert_eq!(stored["parameters"]["max_depth"], TOLD);
+    assert_eq!(stored["parameters"]["max_seconds"], 60.0);
+    assert_eq!(stored["parameters"]["templates_never"], Value::Null);
+}
+
 impl Service {
     /// The path of the stream of a new plan that does not end by itself.
     async fn endless_plan(&self) -> String {

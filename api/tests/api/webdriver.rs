@@ -12,7 +12,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 /// How long the browser may take for anything.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The name by which WebDriver refers to elements.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";

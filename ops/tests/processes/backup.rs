@@ -237,7 +237,9 @@ async fn a_backup_of_an_older_schema_is_brought_up_to_date_where_it_is_restored(
         "select cancelled, completed, failed from progress_of_batch('bat_1')",
     );
     assert_eq!(counted.fetch_one(&mut today.connection().await).await.unwrap(), (1, 1, 1));
-    assert!(count(&today, "select sum(bytes)::int8 from account_storage where account_id = 'acc_1'").await > 0);
+    assert!(
+        count(&today, "select sum(bytes)::int8 from account_storage where account_id = 'acc_1'").await > 0
+    );
     for rows in ["select count(*) from samples", "select count(*) from kept_routes"] {
         assert_eq!(count(&today, rows).await, 1, "{rows}");
     }

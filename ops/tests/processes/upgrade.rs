@@ -8,13 +8,14 @@ use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
 
 use crate::{
     client::Caller,
-    installation::{Installation, Role},
+    installation::{Installation, Role, long_search},
     process::{Process, binaries, eventually, output, root},
 };
 
 const SEARCH: &str = "/synth/v1/treesearch";
 const SAMPLES: &str = "/generator/v1/samples";
 const PLANS: &str = "/synth-batches/v1/plans";
+const BATCHES: &str = "/synth-batches/v1/batches";
 const LOOK: &str = "/synth/v1/building-blocks";
 
 fn short_search() -> Value {
@@ -127,6 +128,61 @@ async fn releases_work_side_by_side_through_a_migration() {
     let looked = caller.create(LOOK, &json!({ "smiles": ["CCO"] })).await;
     assert_eq!(looked["items"][0]["smiles"], "CCO");
 
+    installation.must_live();
+}
+
+/// Plans of a batch, each of which takes its seconds: the processes below take as long to start as some of them.
+const PLANNED: u64 = 40;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_batch_is_made_by_releases_that_follow_each_other_forwards_and_back() {
+    let Some(before) = release_before() else { return };
+    let mut installation = Installation::unmigrated().await;
+    installation.use_binaries(before.clone());
+    installation.migrate();
+    installation.start_worker(Role::Search, &[]).await;
+    installation.start_api().await;
+    let caller = installation.account("owner");
+    let mut parameters = long_search(3);
+    let target = parameters.as_object_mut().unwrap().remove("search_smiles").unwrap();
+    parameters["engine"] = json!("uspto_retro");
+    let smiles: Vec<_> = (0..PLANNED as usize)
+        .map(|length| format!("{}{}", "C".repeat(length), target.as_str().unwrap()))
+        .collect();
+    let body = json!({ "smiles": smiles, "parameters": parameters });
+    let batch = format!("{BATCHES}/{}", create(&caller, BATCHES, &[], &body, StatusCode::OK).await);
+    let completed = async || caller.read(&batch).await["progress"]["completed"].as_u64().unwrap();
+    let goes_on = async |stage: &str| {
+        let had = completed().await;
+        assert!(had < PLANNED, "{stage}: there is nothing left to be made");
+        eventually(stage, async || (completed().await > had).then_some(())).await;
+    };
+
+    goes_on("the release before").await;
+    installation.use_binaries(binaries());
+    installation.migrate();
+    goes_on("the release before, on today's schema").await;
+    for (workers, api, stage) in [
+        (binaries(), before.clone(), "today's workers, the API of before"),
+        (binaries(), binaries(), "today's"),
+        (before.clone(), binaries(), "the workers of before, today's API"),
+        (before.clone(), before, "the release before, rolled back to"),
+        (binaries(), binaries(), "today's once more"),
+    ] {
+        installation.end_workers();
+        installation.use_binaries(workers);
+        installation.start_worker(Role::Search, &[]).await;
+        installation.api().kill();
+        installation.use_binaries(api);
+        installation.start_api().await;
+        goes_on(stage).await;
+    }
+
+    eventually("all are made", async || (completed().await == PLANNED).then_some(())).await;
+    let counted = "select count(*) from plans where status = 'completed' and result is not null";
+    let counted: i64 =
+        sqlx::query_scalar(counted).fetch_one(&mut installation.connection().await).await.unwrap();
+    assert_eq!(counted.unsigned_abs(), PLANNED);
     installation.must_live();
 }
 

@@ -77,7 +77,7 @@ async fn batch(pool: &PgPool, model_id: &str, sizes: &[i32]) {
 
 /// How the chunks stand, in their order, once all have ended.
 async fn ended(pool: &PgPool) -> Vec<String> {
-    for _ in 0..1_000 {
+    for _ in 0..3_000 {
         let stand: Vec<String> = sqlx::query_scalar("select status from sample_orders order by place")
             .fetch_all(pool)
             .await

@@ -65,7 +65,8 @@ async fn a_backlog_of_one_model_holds_up_no_other() {
     let ant = client.put(JobId::generate(), &short("ant")).await.unwrap().outcome().await.unwrap();
 
     let Err(SubmitError::Full { retry_after }) = bee else { panic!("{bee:?}") };
-    assert!((9.9..10.5).contains(&retry_after.as_secs_f64()), "{retry_after:?}");
+    // Nine seconds and its own one too long, less what has gone by.
+    assert!((4.0..10.5).contains(&retry_after.as_secs_f64()), "{retry_after:?}");
     assert_eq!(ant, Ok(1));
     drop(backlog);
     first.stop().await;
@@ -93,7 +94,8 @@ async fn work_that_others_can_take_counts_by_the_share_that_falls_to_ours() {
     let later = client.put(JobId::generate(), &ant(22)).await;
 
     let Err(SubmitError::Full { retry_after }) = soon else { panic!("{soon:?}") };
-    assert!((9.9..10.5).contains(&retry_after.as_secs_f64()), "{retry_after:?}");
+    // Nine seconds and its own one too long, less what has gone by.
+    assert!((4.0..10.5).contains(&retry_after.as_secs_f64()), "{retry_after:?}");
     assert!(later.is_ok());
     drop((backlog, later));
     first.stop().await;

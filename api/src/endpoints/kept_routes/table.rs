@@ -61,13 +61,6 @@ pub fn zipped(wanted: &KeptRouteRequest) -> io::Result<Vec<u8>> {
     packed(&Sent { route: &wanted.route, pricing_annotations: &wanted.pricing_annotations })
 }
 
-/// How many routes the account keeps.
-pub async fn count(connection: &mut PgConnection, account_id: &str) -> Result<i64, sqlx::Error> {
-    sqlx::query_scalar!(r#"select count(*) as "count!" from kept_routes where account_id = $1"#, account_id)
-        .fetch_one(connection)
-        .await
-}
-
 /// Keeps the route; the row comes without its content.
 pub async fn insert(connection: &mut PgConnection, new: NewRoute<'_>) -> Result<KeptRow, sqlx::Error> {
     sqlx::query_as!(

@@ -42,7 +42,7 @@ impl Owned {
             (("/synth-batches/v1/batches/", "plan_id"), in_batch),
             (("/synth/v1/routes/", "route_id"), make("/synth/v1/routes", route()).await),
             // A search is found by its id and its account; there is none now.
-            (("/synth/v1/treesearch/", "search_id"), "00000000-0000-0000-0000-000000000000".to_owned()),
+            (("/synth/v1/treesearch/", "search_id"), "01JD6XQ1V3M4C5T6Y7Z8A9B0CE".to_owned()),
         ];
         Self { ids: ids.into() }
     }
@@ -132,7 +132,8 @@ async fn list_begun_at_a_resource_of_another_account() {
         ("/generator/v1/sample-batches", ("/generator/v1/sample-batches/", "batch_id"), "next-page"),
     ] {
         let id = &owned.ids[&of];
-        let begun = answer(service.request_as(&eve, Method::GET, &format!("{list}?{cursor}={id}")).await).await;
+        let begun =
+            answer(service.request_as(&eve, Method::GET, &format!("{list}?{cursor}={id}")).await).await;
         let whole = answer(service.request_as(&eve, Method::GET, list).await).await;
 
         assert_eq!((begun.status, begun.text.as_str()), (400, "null"), "{list}");
@@ -154,10 +155,7 @@ async fn fields_of_the_server_written_by_the_caller() {
             "/synth-batches/v1/plans",
             json!({ "parameters": { "search_smiles": "CCO", "engine": "toy_engine" } }),
         ),
-        (
-            "/synth-batches/v1/batches",
-            json!({ "smiles": ["CC"], "parameters": { "engine": "toy_engine" } }),
-        ),
+        ("/synth-batches/v1/batches", json!({ "smiles": ["CC"], "parameters": { "engine": "toy_engine" } })),
         ("/synth/v1/routes", route()),
         ("/generator/v1/sample-batches", json!({ "size": 3, "model_id": "druglike_gru" })),
     ] {

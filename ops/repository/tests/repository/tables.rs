@@ -101,7 +101,7 @@ const TABLES: [Table; 48] = [
     table("jobs", &[ADMIT, DEAL, OPERATE, PRESENCE, QUEUE], &[EVENTS]),
     // Operators write it, and the service lets go of what is too old.
     table("journal", &[JOURNAL, OLD_LINES], &[]),
-    table("kept_routes", &[KEPT_ROUTES], &[]),
+    table("kept_routes", &[KEPT_ROUTES], &[QUOTA]),
     table("known_browsers", &[BROWSERS], &[]),
     table("live_callers", &[PRESENCE], &[BUDGET]),
     table("live_models", &[PRESENCE], &[ADMIT, DEAL, OPERATE]),

@@ -1,0 +1,137 @@
+//! The statuses that the document has of each operation are those that it is answered with, as far as a caller can bring them about.
+
+use contract::scope;
+use reqwest::{Method, RequestBuilder};
+use serde_json::json;
+
+use crate::support::{Service, add_operator, answer, claims};
+
+/// More than any body may have.
+const HUGE: usize = 6 << 20;
+
+/// An operation of the document.
+struct Operation {
+    method: Method,
+    /// Without ids that there are.
+    path: String,
+    is_read_from_a_body: bool,
+    /// Whether it needs no scope.
+    is_free: bool,
+    statuses: Vec<u16>,
+}
+
+fn operations() -> Vec<Operation> {
+    let document = serde_json::to_value(api::document()).unwrap();
+    let mut operations = Vec::new();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            let words: Vec<_> =
+                path.split('/').map(|word| if word.contains('{') { "x" } else { word }).collect();
+            let statuses = operation["responses"].as_object().unwrap().keys();
+            operations.push(Operation {
+                method: method.to_uppercase().parse().unwrap(),
+                path: words.join("/"),
+                is_read_from_a_body: operation.get("requestBody").is_some(),
+                is_free: operation["security"][0]["bearer"] == json!([]),
+                statuses: statuses.map(|status| status.parse().unwrap()).collect(),
+            });
+        }
+    }
+    operations
+}
+
+/// Somebody who may do everything.
+async fn token(service: &Service) -> String {
+    let operator = add_operator(&service.pool, "operator@example.org").await;
+    let mut all = claims(&operator);
+    let scopes: Vec<_> = scope::ALL.iter().map(|(name, _)| *name).collect();
+    all["scope"] = json!(scopes.join(" "));
+    service.token(all).await
+}
+
+/// Provokes `status` of every operation for which `can` says that it can be; the document has it there and nowhere else.
+async fn provoke(
+    service: &Service,
+    status: u16,
+    can: impl Fn(&Operation) -> bool,
+    ask: impl AsyncFn(RequestBuilder) -> RequestBuilder,
+) {
+    for operation in operations() {
+        let Operation { method, path, statuses, .. } = &operation;
+        assert_eq!(
+            statuses.contains(&status),
+            can(&operation),
+            "{status} of {method} {path} in the document"
+        );
+        if can(&operation) {
+            let request = service.http.request(method.clone(), format!("{}{path}", service.base));
+            let told = answer(ask(request).await).await;
+            assert_eq!(told.status, status, "{method} {path}: {told:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn who_is_nobody_or_may_nothing_is_told_so_as_the_document_says() {
+    let service = Service::start_without_workers(&[]).await;
+    let mut nothing = claims(&service.account);
+    nothing["scope"] = json!("openid");
+    let nothing = service.token(nothing).await;
+
+    provoke(&service, 401, |_| true, async |request| request).await;
+    provoke(
+        &service,
+        403,
+        |operation| !operation.is_free,
+        async |request| request.bearer_auth(&nothing).header("content-type", "application/json").body("{}"),
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_body_that_is_too_large_or_of_another_type_is_refused_as_the_document_says() {
+    let service = Service::start_without_workers(&[]).await;
+    let token = token(&service).await;
+    let reads = |operation: &Operation| operation.is_read_from_a_body;
+    let json = async |request: RequestBuilder, body: Vec<u8>| {
+        request.bearer_auth(&token).header("content-type", "application/json").body(body)
+    };
+
+    provoke(&service, 413, reads, async |request| json(request, vec![b' '; HUGE]).await).await;
+    provoke(&service, 415, reads, async |request| {
+        request.bearer_auth(&token).header("content-type", "text/plain").body("{}")
+    })
+    .await;
+    // What is no JSON is a fault of every body; other operations have faults of their paths and queries.
+    for operation in operations() {
+        assert!(operation.statuses.contains(&422), "{} {}", operation.method, operation.path);
+        let slow = operation.statuses.contains(&408);
+        assert_eq!(slow, operation.is_read_from_a_body, "{} {}", operation.method, operation.path);
+        if operation.is_read_from_a_body {
+            let request =
+                service.http.request(operation.method, format!("{}{}", service.base, operation.path));
+            let told = answer(json(request, b"{".to_vec()).await).await;
+            assert_eq!(told.status, 422, "{}: {told:?}", operation.path);
+        }
+    }
+}
+
+#[tokio::test]
+async fn who_has_nothing_left_of_a_ration_is_told_so_as_the_document_says() {
+    let rations = ["SAMPLES_CREATE", "MOLECULES", "SAMPLES_READ", "TREESEARCH", "SEARCH_SECONDS"];
+    let names = rations.map(|ration| format!("RATE_{ration}_PER_MINUTE"));
+    let settings: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "1")).collect();
+    let service = Service::start_without_workers(&settings).await;
+    let token = token(&service).await;
+    for operation in operations() {
+        let Operation { method, path, statuses, .. } = &operation;
+        assert!(statuses.contains(&429), "{method} {path}");
+        let mut told = Vec::new();
+        for _ in 0..3 {
+            let request = service.http.request(method.clone(), format!("{}{path}", service.base));
+            let request = request.bearer_auth(&token).header("content-type", "application/json").body("{}");
+            told.push(answer(request).await.status);
+        }
+        assert_eq!(told.last(), Some(&429), "{method} {path}: {told:?}");
+    }
+}

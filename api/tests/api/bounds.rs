@@ -220,7 +220,8 @@ async fn an_account_stores_so_many_megabytes_and_an_operator_gives_it_more() {
 
 #[tokio::test]
 async fn the_progress_of_a_hundred_thousand_plans_is_read_in_some_blocks() {
-    let service = Service::start_without_workers(&[]).await;
+    // Thousands of plans are stored by each statement.
+    let service = Service::start_without_workers(&[("REQUEST_SECONDS", "120")]).await;
     sqlx::query(
         "insert into batches (id, account_id, parameters, engine, plan_count) values ('bat_1', $1, '{}', 'toy_engine', 100000)",
     )

@@ -16,6 +16,8 @@ from retort_client import Batch, BatchProgress, NotFound, Patience, Retort, Stor
 URL = "http://service.example"
 NOW = "2026-01-01T00:00:00Z"
 LOST = httpx.ReadError("connection reset")
+ONCE = Patience(attempts=1)
+TWICE = Patience(attempts=2, first_wait=0)
 
 
 class World:
@@ -147,7 +149,7 @@ def test_a_cancellation_whose_answer_was_lost_is_sent_again(call: Call, monkeypa
 
 
 @pytest.mark.parametrize("call", BOTH)
-def test_a_batch_that_may_have_been_made_is_not_made_again(call: Call) -> None:
+def test_a_batch_that_may_have_been_made_is_asked_for_again_by_its_key(call: Call) -> None:
     sent: list[httpx.Request] = []
 
     def answer(request: httpx.Request) -> httpx.Response:
@@ -155,9 +157,10 @@ def test_a_batch_that_may_have_been_made_is_not_made_again(call: Call) -> None:
         return httpx.Response(504)
 
     with pytest.raises(Exception, match="the work was not done in time"):
-        call(lambda retort: retort.batches.create(["C"], name="n", max_seconds=1), URL, "t", transport=httpx.MockTransport(answer))
+        call(lambda retort: retort.batches.create(["C"], name="n", max_seconds=1), URL, "t", transport=httpx.MockTransport(answer), patience=TWICE)
 
-    assert [request.content for request in sent] == [b'{"smiles":["C"],"parameters":{"max_seconds":1},"name":"n"}']
+    assert [request.content for request in sent] == [b'{"smiles":["C"],"parameters":{"max_seconds":1},"name":"n"}'] * 2
+    assert len({request.headers["idempotency-key"] for request in sent}) == 1
 
 
 @pytest.mark.parametrize("call", BOTH)
@@ -176,7 +179,7 @@ def test_targets_have_the_names_that_they_are_given(call: Call) -> None:
         return httpx.Response(504)
 
     with pytest.raises(Exception, match="the work was not done in time"):
-        call(lambda retort: retort.batches.create(["C", "CC"], names=iter(["a", None])), URL, "t", transport=httpx.MockTransport(answer))
+        call(lambda retort: retort.batches.create(["C", "CC"], names=iter(["a", None])), URL, "t", transport=httpx.MockTransport(answer), patience=ONCE)
 
     assert [request.content for request in sent] == [b'{"smiles":["C","CC"],"names":["a",null],"parameters":{}}']
 
@@ -236,4 +239,4 @@ def test_what_a_service_refuses_ends_the_waiting(call: Call, status: int, error:
     transport = httpx.MockTransport(lambda _: httpx.Response(status))
 
     with pytest.raises(error):
-        call(lambda retort: retort.plans.wait("pln_0"), URL, "t", transport=transport, patience=Patience(attempts=1))
+        call(lambda retort: retort.plans.wait("pln_0"), URL, "t", transport=transport, patience=ONCE)

@@ -47,13 +47,15 @@ fn priced(route: RouteGraph) -> PricedRoute {
 /// A step of a route, by its product.
 struct Step<'a> {
     id: String,
-    /// Those of one product, each with what is known of the step.
+    /// The first of one product's, which has what is known of the step, as each of the others.
+    first: &'a Edge,
+    /// All of them.
     edges: Vec<&'a Edge>,
 }
 
 impl Step<'_> {
     fn cosine(&self) -> f64 {
-        self.edges[0].evidence.as_ref().and_then(|evidence| evidence.precedent_cosine).unwrap_or_default()
+        self.first.evidence.as_ref().and_then(|evidence| evidence.precedent_cosine).unwrap_or_default()
     }
 }
 
@@ -61,7 +63,11 @@ impl Step<'_> {
 pub fn engine_route(route: RouteGraph) -> EngineRoute {
     let mut steps: BTreeMap<&str, Step<'_>> = BTreeMap::new();
     for edge in &route.edges {
-        let step = steps.entry(&edge.source).or_insert_with(|| Step { id: String::new(), edges: Vec::new() });
+        let step = steps.entry(&edge.source).or_insert_with(|| Step {
+            id: String::new(),
+            first: edge,
+            edges: Vec::new(),
+        });
         step.edges.push(edge);
     }
     for (product, step) in &mut steps {
@@ -93,7 +99,7 @@ pub fn engine_route(route: RouteGraph) -> EngineRoute {
 }
 
 fn reaction(step: &Step<'_>, path_similarity: f64) -> ReactionData {
-    let edge = step.edges[0];
+    let edge = step.first;
     let evidence = edge.evidence.as_ref();
     ReactionData {
         template_id: evidence.and_then(|evidence| evidence.template_id).unwrap_or_default(),

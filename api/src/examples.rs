@@ -1,5 +1,10 @@
 //! Examples of answers and of errors, for the document.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "the examples are ours, and the document is made of them in the tests"
+)]
+
 use contract::TreeSearchRequest;
 use serde_json::{Value, json};
 

@@ -4,6 +4,18 @@
 //! request which cannot be searched is refused with its place before a job exists. [`app::router`] is the
 //! whole service as one value; `serve` and the tests run the same one.
 
+// Nothing that a stranger wrote ends a request by a panic, or becomes another number.
+#![cfg_attr(
+    not(test),
+    warn(
+        clippy::cast_possible_truncation,
+        clippy::cast_possible_wrap,
+        clippy::cast_sign_loss,
+        clippy::indexing_slicing,
+        clippy::string_slice
+    )
+)]
+
 mod access;
 pub mod app;
 mod checks;

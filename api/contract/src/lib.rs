@@ -4,6 +4,18 @@
 //! API stores, an outcome is what a worker answers. Nothing here does I/O or is async, so that a stored job
 //! can be replayed by hand and a change of shape shows up in the golden files of `tests/`.
 
+// Nothing that a stranger wrote ends a request by a panic, or becomes another number.
+#![cfg_attr(
+    not(test),
+    warn(
+        clippy::cast_possible_truncation,
+        clippy::cast_possible_wrap,
+        clippy::cast_sign_loss,
+        clippy::indexing_slicing,
+        clippy::string_slice
+    )
+)]
+
 mod constraints;
 mod engine;
 mod error;

@@ -11,6 +11,18 @@
 //! connection is given out again, and a connection that does not get there in time is closed ([`pool`]): dropping the future
 //! of a query is safe, and is how all time-outs here work.
 
+// Nothing that a stranger wrote ends a request by a panic, or becomes another number.
+#![cfg_attr(
+    not(test),
+    warn(
+        clippy::cast_possible_truncation,
+        clippy::cast_possible_wrap,
+        clippy::cast_sign_loss,
+        clippy::indexing_slicing,
+        clippy::string_slice
+    )
+)]
+
 mod address;
 mod background;
 mod clock;

@@ -2,6 +2,18 @@
 //!
 //! The lowest layer of the HTTP process: it knows no state, and everything that answers requests stands on it.
 
+// Nothing that a stranger wrote ends a request by a panic, or becomes another number.
+#![cfg_attr(
+    not(test),
+    warn(
+        clippy::cast_possible_truncation,
+        clippy::cast_possible_wrap,
+        clippy::cast_sign_loss,
+        clippy::indexing_slicing,
+        clippy::string_slice
+    )
+)]
+
 mod deadline;
 mod error;
 mod request;

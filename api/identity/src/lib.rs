@@ -5,6 +5,18 @@
 //! authorization server's routes. The operator's commands call the functions of [`tables`] on a connection of
 //! their own, inside the transaction in which they write their journal.
 
+// Nothing that a stranger wrote ends a request by a panic, or becomes another number.
+#![cfg_attr(
+    not(test),
+    warn(
+        clippy::cast_possible_truncation,
+        clippy::cast_possible_wrap,
+        clippy::cast_sign_loss,
+        clippy::indexing_slicing,
+        clippy::string_slice
+    )
+)]
+
 mod changes;
 mod error;
 mod form;

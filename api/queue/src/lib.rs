@@ -8,6 +8,18 @@
 //! ([`enqueue`]) are dealt out by the same means, and have neither deadline nor waiter. What a job tells while it runs is rows as well, which
 //! any process shows to those who [watch](Watch) it.
 
+// Nothing that a stranger wrote ends a request by a panic, or becomes another number.
+#![cfg_attr(
+    not(test),
+    warn(
+        clippy::cast_possible_truncation,
+        clippy::cast_possible_wrap,
+        clippy::cast_sign_loss,
+        clippy::indexing_slicing,
+        clippy::string_slice
+    )
+)]
+
 mod appointments;
 mod budget;
 mod caller;

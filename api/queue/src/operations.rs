@@ -110,7 +110,7 @@ pub async fn failures(database: impl PgExecutor<'_>, most: i64) -> Result<Bounde
         model_id: row.model_id,
         attempts: row.attempts,
         failed_at: row.finished_at,
-        problem: row.problem["problem"].as_str().unwrap_or_default().to_owned(),
+        problem: row.problem.get("problem").and_then(Value::as_str).unwrap_or_default().to_owned(),
         error: in_words(&row.problem, row.detail.as_deref()),
     });
     Ok(Bounded { first: jobs.collect(), total })

@@ -49,7 +49,7 @@ fn new_id(kind: &str) -> String {
 /// What a job's problem says to people. Where a later release knows more problems than this one, its word will do.
 fn in_words(problem: Value) -> String {
     serde_json::from_value::<Problem>(problem.clone()).map_or_else(
-        |_| problem["problem"].as_str().unwrap_or_default().to_owned(),
+        |_| problem.get("problem").and_then(Value::as_str).unwrap_or_default().to_owned(),
         |known| known.to_string(),
     )
 }

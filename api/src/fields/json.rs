@@ -63,7 +63,7 @@ pub fn members(bytes: &[u8]) -> Result<Vec<(String, Input<'_>)>, ErrorItem> {
 fn lone_surrogate(text: &str) -> Option<usize> {
     let unit = |at: usize| u16::from_str_radix(text.get(at..at + 6)?.strip_prefix("\\u")?, 16).ok();
     let mut at = 0;
-    while let Some(found) = text[at..].find('\\') {
+    while let Some(found) = text.get(at..).and_then(|rest| rest.find('\\')) {
         let escape = at + found;
         at = match unit(escape) {
             None => escape + 2,

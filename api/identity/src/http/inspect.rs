@@ -77,6 +77,7 @@ pub async fn introspect(
     Ok(([(header::CACHE_CONTROL, "no-store")], Json(description)).into_response())
 }
 
+#[expect(clippy::indexing_slicing, reason = "an object of ours takes every field")]
 async fn describe(identity: &Identity, token: &str, client_id: &str) -> Result<Option<Value>, ApiError> {
     if let Some(token) = refresh::describe(&identity.pool, token, client_id).await? {
         return Ok(Some(json!({

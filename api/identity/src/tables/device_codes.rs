@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use rand::{Rng, RngExt};
+use rand::{Rng, seq::IndexedRandom};
 use sqlx::{PgConnection, PgPool};
 
 use crate::secrets;
@@ -196,7 +196,7 @@ pub async fn poll(pool: &PgPool, device_code: &str, client_id: &str) -> Result<P
 }
 
 fn draw(rng: &mut impl Rng) -> String {
-    (0..8).map(|_| char::from(LETTERS[rng.random_range(0..LETTERS.len())])).collect()
+    (0..8).filter_map(|_| LETTERS.choose(rng)).map(|&letter| char::from(letter)).collect()
 }
 
 /// Ends what devices wait for that they were allowed of an account.

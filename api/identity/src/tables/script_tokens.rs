@@ -289,7 +289,8 @@ fn marked<'t>(key: &[u8], text: &'t str) -> Option<&'t str> {
 fn mark(key: &[u8], secret: &str) -> String {
     let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("script tokens: any length is a key");
     mac.update(secret.as_bytes());
-    URL_SAFE_NO_PAD.encode(&mac.finalize().into_bytes()[..MARK])
+    let whole: Vec<u8> = mac.finalize().into_bytes().into_iter().take(MARK).collect();
+    URL_SAFE_NO_PAD.encode(whole)
 }
 
 #[cfg(test)]

@@ -236,7 +236,7 @@ fn claimed_issuer(token: &str) -> Option<String> {
 /// The account of a subject elsewhere: 128 bits that name both, so that no two issuers share one.
 fn account_id(issuer: &str, subject: &str) -> String {
     let hash = Sha256::new().chain_update(issuer).chain_update([0]).chain_update(subject).finalize();
-    let hex: String = hash[..16].iter().map(|byte| format!("{byte:02x}")).collect();
+    let hex: String = hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
     format!("{FROM_ELSEWHERE}{hex}")
 }
 

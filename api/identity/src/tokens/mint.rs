@@ -120,7 +120,7 @@ pub fn person(account_id: &str, email: &str, name: &str, held: &[String]) -> Map
 
 /// `at_hash` (OpenID Connect Core, section 3.2.2.10); the hash of Ed25519 is SHA-512.
 fn left_half(access_token: &str) -> String {
-    URL_SAFE_NO_PAD.encode(&Sha512::digest(access_token)[..32])
+    URL_SAFE_NO_PAD.encode(Sha512::digest(access_token).into_iter().take(32).collect::<Vec<u8>>())
 }
 
 fn seconds(time: DateTime<Utc>) -> u64 {

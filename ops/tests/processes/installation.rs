@@ -251,15 +251,22 @@ impl Installation {
     /// The same for an account that `options` of `retort account add` make another.
     pub fn account_with(&self, name: &str, options: &[&str]) -> Caller {
         let email = format!("{name}@example.org");
-        let add = [&["account", "add", &email, "--generate"], options].concat();
-        for arguments in [&add[..], &["account", "login", &email]] {
+        let mut add = self.retort_as(name);
+        add.args(["account", "add", &email, "--generate"]).args(options);
+        output(add);
+        self.logged_in(name)
+    }
+
+    /// Logs in an account that there is, and calls the API with its token.
+    pub fn logged_in(&self, name: &str) -> Caller {
+        let email = format!("{name}@example.org");
+        let run = |arguments: &[&str]| {
             let mut command = self.retort_as(name);
             command.args(arguments);
-            output(command);
-        }
-        let mut token = self.retort_as(name);
-        token.arg("token");
-        Caller::new(&format!("http://{}", self.address()), output(token).trim())
+            output(command)
+        };
+        run(&["account", "login", &email]);
+        Caller::new(&format!("http://{}", self.address()), run(&["token"]).trim())
     }
 
     /// The command line where the account called `name` is logged in.

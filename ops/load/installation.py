@@ -95,9 +95,11 @@ class Service:
         self.timeout = timeout
         self.local = threading.local()
 
-    def call(self, method: str, path: str, body: dict[str, Any] | None = None) -> Answer:
-        """Sends a request and waits for its answer. One that a kept connection was too old for is sent again."""
-        headers = {"Content-Type": "application/json", "Accept-Encoding": "identity", "Accept": "application/json"}
+    def call(
+        self, method: str, path: str, body: dict[str, Any] | None = None, more: dict[str, str] | None = None
+    ) -> Answer:
+        """Sends a request, with `more` headers, and waits for its answer. One that a kept connection was too old for is sent again."""
+        headers = {"Content-Type": "application/json", "Accept-Encoding": "identity", "Accept": "application/json", **(more or {})}
         if self.token:
             headers["Authorization"] = f"Bearer {self.token}"
         begun = time.perf_counter()

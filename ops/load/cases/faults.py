@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from cases.database import BACK, LATE, Away, jobs, reads
+from cases.stored import Stored
 from installation import ROOT, Installation, Service, free_port, parent, private_folder, processes, wait_until
 from machine import Clock, Disk, Line, machine, ways
 from recording import SAMPLES, Account, Crowd, Deadlines, Record
@@ -46,11 +47,13 @@ class Faults(Trial):
     """Processes are killed, frozen and cut off, PostgreSQL too, its disk is full, clocks jump, callers hang up, all at random."""
 
     name = "faults"
-    short = {"seconds": 35.0, "accounts": 2, "still": (1.0, 3.0), "between": (0.5, 1.5)}
+    short = {"seconds": 35.0, "accounts": 2, "plans": 6, "still": (1.0, 3.0), "between": (0.5, 1.5)}
     short_deadlines = Deadlines(sample=5.0, search_slack=3.0, read=5.0)
     seconds: float = 600.0
     accounts: int = 4
-    """Each has four callers for reading and four for samples and searches."""
+    """Each has four callers for reading and four for samples and searches, one who keeps routes and one who watches searches."""
+    plans: int = 60
+    """Of a batch that goes on behind them."""
     still: tuple[float, float] = (2.0, 8.0)
     """Seconds for which what is stopped or cut stays so."""
     between: tuple[float, float] = (3.0, 10.0)
@@ -82,6 +85,7 @@ class Faults(Trial):
                 for account, sample in zip(accounts, made, strict=True)
             ]
             crowds += [Crowd(stage.log, account, jobs(stage.deadlines), 4, every=0.5) for account in accounts]
+            stored = Stored(accounts, house.ports, self.plans)
             faults = self.faults(on, house, accounts[0], chance)
             ends = time.monotonic() + self.seconds
             back: list[float] = []
@@ -94,11 +98,13 @@ class Faults(Trial):
                 faults[name]()
                 back.append(recovered(service, stage.deadlines))
                 time.sleep(chance.uniform(*self.between))
+            stored.stopping.set()
             for crowd in crowds:
                 crowd.stopping.set()
             met = [record for crowd in crowds for record in crowd.stop()]
             time.sleep(max(stage.deadlines.sample, 1.0 + stage.deadlines.search_slack) + SETTLED)
-            return self.figures(on, accounts, met, back, done)
+            of_stored = stored.figures(on)
+            return self.figures(on, accounts, met, back, done) + of_stored
 
     def faults(
         self, on: Installation, house: "House", caller: Account, chance: random.Random

@@ -103,6 +103,7 @@ async fn releases_work_side_by_side_through_a_migration() {
     installation.api().kill();
     installation.use_binaries(binaries());
     installation.start_api().await;
+    let caller = installation.logged_in("owner");
     ask(&caller).await;
     // What those do not know is kept for somebody who does, or refused at once.
     let (planned, sized) = (json!({ "parameters": plan_parameters() }), json!({ "size": 3 }));

@@ -29,17 +29,17 @@ async fn an_account_with_one_job_comes_before_the_backlog_of_another() {
     let (client, toys) = (database.client().await, Toys::new(&database));
     let worker = Worker::start(&toys, 1);
     live(&client).await;
-    let job = |account| Toy::new(Act::Sleep(100)).expecting(0.1).within(MINUTE).by(account);
+    let job = |account| Toy::new(Act::Sleep(400)).expecting(0.4).within(MINUTE).by(account);
 
     let mut waiting = Vec::new();
     for _ in 0..12 {
         waiting.push(taken(&client, &job("many")).await);
     }
     let (one, pending) = taken(&client, &job("one")).await;
-    assert_eq!(pending.outcome().await.unwrap(), Ok(100));
+    assert_eq!(pending.outcome().await.unwrap(), Ok(400));
     // Its second job has its turn after the first, and comes no later than every other job.
     let (two, pending) = taken(&client, &job("one")).await;
-    assert_eq!(pending.outcome().await.unwrap(), Ok(100));
+    assert_eq!(pending.outcome().await.unwrap(), Ok(400));
 
     let order = order(&database).await;
     let place = |id: &str| order.iter().position(|one| one == id).unwrap();

@@ -190,7 +190,7 @@ fn digest(text: &str) -> u64 {
     digest.iter().take(8).fold(0, |number, &byte| number << 8 | u64::from(byte))
 }
 
-/// What a snapshot is opened for.
+/// The need that a snapshot is opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Need {
     /// There is none: no search begins before it is there.

@@ -1,10 +1,9 @@
 //! The scope that each operation needs, and who holds those of plans, kept routes and bulk queries.
 
 use contract::scope;
-use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::support::{Service, add_operator, answer, claims};
+use crate::support::{Operation, Service, add_operator, answer, claims, operations};
 
 /// The scopes that the contract does not name.
 fn ours() -> Vec<&'static str> {
@@ -15,36 +14,23 @@ fn ours() -> Vec<&'static str> {
 async fn each_operation_needs_the_scope_that_the_document_names_and_no_other() {
     let service = Service::start_without_workers(&[]).await;
     let operator = add_operator(&service.pool, "operator@example.org").await;
-    let document = serde_json::to_value(api::document()).unwrap();
-    for (path, item) in document["paths"].as_object().unwrap() {
-        for (method, operation) in item.as_object().unwrap() {
-            let method: Method = method.to_uppercase().parse().unwrap();
-            let words: Vec<_> =
-                path.split('/').map(|word| if word.contains('{') { "x" } else { word }).collect();
-            let path = words.join("/");
-            let call = async |scopes: Vec<&str>| {
-                let mut held = claims(&operator);
-                held["scope"] = json!(scopes.join(" "));
-                let request = service.http.request(method.clone(), format!("{}{path}", service.base));
-                let request = request.bearer_auth(service.token(held).await);
-                answer(request.header("content-type", "application/json").body("{}")).await
-            };
-            let needed: Vec<&str> = operation["security"][0]["bearer"]
-                .as_array()
-                .unwrap()
-                .iter()
-                .map(|name| name.as_str().unwrap())
-                .collect();
+    for Operation { method, path, scopes: needed, .. } in operations() {
+        let call = async |scopes: Vec<&str>| {
+            let mut held = claims(&operator);
+            held["scope"] = json!(scopes.join(" "));
+            let request = service.http.request(method.clone(), format!("{}{path}", service.base));
+            let request = request.bearer_auth(service.token(held).await);
+            answer(request.header("content-type", "application/json").body("{}")).await
+        };
 
-            let with = call(needed.clone()).await;
-            assert!(![401, 403].contains(&with.status), "{method} {path}: {with:?}");
-            if let [needed] = needed[..] {
-                let all = scope::ALL.iter().map(|(name, _)| *name);
-                let without = call(all.filter(|name| *name != needed).collect()).await;
-                assert_eq!(without.status, 403, "{method} {path}");
-                assert_eq!(without.faults(), [("header.authorization".into(), "insufficient_scope".into())]);
-                assert!(without.header("www-authenticate").ends_with(&format!("scope=\"{needed}\"")));
-            }
+        let with = call(needed.iter().map(String::as_str).collect()).await;
+        assert!(![401, 403].contains(&with.status), "{method} {path}: {with:?}");
+        if let [needed] = &needed[..] {
+            let all = scope::ALL.iter().map(|(name, _)| *name);
+            let without = call(all.filter(|name| name != needed).collect()).await;
+            assert_eq!(without.status, 403, "{method} {path}");
+            assert_eq!(without.faults(), [("header.authorization".into(), "insufficient_scope".into())]);
+            assert!(without.header("www-authenticate").ends_with(&format!("scope=\"{needed}\"")));
         }
     }
 }

@@ -92,9 +92,10 @@ async fn every_statement_is_what_the_compiler_takes_it_for() {
 
 /// Tables that a plan of PostgreSQL reads from their first page to their last.
 fn read_whole(plan: &Value) -> Vec<String> {
-    let own = (plan["Node Type"] == "Seq Scan").then(|| match plan["Schema"].as_str().unwrap_or_default() {
-        "public" => plan["Relation Name"].as_str().unwrap_or_default().to_owned(),
-        other => format!("{other}.{}", plan["Relation Name"].as_str().unwrap_or_default()),
+    let word = |name: &str| plan[name].as_str().unwrap_or_default();
+    let own = (plan["Node Type"] == "Seq Scan").then(|| match (word("Schema"), word("Relation Name")) {
+        ("public", table) => table.to_owned(),
+        (schema, table) => format!("{schema}.{table}"),
     });
     let below = plan["Plans"].as_array().into_iter().flatten().flat_map(read_whole);
     own.into_iter().chain(below).collect()

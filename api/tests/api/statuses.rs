@@ -1,44 +1,13 @@
 //! The statuses that the document has of each operation are those that it is answered with, as far as a caller can bring them about.
 
 use contract::scope;
-use reqwest::{Method, RequestBuilder};
+use reqwest::RequestBuilder;
 use serde_json::json;
 
-use crate::support::{Service, add_operator, answer, claims};
+use crate::support::{Operation, Service, add_operator, answer, claims, operations};
 
 /// More than any body may have.
 const HUGE: usize = 6 << 20;
-
-/// An operation of the document.
-struct Operation {
-    method: Method,
-    /// Without ids that there are.
-    path: String,
-    is_read_from_a_body: bool,
-    /// Whether it needs no scope.
-    is_free: bool,
-    statuses: Vec<u16>,
-}
-
-fn operations() -> Vec<Operation> {
-    let document = serde_json::to_value(api::document()).unwrap();
-    let mut operations = Vec::new();
-    for (path, item) in document["paths"].as_object().unwrap() {
-        for (method, operation) in item.as_object().unwrap() {
-            let words: Vec<_> =
-                path.split('/').map(|word| if word.contains('{') { "x" } else { word }).collect();
-            let statuses = operation["responses"].as_object().unwrap().keys();
-            operations.push(Operation {
-                method: method.to_uppercase().parse().unwrap(),
-                path: words.join("/"),
-                is_read_from_a_body: operation.get("requestBody").is_some(),
-                is_free: operation["security"][0]["bearer"] == json!([]),
-                statuses: statuses.map(|status| status.parse().unwrap()).collect(),
-            });
-        }
-    }
-    operations
-}
 
 /// Somebody who may do everything.
 async fn token(service: &Service) -> String {
@@ -82,7 +51,7 @@ async fn who_is_nobody_or_may_nothing_is_told_so_as_the_document_says() {
     provoke(
         &service,
         403,
-        |operation| !operation.is_free,
+        |operation| !operation.scopes.is_empty(),
         async |request| request.bearer_auth(&nothing).header("content-type", "application/json").body("{}"),
     )
     .await;

@@ -307,6 +307,38 @@ pub async fn add_operator(pool: &PgPool, email: &str) -> String {
     id
 }
 
+/// An operation of the document.
+pub struct Operation {
+    pub method: Method,
+    /// Its path, with `x` for each id.
+    pub path: String,
+    /// The scopes that it needs: one, or none.
+    pub scopes: Vec<String>,
+    pub is_read_from_a_body: bool,
+    pub statuses: Vec<u16>,
+}
+
+/// Every operation of the document.
+pub fn operations() -> Vec<Operation> {
+    let document = serde_json::to_value(api::document()).unwrap();
+    let mut operations = Vec::new();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            let words: Vec<_> =
+                path.split('/').map(|word| if word.contains('{') { "x" } else { word }).collect();
+            let statuses = operation["responses"].as_object().unwrap().keys();
+            operations.push(Operation {
+                method: method.to_uppercase().parse().unwrap(),
+                path: words.join("/"),
+                scopes: serde_json::from_value(operation["security"][0]["bearer"].clone()).unwrap(),
+                is_read_from_a_body: operation.get("requestBody").is_some(),
+                statuses: statuses.map(|status| status.parse().unwrap()).collect(),
+            });
+        }
+    }
+    operations
+}
+
 /// The id of the `n`th sample of a test; later is greater.
 pub fn sample_id(n: u8) -> String {
     format!("smp_01jd6xq1v3m4c5t6y7z8a9b0{n:02}")

@@ -133,7 +133,7 @@ async fn check_accounts(findings: &mut Findings, database: &mut PgConnection) ->
     }
 }
 
-/// What PostgreSQL runs out of unseen: room for notifications, and ids of transactions.
+/// Looks at what PostgreSQL runs out of unseen: room for notifications, and ids of transactions.
 async fn check_server(findings: &mut Findings, database: &mut PgConnection) -> Result<(), Failure> {
     let used = sqlx::query!(
         r#"select pg_notification_queue_usage() as "notifications!",

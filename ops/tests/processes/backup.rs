@@ -208,7 +208,7 @@ async fn a_backup_that_cannot_be_made_leaves_nothing() {
 /// The last migration of a release that knew no counters of a batch's progress and none of what an account stores.
 const OLDER: i64 = 35;
 
-/// What that release stored.
+/// Rows that such a release stored.
 const OLD_ROWS: &str = r"
     insert into accounts (id, email, name, password_hash, scopes) values ('acc_1', 'old@example.org', 'old', '', '{}');
     insert into samples (id, account_id, model_id, num_smiles, smiles, seed) values ('smp_1', 'acc_1', 'm', 1, '{C}', 1);

@@ -1,6 +1,6 @@
 //! Reaching what belongs to another account.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -20,12 +20,7 @@ impl Owned {
             assert!([200, 201].contains(&made.status), "{path}: {made:?}");
             made.json()["id"].as_str().unwrap().to_owned()
         };
-        let plan = json!({ "parameters": { "search_smiles": "CCO", "engine": "toy_engine" } });
-        let batch = make(
-            "/synth-batches/v1/batches",
-            json!({ "smiles": ["CC"], "parameters": { "engine": "toy_engine" } }),
-        )
-        .await;
+        let batch = make("/synth-batches/v1/batches", batch()).await;
         let in_batch = service.get(&format!("/synth-batches/v1/batches/{batch}/plans")).await.json()["items"]
             [0]["id"]
             .as_str()
@@ -35,9 +30,9 @@ impl Owned {
             (("/generator/v1/samples/", "sample_id"), sample_id(1)),
             (
                 ("/generator/v1/sample-batches/", "batch_id"),
-                make("/generator/v1/sample-batches", json!({ "size": 3, "model_id": "druglike_gru" })).await,
+                make("/generator/v1/sample-batches", sample_batch()).await,
             ),
-            (("/synth-batches/v1/plans/", "plan_id"), make("/synth-batches/v1/plans", plan).await),
+            (("/synth-batches/v1/plans/", "plan_id"), make("/synth-batches/v1/plans", plan()).await),
             (("/synth-batches/v1/batches/", "batch_id"), batch),
             (("/synth-batches/v1/batches/", "plan_id"), in_batch),
             (("/synth/v1/routes/", "route_id"), make("/synth/v1/routes", route()).await),
@@ -64,6 +59,18 @@ impl Owned {
     }
 }
 
+fn plan() -> Value {
+    json!({ "parameters": { "search_smiles": "CCO", "engine": "toy_engine" } })
+}
+
+fn batch() -> Value {
+    json!({ "smiles": ["CC"], "parameters": { "engine": "toy_engine" } })
+}
+
+fn sample_batch() -> Value {
+    json!({ "size": 3, "model_id": "druglike_gru" })
+}
+
 fn route() -> Value {
     let node = json!({
         "smiles": "CN", "mw": 31.058, "is_building_block": true, "building_block_idx": 1, "closest_building_block": 1.0, "depth": 0,
@@ -79,7 +86,7 @@ fn route() -> Value {
     })
 }
 
-/// What the database holds of every account.
+/// All that the database holds of every account.
 async fn all(service: &Service) -> Value {
     sqlx::query_scalar(
         "select jsonb_build_object(
@@ -145,33 +152,22 @@ async fn list_begun_at_a_resource_of_another_account() {
 #[tokio::test]
 async fn fields_of_the_server_written_by_the_caller() {
     let service = Service::start_without_workers(&[]).await;
-    let eve = add_account(&service.pool, "eve@example.org").await;
     let forged = json!({
-        "id": "pln_forged", "account_id": eve, "is_own": false, "status": "completed", "created_at": 0, "result": {}, "problem": {},
-        "organisation_id": "org_1", "expires_at": 0,
+        "id": "pln_forged", "account_id": "acc_1", "is_own": false, "status": "completed", "created_at": 0, "result": {},
+        "problem": {}, "organisation_id": "org_1", "expires_at": 0,
     });
-    for (path, body) in [
-        (
-            "/synth-batches/v1/plans",
-            json!({ "parameters": { "search_smiles": "CCO", "engine": "toy_engine" } }),
-        ),
-        ("/synth-batches/v1/batches", json!({ "smiles": ["CC"], "parameters": { "engine": "toy_engine" } })),
+    let forged = forged.as_object().unwrap();
+    for (path, mut body) in [
+        ("/synth-batches/v1/plans", plan()),
+        ("/synth-batches/v1/batches", batch()),
         ("/synth/v1/routes", route()),
-        ("/generator/v1/sample-batches", json!({ "size": 3, "model_id": "druglike_gru" })),
+        ("/generator/v1/sample-batches", sample_batch()),
     ] {
-        let mut body = body;
-        body.as_object_mut().unwrap().extend(forged.as_object().unwrap().clone());
-        let made = service.post(path, &body.to_string()).await;
+        body.as_object_mut().unwrap().extend(forged.clone());
+        let told = service.post(path, &body.to_string()).await;
 
-        if made.status == 422 {
-            continue;
-        }
-        let made = made.json();
-        let id = made["id"].as_str().unwrap();
-        assert_ne!(id, "pln_forged", "{path}");
-        assert_ne!(made["status"], "completed", "{path}");
-        let own = service.get(&format!("{path}/{id}")).await;
-        let theirs = answer(service.request_as(&eve, Method::GET, &format!("{path}/{id}")).await).await;
-        assert_eq!((own.status, theirs.status), (200, 404), "{path}");
+        assert_eq!(told.status, 422, "{path}: {told:?}");
+        let places: BTreeSet<String> = told.faults().into_iter().map(|(place, _)| place).collect();
+        assert_eq!(places, forged.keys().map(|name| format!("body.{name}")).collect(), "{path}");
     }
 }

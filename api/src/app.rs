@@ -117,7 +117,7 @@ impl App {
             limits,
             jobs: Jobs::new(queue.clone(), crowd.clone(), patience, config.default_models),
             engines: Engines::new(config.engine_aliases),
-            streams: Streams::default(),
+            streams: Streams::new(pool.clone()),
             deadlines,
             crowd,
             queue,

@@ -24,10 +24,13 @@ use crate::{
     gzip::weight,
 };
 
+mod open;
 mod readers;
 
-pub use readers::{Look, Source, Streams};
-use readers::{Next, OpenStream, Reader, Told, problem};
+use open::OpenStream;
+pub use open::Streams;
+pub use readers::{Look, Source};
+use readers::{Next, Reader, Told, problem};
 
 /// What a stream is called where types of content are named.
 pub const EVENT_STREAM: &str = "text/event-stream";
@@ -134,16 +137,17 @@ impl Terms {
     /// Opens a stream.
     ///
     /// # Errors
-    /// Fails where the account has as many as it may.
-    pub fn open(self) -> Result<Opened, ApiError> {
-        let open = self.streams.open(self.access.account_id())?;
-        Ok(Opened { open, access: self.access, closing: self.closing })
+    /// Fails where the account has as many as it may, and when the database does.
+    pub async fn open(self) -> Result<Opened, ApiError> {
+        let open = self.streams.open(self.access.account_id()).await?;
+        Ok(Opened { _open: open, streams: self.streams, access: self.access, closing: self.closing })
     }
 }
 
 /// A stream that can be sent.
 pub struct Opened {
-    open: OpenStream,
+    _open: OpenStream,
+    streams: Streams,
     access: Access,
     closing: Closing,
 }
@@ -157,7 +161,8 @@ impl Opened {
         after: i64,
         begin: impl Future<Output = Result<S, ApiError>>,
     ) -> Result<Response, ApiError> {
-        let reader = self.open.reader(address, after, begin).await?;
+        let account_id = self.access.account_id();
+        let reader = self.streams.readers.reader(account_id, address, after, begin).await?;
         let sending = Sending {
             told: reader.told.clone(),
             _reader: reader,

@@ -40,6 +40,9 @@ const SECONDS_WAITED: &str = "job.seconds_waited";
 /// Pause before a job that failed is tried again, times the attempts so far.
 const AFTER_FAILURE: Duration = Duration::from_millis(250);
 
+/// Pause before the database, which was away, is told again that a job is let go of.
+const AFTER_OUTAGE: Duration = Duration::from_millis(250);
+
 /// Runs one job at a time per slot.
 pub trait Handler<J: Job>: Send + Sync + 'static {
     /// Does the work and stores the outcome with [`JobContext::finish`].
@@ -180,19 +183,20 @@ impl Drop for Entry {
 #[derive(Debug, Clone, Copy)]
 struct Begun {
     attempt: i32,
-    /// Until the deadline, when the database dealt it.
-    left: Duration,
+    /// By this process' clock.
+    deadline: Instant,
     /// Since it was submitted.
     waited: Duration,
 }
 
 impl Begun {
-    /// What the task's metadata say; `None` where they do not.
+    /// Reads the metadata of a task that was dealt just now; `None` where they do not say it.
     fn read(metadata: &BTreeMap<String, String>) -> Option<Self> {
+        let dealt = Instant::now();
         let seconds = |key| metadata.get(key)?.parse().ok().map(seconds);
         Some(Self {
             attempt: metadata.get(ATTEMPT)?.parse().ok()?,
-            left: seconds(SECONDS_LEFT)?,
+            deadline: dealt + seconds(SECONDS_LEFT)?,
             waited: seconds(SECONDS_WAITED)?,
         })
     }
@@ -212,7 +216,6 @@ pub(crate) struct Runner {
 impl Runner {
     /// What apalis calls with each task; whether the job is to be dealt again is between it and the database.
     pub(crate) async fn run(self, task: Task<Value>) -> Result<(), BoxDynError> {
-        let dealt = Instant::now();
         let (payload, context) = task.take();
         let id = context.task_id().map(ToString::to_string).unwrap_or_default();
         let metadata: BTreeMap<String, String> =
@@ -220,7 +223,7 @@ impl Runner {
         let begun = Begun::read(&metadata).ok_or("a job was dealt without its attempt")?;
         let Some(entry) = self.running.enter(&id, begun.attempt) else {
             info!(job.id = id, "still runs here, put off");
-            return self.release(&id, begun.attempt, STILL_HERE, None).await;
+            return self.release(&id, begun, STILL_HERE, None).await;
         };
         let span = info_span!(
             "job",
@@ -241,7 +244,7 @@ impl Runner {
 
         let running = Arc::clone(&self.running);
         let bell = Arc::clone(&self.bell);
-        let task = tokio::spawn(self.work(entry, dealt, begun, payload).instrument(span));
+        let task = tokio::spawn(self.work(entry, begun, payload).instrument(span));
         if let Some(job) = running.lock().get_mut(&id) {
             job.task = Some(task.abort_handle());
         }
@@ -250,13 +253,7 @@ impl Runner {
         ended?
     }
 
-    async fn work(
-        self,
-        entry: Entry,
-        dealt: Instant,
-        begun: Begun,
-        payload: Value,
-    ) -> Result<(), BoxDynError> {
+    async fn work(self, entry: Entry, begun: Begun, payload: Value) -> Result<(), BoxDynError> {
         let attempt = Attempt::begin(self.queue, begun.waited);
         let answered = Arc::new(AtomicBool::new(false));
         let id: JobId = entry.id.parse()?;
@@ -264,7 +261,7 @@ impl Runner {
             id,
             attempt: begun.attempt.unsigned_abs(),
             attempt_number: begun.attempt,
-            deadline: dealt + begun.left,
+            deadline: begun.deadline,
             cancelled: Arc::clone(&entry.cancelled),
             watched: Arc::clone(&entry.watched),
             answered: Arc::clone(&answered),
@@ -311,18 +308,26 @@ impl Runner {
                 Duration::ZERO
             }
         };
-        self.release(&entry.id, begun.attempt, pause, told.as_ref()).await
+        self.release(&entry.id, begun, pause, told.as_ref()).await
     }
 
     /// Lets go of the job, and looks for it when it may be begun again.
+    ///
+    /// While the database is away it tries on until the job's deadline: the job is still among those that run here, so its lease is renewed,
+    /// and nobody else gives it up without the cause.
     async fn release(
         &self,
         id: &str,
-        attempt: i32,
+        begun: Begun,
         pause: Duration,
         failure: Option<&store::Failure>,
     ) -> Result<(), BoxDynError> {
-        store::release(&self.pool, id, attempt, pause, failure).await?;
+        while let Err(error) = store::release(&self.pool, id, begun.attempt, pause, failure).await {
+            if !database::is_away(&error) || Instant::now() >= begun.deadline {
+                return Err(error.into());
+            }
+            tokio::time::sleep(AFTER_OUTAGE).await;
+        }
         let bell = Arc::clone(&self.bell);
         tokio::spawn(async move {
             tokio::time::sleep(pause).await;

@@ -1,4 +1,4 @@
-//! Readers that streams share, and how many streams each account has open.
+//! Readers that streams share.
 //!
 //! An account's streams of one thing have one reader in each process, so that they cost the database what one of them costs. The reader keeps the
 //! events that it has read, up to a limit. A stream that falls behind it ends without an answer, and goes on with another reader that
@@ -7,19 +7,12 @@
 use std::{
     collections::{HashMap, VecDeque},
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
-    time::Duration,
 };
 
 use contract::StreamProblem;
 use edge::ApiError;
 use queue::JobEvent;
 use tokio::{sync::watch, task::AbortHandle};
-
-/// Most streams that an account has open at each process.
-const MOST_STREAMS: usize = 16;
-
-/// When to try again after that.
-const TRY_AGAIN: Duration = Duration::from_secs(5);
 
 /// Bytes of events beyond which a reader keeps no more than [`KEPT`] events.
 const MOST_BYTES: usize = 4 << 20;
@@ -48,86 +41,50 @@ pub struct Look {
     pub end: Option<Result<String, ApiError>>,
 }
 
-/// The open streams of the process. Clones share them.
+/// The readers of the process, by account and address. Clones share them.
 #[derive(Clone, Default)]
-pub struct Streams(Arc<Mutex<Open>>);
+pub(super) struct Readers(Arc<Mutex<HashMap<(String, String), Weak<Reader>>>>);
 
-#[derive(Default)]
-struct Open {
-    by_account: HashMap<String, usize>,
-    /// By account and address.
-    readers: HashMap<(String, String), Weak<Reader>>,
-}
-
-impl Streams {
-    /// Opens a stream of the account.
-    ///
-    /// # Errors
-    /// Fails where the account has as many as it may.
-    pub fn open(&self, account_id: &str) -> Result<OpenStream, ApiError> {
-        let mut open = self.lock();
-        let count = open.by_account.entry(account_id.to_owned()).or_default();
-        if *count >= MOST_STREAMS {
-            return Err(ApiError::TooManyInFlight { retry_after: TRY_AGAIN });
-        }
-        *count += 1;
-        Ok(OpenStream { streams: self.clone(), account_id: account_id.to_owned() })
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Open> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Open {
-    /// A reader of what is at `key` that has all events after number `after`.
-    fn reader(&self, key: &(String, String), after: i64) -> Option<Arc<Reader>> {
-        let reader = self.readers.get(key)?.upgrade()?;
-        let has_all = reader.told.borrow().floor <= after;
-        has_all.then_some(reader)
-    }
-}
-
-/// A stream that counts as its account's until it is dropped.
-pub struct OpenStream {
-    streams: Streams,
-    account_id: String,
-}
-
-impl OpenStream {
+impl Readers {
     /// The reader of what is at `address` from after event number `after` on. Where the account has none, `begin` makes its source.
     pub(super) async fn reader<S: Source>(
         &self,
+        account_id: &str,
         address: &str,
         after: i64,
         begin: impl Future<Output = Result<S, ApiError>>,
     ) -> Result<Arc<Reader>, ApiError> {
-        let key = (self.account_id.clone(), address.to_owned());
-        let found = self.streams.lock().reader(&key, after);
+        let key = (account_id.to_owned(), address.to_owned());
+        let found = reader(&self.lock(), &key, after);
         if let Some(reader) = found {
             return Ok(reader);
         }
         let source = begin.await?;
-        let mut open = self.streams.lock();
+        let mut readers = self.lock();
         // Another stream may have begun one meanwhile.
-        if let Some(reader) = open.reader(&key, after) {
+        if let Some(reader) = reader(&readers, &key, after) {
             return Ok(reader);
         }
         let reader = Arc::new(Reader::begin(source, after));
-        open.readers.insert(key, Arc::downgrade(&reader));
+        readers.retain(|_, reader| reader.strong_count() > 0);
+        readers.insert(key, Arc::downgrade(&reader));
         Ok(reader)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<(String, String), Weak<Reader>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for OpenStream {
-    fn drop(&mut self) {
-        let mut open = self.streams.lock();
-        if let Some(count) = open.by_account.get_mut(&self.account_id) {
-            *count -= 1;
-        }
-        open.by_account.retain(|_, count| *count > 0);
-        open.readers.retain(|_, reader| reader.strong_count() > 0);
-    }
+/// The reader at `key` that has all events after number `after`.
+fn reader(
+    readers: &HashMap<(String, String), Weak<Reader>>,
+    key: &(String, String),
+    after: i64,
+) -> Option<Arc<Reader>> {
+    let reader = readers.get(key)?.upgrade()?;
+    let has_all = reader.told.borrow().floor <= after;
+    has_all.then_some(reader)
 }
 
 /// A task that reads a source for the streams that hold it.
@@ -259,18 +216,5 @@ mod tests {
         assert_eq!((next.events.len(), next.events[0].number), (PAGE, 5));
         assert!(next.end.is_none());
         assert_eq!(told.after(132).unwrap().end.unwrap().event, "answer");
-    }
-
-    #[test]
-    fn an_account_has_so_many_streams_and_no_more_until_one_ends() {
-        let streams = Streams::default();
-        let mut open: Vec<_> = (0..MOST_STREAMS).map(|_| streams.open("a").ok().unwrap()).collect();
-
-        assert!(matches!(streams.open("a"), Err(ApiError::TooManyInFlight { .. })));
-        assert!(streams.open("b").is_ok());
-        open.pop();
-        assert!(streams.open("a").is_ok());
-        drop(open);
-        assert!(streams.lock().by_account.is_empty());
     }
 }

@@ -112,11 +112,20 @@ async fn a_route_that_is_sent_slowly_or_checked_has_nobodys_place() {
     let smiles: Vec<String> =
         (0..3_000).map(|n| format!("C{}c1ccc(cc1)-c1ccccc1N", "C".repeat(n % 100))).collect();
     let body = Arc::new(json!({ "smiles": smiles, "parameters": { "engine": "toy_engine" } }).to_string());
+    // Each has a connection of its own: one whose body was still being sent when its request was refused is of no use to others.
     let large: Vec<_> = (0..20)
         .map(|_| {
-            let (service, body) = (Arc::clone(&service), Arc::clone(&body));
+            let (base, token, body) = (service.base.clone(), token.clone(), Arc::clone(&body));
             tokio::spawn(async move {
-                while service.post("/synth-batches/v1/batches", &body).await.status == 503 {}
+                let http = reqwest::Client::builder().pool_max_idle_per_host(0).build().unwrap();
+                let batch = || http.post(format!("{base}/synth-batches/v1/batches")).bearer_auth(&token);
+                loop {
+                    let request =
+                        batch().header("content-type", "application/json").body(String::clone(&body));
+                    if request.send().await.is_ok_and(|answer| answer.status() != 503) {
+                        break;
+                    }
+                }
             })
         })
         .collect();

@@ -345,6 +345,34 @@ async fn sixteen_streams_of_a_plan_cost_what_one_costs_and_there_is_no_seventeen
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_account_has_sixteen_streams_at_all_processes_together() {
+    let mut service = Service::start().await;
+    let other = service.another().await;
+    let path = service.endless_plan().await;
+    let token = service.token(claims(&service.account)).await;
+    let at_other = async || {
+        let request = service.http.get(format!("{other}{path}")).bearer_auth(&token);
+        request.send().await.unwrap()
+    };
+    let mut streams = Vec::new();
+    for _ in 0..4 {
+        streams.push((service.watched(&path).await, at_other().await));
+    }
+    // A process that died renews nothing.
+    let rows =
+        "insert into open_streams (account_id, until) select $1, now() + '1 hour' from generate_series(1, 8)";
+    sqlx::query(rows).bind(&service.account).execute(&service.pool).await.unwrap();
+    let here = async || service.get("/synth-batches/v1/plans/x/events").await.status;
+
+    assert_eq!((here().await, at_other().await.status().as_u16()), (429, 429));
+    let lapse = "update open_streams set until = now() where until > now() + '1 minute'";
+    sqlx::query(lapse).execute(&service.pool).await.unwrap();
+    assert_eq!(here().await, 404);
+    drop(streams);
+    service.until("select 1 + count(*) from open_streams").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_a_disabled_account_has_open_ends() {
     let service = Service::start().await;
     let (mate, path) = (add_account(&service.pool, "mate@example.org").await, service.endless_plan().await);

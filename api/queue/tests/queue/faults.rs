@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::support::{Act, Database, Put, Toy, Toys, Worker, config, eventually, live};
-use contract::JobId;
+use contract::{Cause, JobId, Problem};
 use queue::{Client, Job, Pending};
 use sqlx::AssertSqlSafe;
 
@@ -307,5 +307,40 @@ async fn a_worker_that_was_stopped_while_it_wrote_an_end_down_does_not_stand_in_
     live(&client).await;
     let next = client.put(JobId::generate(), &Toy::new(Act::Answer(7))).await.unwrap();
     assert_eq!(next.outcome().await.unwrap(), Ok(7));
+    worker.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_cause_of_a_job_that_was_given_up_is_told_though_the_disk_had_no_room_for_it() {
+    let database = Database::create().await;
+    let (client, toys) = (database.client().await, Toys::new(&database));
+    let full = "create function has_no_room() returns trigger language plpgsql as $$
+        begin
+            if new.outcome ? 'Ok' or new.outcome #> '{Err,cause}' is not null then
+                raise 'no space left on device' using errcode = 'disk_full';
+            end if;
+            return new;
+        end
+        $$;
+        create trigger has_no_room before update on jobs for each row execute function has_no_room()";
+    sqlx::raw_sql(full).execute(&database.pool).await.unwrap();
+    let worker = Worker::start(&toys, 1);
+    live(&client).await;
+    let id = JobId::generate();
+    let pending = client.put(id, &Toy::new(Act::Answer(1))).await.unwrap();
+    eventually("the third attempt has failed", || async {
+        let seen = toys.seen(id);
+        (seen.started, seen.now) == (3, 0)
+    })
+    .await;
+
+    // Others would give it up without a cause, were it not held on to.
+    tokio::time::sleep(15 * config(1).beat).await;
+    sqlx::query("drop trigger has_no_room on jobs").execute(&database.pool).await.unwrap();
+
+    assert_eq!(
+        pending.outcome().await.unwrap(),
+        Err(Problem::Abandoned { attempts: 3, cause: Some(Cause::Database) })
+    );
     worker.stop().await;
 }

@@ -27,7 +27,7 @@ const RE_READ: Duration = Duration::from_secs(2);
     get, path = "/synth-batches/v1/plans/{plan_id}/events", tag = "plans", operation_id = "watch_plan",
     description = "Streams what is found for a plan while it is worked on, after the event that `Last-Event-ID` names, and the plan once \
         it has ended. A searcher tells of a plan from about a second after somebody has begun to read its stream. The plan goes on whether \
-        anybody does. An account has 16 streams open at each process at most. An extension.",
+        anybody does. An account has 16 streams open at most. An extension.",
     summary = "Watch a plan",
     params(
         ("plan_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$", description = "Id of the plan."),
@@ -52,7 +52,7 @@ pub async fn watch(
         table::stands(&pool, &caller.account_id, &id).await?.ok_or(ApiError::NotFound)?;
         Ok(Events { pool, queue, reader: caller.account_id, id, watch: None })
     };
-    terms.open()?.respond(&address, after, begin).await
+    terms.open().await?.respond(&address, after, begin).await
 }
 
 /// The events of a plan.

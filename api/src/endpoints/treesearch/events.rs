@@ -22,7 +22,7 @@ use crate::{
     description = "Goes on with the stream of a search that was asked for as one (`Accept: text/event-stream`), after the event that \
         `Last-Event-ID` names, at any process of the service; without that header from its beginning. For the account that asked for the \
         search, until some minutes after its end. A search that nobody reads the stream of for some seconds is cancelled. An account has 16 \
-        streams open at each process at most. An extension.",
+        streams open at most. An extension.",
     summary = "Watch a tree search",
     params(
         ("search_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
@@ -47,7 +47,7 @@ pub async fn watch(
         // Who asked for how many is forgotten with the job; the worker that made the answer kept to it.
         Ok(Events { watch, groups: u32::MAX, group_size: u32::MAX, spending: None })
     };
-    terms.open()?.respond(&address(&id), after, begin).await
+    terms.open().await?.respond(&address(&id), after, begin).await
 }
 
 /// Searches for what is `wanted` and tells what is found.
@@ -56,7 +56,7 @@ pub(super) async fn begin(
     wanted: TreeSearchRequest,
     terms: Terms,
 ) -> Result<Response, ApiError> {
-    let opened = terms.open()?;
+    let opened = terms.open().await?;
     let Searching { jobs, limits, deadlines, arrival, caller } = search;
     let (groups, group_size) = (wanted.max_backbone_groups, wanted.max_backbone_group_size);
     let most = whole_seconds(wanted.max_seconds);

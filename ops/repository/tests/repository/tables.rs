@@ -61,6 +61,7 @@ const VERIFY: &str = "ops/src/catalogue/verify.rs";
 const JOURNAL: &str = "api/identity/src/tables/journal.rs";
 const OLD_LINES: &str = "api/src/retention.rs";
 const BUDGET: &str = "api/queue/src/budget.rs";
+const STREAMS: &str = "api/src/streams/open.rs";
 const CATALOGUE: &str = "worker/src/catalogue.rs";
 const OFFERS: &str = "worker/src/offers.rs";
 const RESERVOIR: &str = "worker/src/reservoir.rs";
@@ -72,7 +73,7 @@ const QUOTA: &str = "api/src/quota.rs";
 const IDEMPOTENCY: &str = "api/src/idempotency.rs";
 const SAMPLE_BATCHES: &str = "api/src/endpoints/sample_batches/table.rs";
 
-const TABLES: [Table; 48] = [
+const TABLES: [Table; 49] = [
     table("account_rations", &[ACCOUNTS], &[]),
     // Counted by triggers alone.
     table("account_storage", &[], &[]),
@@ -110,6 +111,7 @@ const TABLES: [Table; 48] = [
     table("offers", &[COMMON, LOAD, VENDORS], &[CATALOGUE, DIFFERENCE, EXPORT, LOOK, OFFERS, VERIFY]),
     // Imports write it, and the service lets go of what is too old.
     table("offer_prices", &[LOAD, OLD_LINES], &[LOOK]),
+    table("open_streams", &[STREAMS], &[]),
     table("organisations", &[ORGANISATIONS], &[ACCOUNTS]),
     // Asked wherever jobs are dealt or taken.
     table("paused_queues", &[OPERATE], &[ADMIT, DEAL, QUEUE]),

@@ -1,0 +1,114 @@
+//! The number of streams that each account has open, at all processes together: the table `open_streams`.
+//!
+//! A stream is counted until it ends. Each process renews what it has open in one statement, and what a process leaves behind that dies lapses.
+
+use std::{
+    collections::HashSet,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use database::{Background, interval};
+use edge::ApiError;
+use sqlx::PgPool;
+use tokio::{runtime::Handle, time::MissedTickBehavior};
+
+use super::readers::Readers;
+
+/// Most streams that an account has open.
+const MOST_STREAMS: i64 = 16;
+
+/// When to try again after that.
+const TRY_AGAIN: Duration = Duration::from_secs(5);
+
+/// How long a stream counts that nobody renews.
+const LEASE: Duration = Duration::from_secs(20);
+
+/// From one renewal to the next.
+const RENEWAL: Duration = Duration::from_secs(5);
+
+/// The streams of the process. Clones share them.
+#[derive(Clone)]
+pub struct Streams {
+    pool: PgPool,
+    open: Open,
+    pub(super) readers: Readers,
+    _renewal: Arc<Background>,
+}
+
+/// The rows of the streams that the process has open.
+#[derive(Clone, Default)]
+struct Open(Arc<Mutex<HashSet<i64>>>);
+
+impl Open {
+    fn lock(&self) -> MutexGuard<'_, HashSet<i64>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Streams {
+    /// No stream yet.
+    pub fn new(pool: PgPool) -> Self {
+        let open = Open::default();
+        let renewal = Background::keep("counting open streams", {
+            let (pool, open) = (pool.clone(), open.clone());
+            move || renew_all(pool.clone(), open.clone())
+        });
+        Self { pool, open, readers: Readers::default(), _renewal: Arc::new(renewal) }
+    }
+
+    /// Opens a stream of the account.
+    ///
+    /// # Errors
+    /// Fails where the account has as many as it may, and when the database does.
+    pub(super) async fn open(&self, account_id: &str) -> Result<OpenStream, ApiError> {
+        let opened =
+            sqlx::query_scalar!("select open_stream($1, $2, $3)", account_id, MOST_STREAMS, interval(LEASE));
+        let Some(id) = opened.fetch_one(&self.pool).await? else {
+            return Err(ApiError::TooManyInFlight { retry_after: TRY_AGAIN });
+        };
+        self.open.lock().insert(id);
+        Ok(OpenStream { streams: self.clone(), id })
+    }
+}
+
+/// A stream that counts as its account's until it is dropped.
+pub(super) struct OpenStream {
+    streams: Streams,
+    id: i64,
+}
+
+impl Drop for OpenStream {
+    fn drop(&mut self) {
+        self.streams.open.lock().remove(&self.id);
+        // Without a runtime the process ends, and the row lapses.
+        let Ok(runtime) = Handle::try_current() else { return };
+        let (pool, id) = (self.streams.pool.clone(), self.id);
+        runtime.spawn(async move {
+            let closed = sqlx::query!("delete from open_streams where id = $1", id).execute(&pool);
+            if let Err(error) = closed.await {
+                tracing::debug!("a stream that ended counts until it lapses: {error}");
+            }
+        });
+    }
+}
+
+async fn renew_all(pool: PgPool, open: Open) {
+    let mut ticks = tokio::time::interval(RENEWAL);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        let ids: Vec<i64> = open.lock().iter().copied().collect();
+        if ids.is_empty() {
+            continue;
+        }
+        let renewed = sqlx::query!(
+            "update open_streams set until = now() + $2 where id = any($1)",
+            &ids,
+            interval(LEASE)
+        );
+        if let Err(error) = renewed.execute(&pool).await {
+            tracing::warn!("open streams could not be counted on: {error}");
+        }
+    }
+}
